@@ -20,6 +20,9 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, Encoding, FloatArray, HiddenStates, counted
 
 FEWEST: Final = 2
+BETWEEN = " · "
+"""What stands between the pieces of a word in a table."""
+
 MOST: Final = 4  # models side by side
 _NO_LIMIT: Final = sys.maxsize
 REST: Final = "all other tokens"
@@ -160,7 +163,7 @@ def pieces_table(alignment: Alignment, encodings: Sequence[Encoding], names: Seq
     Columns: "word" and then ``names``, which must differ.
     """
     words = tokens_by_word(alignment, encodings)
-    columns = {name: [" · ".join(pieces[model]) for pieces in words] for model, name in enumerate(names)}
+    columns = {name: [BETWEEN.join(pieces[model]) for pieces in words] for model, name in enumerate(names)}
     return pd.DataFrame({"word": alignment.labels} | columns)
 
 

@@ -148,7 +148,17 @@ class Tuning(Job):
         passed, share = time.monotonic() - self._began, self.share
         since = share - self._before
         left = f", about {duration(passed * (1 - share) / since)} left" if since > 0.03 else ""
-        return f"{share:.0%} done{left}"
+        return f"{share:.0%} done{left}{self._last_step}"
+
+    @property
+    def _last_step(self) -> str:
+        """The last loss, where a single model is being trained."""
+        steps = [(run, run.steps[-1]) for run in self.runs if run.steps and not run.over]
+        if len(steps) != 1:
+            return ""
+        ((run, step),) = steps
+        total = f" of {run.begun.n_steps:,}" if run.begun is not None and run.begun.n_steps else ""
+        return f" · step {step.step:,}{total}, loss {step.loss:.3f}"
 
     @property
     def n_ended(self) -> int:

@@ -22,7 +22,7 @@ Open = Callable[..., AppTest]
 
 
 def matrices(app: AppTest) -> list[np.ndarray]:
-    """The float matrices on screen: the heatmaps in their order, then those of figures."""
+    """The float matrices on screen: the heatmaps in their order (A, A − B, B, other models), then those of figures."""
     found: list[np.ndarray] = list(heatmaps(app))
     for chart in app.get("plotly_chart"):
         for trace in json.loads(chart.proto.spec)["data"]:

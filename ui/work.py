@@ -17,7 +17,7 @@ from web.engine import engine
 
 Kind = TypeVar("Kind", bound=Job)
 
-_SECONDS_BETWEEN_LOOKS = 1.0
+SECONDS_BETWEEN_LOOKS = 1.0
 _ASKED = "work asked for that has not begun"
 
 
@@ -37,7 +37,8 @@ def button(
     disabled: bool = False,
     help: str | None = None,
 ) -> None:
-    """A button that asks for a job of this kind, which ``begin`` begins; none while one is at work.
+    """A button that asks for a job of this kind, which ``begin`` begins; while one is at work, the one that stops it
+    stands in its place.
 
     What is ``wanted`` is remembered until then: a model may have to be downloaded first, and another click while it is
     loading starts the page over. What was asked for last counts.
@@ -46,16 +47,25 @@ def button(
     def ask() -> None:
         st.session_state[_ASKED] = kind.__name__, wanted
 
-    if not running(kind):
-        st.button(
-            label,
-            key=key,
-            on_click=ask,
-            type="primary" if primary else "secondary",
-            disabled=disabled,
-            icon=":material/play_arrow:",
-            help=help,
-        )
+    job = desk().current(kind)
+    if job is not None and job.running:
+        _stop(job)
+        return
+    st.button(
+        label,
+        key=key,
+        on_click=ask,
+        type="primary" if primary else "secondary",
+        disabled=disabled,
+        icon=":material/play_arrow:",
+        help=help,
+    )
+
+
+def asked(kind: type[Job]) -> bool:
+    """Whether a job of this kind was asked for and has not begun."""
+    found = st.session_state.get(_ASKED)
+    return found is not None and bool(found[0] == kind.__name__)
 
 
 def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable[[], Job]) -> None:
@@ -65,10 +75,10 @@ def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable
     A model that has to be downloaded first is offered. Why one of several cannot be had is for the job to say: it goes
     on with the others.
     """
-    asked, before = st.session_state.get(_ASKED), desk().current(kind)
-    if asked is None or asked[0] != kind.__name__:
+    before = desk().current(kind)
+    if not asked(kind):
         return
-    if asked[1] == wanted:
+    if st.session_state[_ASKED][1] == wanted:
         with failures_as_messages():
             if not _all_here(list(models)):
                 return
@@ -109,9 +119,9 @@ def start_button(
     )
 
 
-def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:
-    """While a job is running, a button that stops it and how far it is; ``more`` draws what else there is to say of
-    that. Of one that has failed, why.
+def watch(job: Kind, more: Callable[[Kind], None] | None = None, *, stop: bool = True) -> None:
+    """While a job is running how far it is, and with ``stop`` a button that stops it; ``more`` draws what else there is
+    to say of that. Of one that has failed, why.
 
     The page is drawn again when there is more to see, and not in between: that would cost time.
     """
@@ -119,6 +129,12 @@ def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:
         st.warning(as_text(job.failure), icon=":material/error:")
     if not job.running:
         return
+    if stop:
+        _stop(job)
+    fragment(_watch, run_every=SECONDS_BETWEEN_LOOKS)(job, job.n_ended, more)
+
+
+def _stop(job: Job) -> None:
     st.button(
         "Stopping …" if job.stopping else "Stop",
         key=f"stop {type(job).__name__}",  # two kinds can be at work at a time
@@ -126,7 +142,6 @@ def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:
         disabled=job.stopping,
         icon=":material/stop:",
     )
-    fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(job, job.n_ended, more)
 
 
 def _watch(job: Kind, n_drawn: int, more: Callable[[Kind], None] | None) -> None:

@@ -42,6 +42,8 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
     lowest, highest = min(costs) / _ROOM_BEFORE, max(costs) * _ROOM_FOR_A_NAME
     ticks = _ticks(lowest, highest)
     hover = "%{y:.1%}" if percent else "%{y:.3f}"
+    by_cost = sorted(entries, key=lambda entry: entry.cost)
+    at = {entry: f"{'top' if place % 2 else 'bottom'} right" for place, entry in enumerate(by_cost)}  # by turns
     traces = [
         {
             "type": "scatter",
@@ -49,7 +51,7 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
             "name": token_text(entry.name, _LONGEST_NAME),
             "x": [entry.cost],
             "y": [entry.value],
-            **texts_outside([token_text(entry.name, _LONGEST_NAME)], dark, "middle right"),
+            **texts_outside([token_text(entry.name, _LONGEST_NAME)], dark, at[entry]),
             "marker": {"color": colour, "symbol": symbol(place), "size": 11},
             "error_y": error_bars([entry.value], [entry.low], [entry.high], colour),
             "hovertemplate": f"%{{x:.3~g}}: <b>{hover}</b><extra>{token_text(entry.name)}</extra>",

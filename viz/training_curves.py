@@ -18,37 +18,51 @@ Over = Literal["epochs", "seconds"]
 
 _OVER: Final[Mapping[Over, str]] = {"epochs": "epochs", "seconds": "seconds of training"}
 _LONGEST_NAME: Final = 32
+_ABOVE_CHANCE: Final = 1.25  # where the axis of losses ends: the first batches can be worse than chance
 _SMOOTHED: Final = 0.05  # of the steps: a batch's own loss jumps with its examples
 
 
 @dataclass(frozen=True)
 class Curve:
     """One training. ``steps`` are (epoch, seconds, loss of the batch) of each step, ``evaluated`` (epoch, seconds, mean
-    loss, score) on the development split. Curves of one name are seeds of one model.
+    loss, score) on the development split. Curves of one name are seeds of one model. ``n_steps`` is how many steps
+    there will be, where that is known.
     """
 
     name: str
     steps: Sequence[tuple[float, float, float]]
     evaluated: Sequence[tuple[float, float, float, float]]
+    n_steps: int = 0
 
 
-def losses(curves: Sequence[Curve], over: Over = "epochs", *, unit: str = "nats", dark: bool = False) -> go.Figure:
+def losses(
+    curves: Sequence[Curve],
+    over: Over = "epochs",
+    *,
+    until: float | None = None,
+    chance: float | None = None,
+    unit: str = "nats",
+    dark: bool = False,
+) -> go.Figure:
     """Loss of the training batches, smoothed, as thin lines; of the development split as lines with marks. The legend
     names the models, and of one model alone the two kinds of lines.
 
-    Raises ValueError without curves.
+    With ``until``, the epochs or seconds at the end, and ``chance``, the loss of who knows nothing, the axes stay as
+    they are while the lines grow, unless a loss rises far above that of chance. Raises ValueError without curves.
     """
     traces = []
-    by_name = _by_name(curves, dark)
+    by_name, highest = _by_name(curves, dark), 0.0
     for name, colour, marked, of_name in by_name:
         alone = len(by_name) == 1
         for place, curve in enumerate(of_name):
             x = [step[over == "seconds"] for step in curve.steps]
-            y = smoothed([step[2] for step in curve.steps])
+            y = smoothed([step[2] for step in curve.steps], curve.n_steps)
+            highest = max([highest, *y, *(point[2] for point in curve.evaluated)])
             thin = _trace(f"{name}: training", x, y, colour, "loss %{y:.3f}", width=1, opacity=0.75)
             traces.append(thin | {"showlegend": alone and place == 0} | ({"name": "training"} if alone else {}))
         traces += _lines("development" if alone else name, of_name, over, 2, colour, marked, "loss %{y:.3f}")
-    return _figure(traces, _OVER[over], f"loss, {unit}", dark)
+    top = None if chance is None else 1.05 * max(_ABOVE_CHANCE * chance, highest)
+    return _figure(traces, _OVER[over], f"loss, {unit}", dark, until=until, top=top)
 
 
 def scores(
@@ -56,11 +70,13 @@ def scores(
     title: str,
     over: Over = "epochs",
     *,
+    until: float | None = None,
     baseline: float | None = None,
     percent: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """A score on the development split; ``title`` names it. ``baseline`` is that of the majority baseline.
+    """A score on the development split; ``title`` names it. ``baseline`` is that of the majority baseline. With
+    ``until``, the epochs or seconds at the end, the axes stay as they are while the lines grow.
 
     Raises ValueError without curves.
     """
@@ -68,7 +84,9 @@ def scores(
     traces = []
     for name, colour, marked, of_name in _by_name(curves, dark):
         traces += _lines(name, of_name, over, 3, colour, marked, hover)
-    return _figure(traces, _OVER[over], f"{title} (development)", dark, percent=percent, baseline=baseline)
+    top = 1.0 if until is not None and percent else None
+    y_title = f"{title} (development)"
+    return _figure(traces, _OVER[over], y_title, dark, percent=percent, baseline=baseline, until=until, top=top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +129,18 @@ def by_examples(
     return _figure(traces, "training examples", f"{title} (test)", dark, percent=percent, baseline=baseline)
 
 
-def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool) -> dict[str, Any]:
+def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool, until: float | None) -> dict[str, Any]:
     """The line of the majority baseline, named in the legend: beside the line there may be points."""
-    furthest = max((x for trace in traces for x in trace["x"]), default=0)
+    furthest = until or max((x for trace in traces for x in trace["x"]), default=0)
     style: dict[str, Any] = {"width": 1.5, "dash": "dot", "cliponaxis": False, "showlegend": True}
     return line("majority baseline", [0, furthest or 1], [baseline, baseline], theme(dark).muted, **style)
 
 
-def smoothed(values: Sequence[float]) -> FloatArray:
-    """An exponential moving average that starts at the first value and forgets with the number of values."""
-    rate = 1 / max(1.0, _SMOOTHED * len(values))
+def smoothed(values: Sequence[float], n: int = 0) -> FloatArray:
+    """An exponential moving average that starts at the first value and forgets with the number of values, or with the
+    ``n`` that there will be.
+    """
+    rate = 1 / max(1.0, _SMOOTHED * max(n, len(values)))
     found = np.empty(len(values), dtype=np.float32)
     mean = values[0] if values else 0.0
     for place, value in enumerate(values):
@@ -180,18 +200,24 @@ def _figure(
     *,
     percent: bool = False,
     baseline: float | None = None,
+    until: float | None = None,
+    top: float | None = None,
 ) -> go.Figure:
-    """Draws lines with a legend, unless there is one line alone."""
+    """Draws lines with a legend, unless there is one line alone; axes end at ``until`` and ``top`` where these are
+    known.
+    """
     if baseline is not None:
-        traces = [*traces, _always_alike(traces, baseline, dark)]
+        traces = [*traces, _always_alike(traces, baseline, dark, until)]
+    x_range = {"rangemode": "tozero"} if until is None else {"range": [0, until]}
+    y_range = {} if top is None else {"range": [0, top]}
     return go.Figure(
         data=traces,
         layout=base_layout(
             dark,
             height=330,
             margin={"l": 8, "r": 16, "t": 16, "b": 8},
-            xaxis=axis(dark, x_title, grid=True, rangemode="tozero", ticklabelstandoff=6),
-            yaxis=score_axis(dark, y_title, percent=percent, ticklabelstandoff=6),
+            xaxis=axis(dark, x_title, grid=True, ticklabelstandoff=6, **x_range),
+            yaxis=score_axis(dark, y_title, percent=percent, ticklabelstandoff=6, **y_range),
             legend=LEGEND_BELOW if len(traces) > 1 else None,
         ),
     )

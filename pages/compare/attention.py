@@ -16,7 +16,7 @@ from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon
 from model_zoo.errors import NotSupported
 from model_zoo.types import AttentionRun, FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
-from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
+from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, say_failures
 from ui import HEAD, LAYER, Field, View, as_text, failures_as_messages, figures, note, notes, save, say, widgets
 from viz import compare
 from viz.heatmap import Options, heatmap
@@ -45,32 +45,39 @@ def draw(scene: Scene) -> None:
     units = dict(zip(runs, alignment.units, strict=False))
     heads = _Heads(scene, runs)
     shown: dict[str, FloatArray] = {}
+
     lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in runs]
-    places = in_rows(len(runs) + (0 if lacking else 2))
-    for model, run in runs.items():
-        with next(places), failures_as_messages():
-            layer, head = heads.choose(model)
-            shown[model] = on_common_words(run.head(layer, head), units[model], run.encoding.special)
+    pair = [] if lacking else [*dict.fromkeys((scene.a, scene.b))]
+
+    def picture(model: str, place: DeltaGenerator) -> None:
+        with place, failures_as_messages():
+            letter = {scene.b: "B", scene.a: "A"}.get(model) if pair else None
+            layer, head = heads.choose(model, letter or scene.name(model))
+            shown[model] = on_common_words(runs[model].head(layer, head), units[model], runs[model].encoding.special)
             keys, file = [*alignment.labels, REST], f"compare-attention-{len(shown)}"
-            picture = heatmap(shown[model], alignment.labels, keys, file=file, **_options(alignment))
-            figures.show_heatmap(picture, f"attention {model}")
+            map_ = heatmap(shown[model], alignment.labels, keys, file=file, **_options(alignment))
+            figures.show_heatmap(map_, f"attention {model}")
             heads.say(model)
-    if not lacking:
-        with next(places):
-            with failures_as_messages():
-                _difference(scene, alignment, shown)
-            below = st.container()
-        with next(places), failures_as_messages():
-            _all_heads(scene, alignment, runs, heads, below)
+
+    if pair:
+        first, between, *last = in_rows(len(pair) + 1, 3, "pair")
+        for model, place in zip(pair, (first, *last), strict=True):
+            picture(model, place)
+        with between, failures_as_messages():
+            _difference(scene, alignment, shown)
+    alike = st.container()
+    others = [model for model in runs if model not in pair]
+    for model, place in zip(others, in_rows(len(others)), strict=True):
+        picture(model, place)
+    if pair:
+        with failures_as_messages():
+            _all_heads(scene, alignment, runs, heads, alike)
     save.table(
         "Weights on common words",
         lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
         "compare-attention",
     )
-    for model, outcome in found.items():
-        if isinstance(outcome, Exception):
-            st.markdown(f"**{as_text(scene.name(model))}**")
-            show_failure(outcome)
+    say_failures(scene, found)
     if lacking:
         raise NotSupported(
             f"{scene.name(lacking[0])} has no attention, so there is nothing to compare. Choose another A or B above."
@@ -97,8 +104,8 @@ class _Heads:
             return LAYER, HEAD
         return LAYERS_BESIDE[place - 1], HEADS_BESIDE[place - 1]
 
-    def choose(self, model: str) -> tuple[int, int]:
-        """A line with the model's name and steppers for layer and head.
+    def choose(self, model: str, called: str) -> tuple[int, int]:
+        """A line with what the model is called and steppers for layer and head.
 
         Without a layer of its own, a model shows the one at the first model's depth.
         """
@@ -106,7 +113,7 @@ class _Heads:
         of_layer, of_head = self.fields(model)
         matched, name = self._matched(run), self._scene.name(model)
         with widgets.controls(f"of model {self._scene.chosen.index(model) + 1}"):
-            st.markdown(f"**{as_text(name)}**", width="content")
+            st.markdown(f"**{as_text(called)}**", width="content")
             layer = widgets.stepper("layer", run.n_layers, of_layer, whose=name, otherwise=matched)
             head = widgets.stepper("head", run.layers[layer].n_heads, of_head, whose=name)
         if of_layer.value is None:
@@ -123,7 +130,8 @@ class _Heads:
 
     def say(self, model: str) -> None:
         """Which layer of how many it is; of a matched one also what it is beside."""
-        here = f"Layer {self.chosen[model][0] + 1} of {self._runs[model].n_layers}"
+        name = as_text(self._scene.name(model))
+        here = f"**{name}**: layer {self.chosen[model][0] + 1} of {self._runs[model].n_layers}"
         if model not in self._by_depth:
             st.caption(f"{here}.")
             return
@@ -156,7 +164,8 @@ def _options(alignment: Alignment) -> Options:
 
 
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
-    st.header("Their difference, A − B")
+    with st.container(key="difference-head"):
+        st.markdown("**A − B**")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
     picture = compare.difference(
@@ -279,6 +288,6 @@ VIEW = View(
     "its own shows the one at the same relative depth as in the first model; clear the box to return to "
     "that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
-    tab=20,
+    tab=5,
     terms=("attention weight",),
 )

@@ -17,6 +17,7 @@ from pages.compare.scene import Scene, ask, good
 from ui import Field, View, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from ui.tables import per_cent
 from viz.by_length import Measure, by_length
+from viz.race import Entry, against
 from web.background import desk
 from web.engine import engine
 
@@ -120,20 +121,20 @@ def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
 
 def _before_timing(scene: Scene, untouched: bool) -> None:
     """What is known of the models without timing them; their quality where it came with the app."""
-    numbers, words = st.columns([2, 1], gap="medium")
-    if untouched:
-        words.info(
-            "Times are valid for one machine at one moment, so they have to be measured here: this takes half a "
-            "minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
-            icon=":material/timer:",
-        )
     subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
     costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects.values()]
     if not costs:
         return
+    names = {cost.subject.model: scene.name(cost.subject.model) for cost in costs}
+    _size_and_quality(costs, names)
+    numbers, words = st.columns([2, 1], gap="medium")
     with numbers:
-        rows = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
+        rows = _table(costs, names)
     lines = [
+        "Times are valid for one machine at one moment, so they have to be measured here: this takes half a minute to "
+        "a few minutes, depending on the models' sizes, and can be stopped at any time."
+    ] * untouched
+    lines += [
         "A dash means not measured, or not possible with this model. Parameters, weights and pieces per word are "
         "counted, not timed."
     ]
@@ -146,6 +147,19 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
         st.caption("  \n".join(as_text(line) for line in lines))
         _reasons(costs)
         save.table("This table", lambda: rows, "cost")
+
+
+def _size_and_quality(costs: Sequence[ModelCost], names: Mapping[str, str]) -> None:
+    """The picture of what is known without timing: right predictions of masked tokens against the size."""
+    known = [(cost, cost.quality.mlm_accuracy) for cost in costs if cost.quality is not None]
+    entries = [
+        Entry(names[cost.subject.model], cost.subject.n_bytes / 1e6, share, *wilson(share, cost.quality.n_masked))
+        for cost, share in known
+        if share is not None and cost.quality is not None
+    ]
+    if entries:
+        figure = partial(against, entries, "weights, MB", "masked tokens predicted correctly", percent=True)
+        figures.show(figure, "size and quality", "size-and-quality")
 
 
 def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str]) -> None:

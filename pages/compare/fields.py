@@ -12,7 +12,7 @@ from ui.precomputed import EMBEDDED
 
 _PAGE = "compare"
 
-SHOWN_VIEW = view_field(_PAGE, "tokens")
+SHOWN_VIEW = view_field(_PAGE, "attention")
 
 # The first is A, the reference; B is a place among them, from 1, and A itself at 1.
 COMPARED: Field[tuple[str, ...]] = Field("models", EMBEDDED[:MOST], MODELS, of=_PAGE, always=True)

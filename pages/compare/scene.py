@@ -268,6 +268,16 @@ def in_rows(n: int, columns: int = COLUMNS, what: str = "models") -> Iterator[De
         yield from rows.columns(1 if here == 1 else columns, gap="medium")[:here]
 
 
+def say_failures(scene: Scene, found: Mapping[str, object]) -> None:
+    """What went wrong, each thing once: what models cannot do in a line, the rest as the failure it is."""
+    for model, outcome in found.items():
+        if isinstance(outcome, NotSupported):
+            caption(str(outcome))
+        elif isinstance(outcome, Exception):
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            show_failure(outcome)
+
+
 def show_failure(error: Exception) -> None:
     """What a model cannot do is told like any other difference; the rest is a failure."""
     if isinstance(error, NotSupported):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
-from analysis.alignment import fertility, pieces_table
+from analysis.alignment import BETWEEN, fertility, pieces_table
 from model_zoo.types import Encoding, counted
 from pages.compare.scene import Scene, common_words, readings
-from ui import View, note, notes, save, say
+from ui import View, enumerated, note, notes, save, say, token_line
+from viz.pieces import pieces
 from web.engine import engine
 
 _MOST_NAMED = 5  # unknown words named, of each model
@@ -20,31 +23,40 @@ def draw(scene: Scene) -> None:
     notes.beyond_training({model: len(encoding) for model, encoding in encodings.items()})
     alignment = common_words(scene, encodings)
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
-    pieces = dict(zip(encodings, fertility(alignment, several), strict=False))
+    per_word = dict(zip(encodings, fertility(alignment, several), strict=False))
 
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
 
-    words, counts = st.columns([2, 1], gap="medium")
-    with words:
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        alike.setdefault(tuple(table[name]), []).append(name)
+    lines = partial(pieces, table["word"].tolist(), {", ".join(of): split for split, of in alike.items()})
+    token_line.show(lines, "compared pieces", "compare-tokens")
+    st.caption(
+        "Below each word that all models see in full are its tokens, in one row for the models that split alike: the "
+        "more pieces, the stronger the colour. “##” marks a piece that continues a word; “Ġ” and “▁” mark the space "
+        "before one."
+    )
+    counts: dict[str, list[str]] = {}
+    for model, encoding in encodings.items():
+        said = f"{counted(len(encoding), 'token')} including special tokens, and {per_word[model]:.2f} pieces per word"
+        counts.setdefault(said, []).append(scene.name(model))
+    for said, of in counts.items():
+        say(f"{enumerated(of)}{' each' if len(of) > 1 else ''}: {said}.")
+    for model, encoding in encodings.items():
+        _unknown(model, encoding)
+    with st.expander("The table", icon=":material/table:"):
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
-        st.caption(
-            "Each row is a word that all models see in full. “##” marks a piece that continues a word; “Ġ” and “▁” "
-            "mark the space before one."
-        )
+    with st.container(horizontal=True):
         save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
-    with counts:
-        for model, encoding in encodings.items():
-            say(
-                f"{scene.name(model)}: {counted(len(encoding), 'token')} including special tokens, and "
-                f"{pieces[model]:.2f} pieces per word."
-            )
-            _unknown(model, encoding)
+        infos = [scene.infos[model] for model in encodings]
+        token_line.file(lines, "Tokens", "The tokens of every word.", infos, "compare-tokens")
 
 
 def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """The table, with the number of pieces of every word added."""
-    counts = {f"{name}: pieces": [len(cell.split(" · ")) for cell in table[name]] for name in names}
+    counts = {f"{name}: pieces": [len(cell.split(BETWEEN)) for cell in table[name]] for name in names}
     return table.assign(**counts)
 
 

@@ -93,7 +93,7 @@ def draw(choice: Choice) -> None:
     """While something runs how far it is; else what has to be run, and what was asked for is begun."""
     study, mine = last(), _mine()
     if study is not None and study.running:
-        work.watch(study, _standings)
+        work.watch(study, _standings, stop=False)
         return
     missing, given = _to_run(choice)
     to_run = missing or given

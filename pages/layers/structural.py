@@ -12,10 +12,12 @@ import streamlit as st
 
 from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
 from jobs.study import FoundTrees
+from model_zoo import DEFAULT_MODEL
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
 from pages.layers.tables import told
-from ui import View, as_text, caption, figures, notes, save, tables, widgets
+from ui import View, as_text, ask_for, caption, figures, notes, precomputed, save, tables, widgets
+from ui.tuned import short_name
 from viz import structural
 from viz.layout import layer_names
 
@@ -36,23 +38,30 @@ _WHAT_IT_SAYS: Final = (
 
 def draw(scene: Scene) -> None:
     """A part of the page for each treebank."""
-    if not scene.trees:
-        figures.blank("Results will appear here: not measured yet.", "trees to come")
-        st.info(
-            "Upload sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. "
-            "There is an example to try.",
-            icon=":material/park:",
-        )
-    for one in scene.trees:
-        st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
+    shown = scene.trees or _example(scene.choice.model)
+    for one in shown:
+        if not one.precomputed:
+            st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
         _scores(one)
         _trees(one.result)
+
+
+def _example(model: str) -> tuple[FoundTrees, ...]:
+    """What came with the app of the model, or of the default one; none where it no longer holds."""
+    found = precomputed.trees(model) or precomputed.trees(DEFAULT_MODEL)
+    say_how = "For your own sentences choose CoNLL-U and Syntax trees under “Your own data”, then press Run."
+    if found is None:
+        ask_for(say_how)
+        return ()
+    st.caption(f"**An example, computed before**: {as_text(short_name(found.model.id))}, {found.title}. {say_how}")
+    return (found,)
 
 
 def _scores(one: FoundTrees) -> None:
     result = one.result
     notes.beyond_training({one.model.id: result.longest})
-    kind = widgets.choice("Which probe", TREE_PROBE)
+    with widgets.controls():
+        kind = widgets.choice("Which probe", TREE_PROBE)
     figures.show(partial(structural.by_layer, result, kind), "structural", f"structural-{kind}")
     st.caption(f"{_MEANING[kind]} Bars are 95% intervals over the test sentences.")
     st.markdown(_headline(result))

@@ -8,15 +8,17 @@ from functools import partial
 import streamlit as st
 
 from analysis import corruption
+from analysis.agreement import readable
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import View, ask_for, figures, lacking, notes, say, told_apart, widgets
+from ui import View, ask_for, caption, figures, lacking, notes, say, told_apart, widgets
 from viz.shifts import shifts
 from web.engine import engine
 
 _MOST_SHIFTED = 8  # masks whose changes are drawn
+_MOST_TRIED = 20  # predictions among which the example is looked for
 
 
 def draw(scene: Scene) -> None:
@@ -28,12 +30,16 @@ def draw(scene: Scene) -> None:
         raise InvalidInput("Every word is masked, so there is none to replace. Unmask one.")
     with controls:
         unit, other = _ask(units)
-    if not other.strip():
-        with st.container(key="answer"):
-            ask_for("Type a word to replace it with.")
-        return
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
+    if not other.strip():
+        other = _example(scene, encoding.text[:start], encoding.text[end:], unit.label)
+        if not other:
+            ask_for("Type a word to replace it with.")
+            return
+        caption(
+            f"An example: “{unit.label}” is replaced by “{other}”, which the model predicts there. Type another word."
+        )
     changed = encoding.text[:start] + other.strip() + encoding.text[end:]
     moved = corruption.moved(encoding.text, changed, corruption.characters(encoding, scene.masked))
     changed_encoding = engine().encode(scene.model, changed)
@@ -58,6 +64,14 @@ def draw(scene: Scene) -> None:
         "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Blue "
         "became more likely, orange less. Below each picture are the five best predictions before and after."
     )
+
+
+def _example(scene: Scene, before: str, after: str, word: str) -> str:
+    """What the model would put in the place of a word: its best prediction that is another word, "" without one."""
+    place = sum(scene.encoding.offsets[typed][0] < len(before) for typed in scene.typed)
+    answers = engine().fill_mask(scene.model, f"{before}[MASK]{after}", _MOST_TRIED)
+    found = (readable(entry.token) for entry in answers[place].best) if place < len(answers) else iter(())
+    return next((one for one in found if one.isalpha() and one.lower() != word.lower()), "")
 
 
 def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:

@@ -98,15 +98,19 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
     if any(label is not None for label in labels):
         table["label"] = pd.array([None if label is None else int(label) for label in labels], dtype="Int64")
     table["model"] = model
+    found = pairs.judge([result.p_next for _, result in judged], labels)
+    if found is not None:
+        _judgement(found)
     tables.draw(
         table,
         column_order=[name for name in table.columns if name != "model"],
         column_config={"p_next": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f")},
     )
     save.table("Results", lambda: table, "pairs")
-    found = pairs.judge([result.p_next for _, result in judged], labels)
-    if found is None:
-        return
+
+
+def _judgement(found: pairs.Judged) -> None:
+    """How good the answers are, where it is known what is right."""
     numbers, curve = st.columns([1, 2], gap="large")
     numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
     numbers.metric("Calibration error", f"{found.calibration_error:.3f}")

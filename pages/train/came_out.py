@@ -51,16 +51,16 @@ class LearningCurve(Tuning):
 
 
 def draw(scene: Scene) -> None:
-    found = scene.tuned[0]
+    found = scene.shown[0]
     numbers, picture = st.columns([3, 2], gap="large")
     with numbers:
-        _scores(scene.tuned)
+        _scores(scene.shown)
     with picture:
         if found.data.kind == "classification":
             _confusion(found)
         elif found.data.kind == "tagging":
             _by_type(found)
-    _mistakes(scene.tuned)
+    _mistakes(scene.shown)
     _curve(scene)
 
 
@@ -267,7 +267,7 @@ def prediction_table(found: Tuned, *, whole: bool = False) -> pd.DataFrame:
 def _curve(scene: Scene) -> None:
     """How the score grows with the data, where somebody asks."""
     st.subheader("With less data", anchor=False)
-    found, job = scene.tuned[0], desk().current(LearningCurve)
+    found, job = scene.shown[0], desk().current(LearningCurve)
     if job is None or [run.candidate for run in job.runs] != _candidates(found):
         if job is not None and job.running:
             watch(job)
@@ -278,6 +278,8 @@ def _curve(scene: Scene) -> None:
             icon=":material/show_chart:",
         )
         return
+    if job.running:
+        watch(job)
     outcome_of(job)
     measure = MEASURES[found.data.measure]
     points = [

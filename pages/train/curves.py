@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import log
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from jobs.tuning import Run
-from training.finetuning.data import Data
+from jobs.tuning import Run, Tuning
+from training.finetuning.data import Data, Scored
 from training.finetuning.scores import MEASURES, always_alike, value
-from ui import figures, save
+from ui import figures, fragment, save
+from ui.work import SECONDS_BETWEEN_LOOKS
 from viz.training_curves import Curve, Over, losses, scores
 
 
@@ -22,25 +25,54 @@ def curve(run: Run, name: str) -> Curve:
         name,
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
         [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.evaluated],
+        run.begun.n_steps if run.begun is not None else 0,
     )
 
 
-def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, over: Over) -> None:
-    """Losses and scores side by side, and their numbers to save; nothing before the first judgement."""
-    curves = [curve(run, name) for run, name in zip(runs, names, strict=True) if run.evaluated]
-    if not curves:
-        return
-    measure = MEASURES[data.measure]
-    left, right = st.columns(2, gap="medium")
-    with left:
-        unit = "squared error" if data.kind == "similarity" else "nats"
-        figures.show(partial(losses, curves, over, unit=unit), f"{key} losses", f"{key}-losses")
-    with right:
-        figure = partial(scores, curves, measure.title, over, baseline=_baseline(data), percent=measure.percent)
-        figures.show(figure, f"{key} scores", f"{key}-scores")
+def draw(
+    runs: Sequence[Run], names: Sequence[str], key: str, *, over: Over = "epochs", job: Tuning | None = None
+) -> None:
+    """Losses and scores side by side, and their numbers to save. While the ``job`` that makes them is running they are
+    drawn anew every second, in axes that stay.
+    """
+    if job is not None and job.running:
+        fragment(_figures, run_every=SECONDS_BETWEEN_LOOKS)(runs, names, key, over)
+    else:
+        _figures(runs, names, key, over)
     if len(set(names)) > 1:
         st.caption("Thin lines: training loss. Lines with markers: the development split.")
     save.table("Curves", lambda: table(runs, names), f"{key}-curves")
+
+
+def _figures(runs: Sequence[Run], names: Sequence[str], key: str, over: Over) -> None:
+    data = runs[0].candidate.data
+    curves = [curve(run, name) for run, name in zip(runs, names, strict=True)]
+    measure, until = MEASURES[data.measure], _until(runs, over)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        unit = "squared error" if data.kind == "similarity" else "nats"
+        figure = partial(losses, curves, over, until=until, chance=_chance(data), unit=unit)
+        figures.show(figure, f"{key} losses", f"{key}-losses")
+    with right:
+        baseline, percent = _baseline(data), measure.percent
+        figure = partial(scores, curves, measure.title, over, until=until, baseline=baseline, percent=percent)
+        figures.show(figure, f"{key} scores", f"{key}-scores")
+
+
+def _until(runs: Sequence[Run], over: Over) -> float | None:
+    """Where the x axis ends: at the budget, if it is one of what the axis shows."""
+    settings = runs[0].candidate.settings
+    if over == "seconds":
+        return settings.seconds
+    return float(settings.epochs) if settings.seconds is None else None
+
+
+def _chance(data: Data) -> float | None:
+    """The loss on the development split of who knows nothing: all labels alike, or always the mean score."""
+    if data.labels:
+        return log(len(data.labels))
+    rated = [item.score for item in data.dev if isinstance(item, Scored)]
+    return float(np.var(rated)) if rated else None
 
 
 def _baseline(data: Data) -> float | None:

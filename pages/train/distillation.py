@@ -10,7 +10,9 @@ from jobs.tuning import Candidate, Tuning
 from model_zoo import DEFAULT_MODEL
 from pages.train import side_by_side
 from pages.train.scene import Scene
+from training.finetuning.data import Data
 from training.finetuning.results import Tuned
+from training.finetuning.settings import Settings
 from ui import Field, View, ask_for, number, widgets
 from ui.tuned import short_name
 from web.background import desk
@@ -42,27 +44,18 @@ def draw(scene: Scene) -> None:
                 **TEMPERATURE.bound,
                 help="Divides all logits before the softmax: the higher, the flatter the distribution.",
             )
-        candidates = _candidates(scene, student)
-        side_by_side.button(Distilling, "Train teacher and students", candidates, key="distil")
+        taught = candidates(scene.data, scene.settings, _teacher(scene), student, ALPHA.value, TEMPERATURE.value)
+        side_by_side.button(Distilling, "Train teacher and students", taught, key="distil")
     if scene.data is not None and scene.data.kind != "classification":
         ask_for("Choose a classification task: distillation needs a teacher’s probabilities of labels.")
-    job = side_by_side.current(Distilling, candidates)
-    if job is None:
-        side_by_side.to_come(
-            f"{short_name(_teacher(scene))} is fine-tuned first. {short_name(student)} is then trained twice on the "
-            "same examples: on their labels alone, and also on the teacher’s probabilities (soft targets), which "
-            "show how confident it is of each label. At a higher temperature T small probabilities count more; with "
-            "α = 1 the teacher has no influence."
-        )
-        st.latex(_LOSS)
-        return
-    side_by_side.draw_curves(job, "distillation", over="epochs")
+    job, runs = side_by_side.current(Distilling, taught, "distillation")
+    side_by_side.draw_curves(job, runs, "distillation")
     st.caption(
         "With the teacher, the training loss is the whole sum L, so its thin line is not comparable; on the "
         "development split every loss is the cross-entropy with the labels."
     )
-    _said(*(run.tuned for run in job.runs[1:]))
-    side_by_side.show_table(job.runs, "distillation")
+    _said(*(run.tuned for run in runs[1:]))
+    side_by_side.show_table(runs, "distillation")
 
 
 def _said(alone: Tuned | None = None, taught: Tuned | None = None) -> None:
@@ -90,16 +83,18 @@ def _teacher(scene: Scene) -> str:
     return DEFAULT_MODEL if scene.model == STUDENT.value else scene.model
 
 
-def _candidates(scene: Scene, student: str) -> list[Candidate]:
-    if scene.data is None or scene.data.kind != "classification":
+def candidates(
+    data: Data | None, settings: Settings, teacher: str, student: str, alpha: float, temperature: float
+) -> list[Candidate]:
+    """The teacher, the student alone, and the student with its teacher; none without labels."""
+    if data is None or data.kind != "classification":
         return []
-    teacher = _teacher(scene)
     first = f"{_TEACHER_NAME}: {short_name(teacher)}"
-    taught = replace(scene.settings, alpha=ALPHA.value, temperature=TEMPERATURE.value)
+    taught = replace(settings, alpha=alpha, temperature=temperature)
     return [
-        Candidate(first, teacher, scene.data, scene.settings),
-        Candidate(f"{short_name(student)}, labels alone", student, scene.data, scene.settings, keep=False),
-        Candidate(f"{short_name(student)}, with the teacher", student, scene.data, taught, teacher=first, keep=False),
+        Candidate(first, teacher, data, settings),
+        Candidate(f"{short_name(student)}, labels alone", student, data, settings, keep=False),
+        Candidate(f"{short_name(student)}, with the teacher", student, data, taught, teacher=first, keep=False),
     ]
 
 
@@ -109,6 +104,9 @@ VIEW: View[Scene] = View(
     draw,
     about="A large model teaches a small one: the student learns the teacher’s probabilities, not only the right "
     "labels (Hinton et al. 2015).",
+    more="The teacher is fine-tuned first. The student is then trained twice on the same examples: on their labels "
+    "alone, and also on the teacher’s probabilities (soft targets), which show how confident it is of each label. At a "
+    "higher temperature T small probabilities count more; with α = 1 the teacher has no influence.",
     fields=(STUDENT, ALPHA, TEMPERATURE),
     left_out=lambda _scene: "" if desk().current(Distilling) is None else side_by_side.NOT_IN_LINK,
     starts=True,

@@ -23,7 +23,7 @@ def draw(data: Data, built_in: BuiltIn | None) -> None:
     n = len(data.train)
     st.table(table(data.first(_SHOWN, 0).train))
     shown = f"{min(_SHOWN, n)} of {counted(n, 'training example')}" if n > _SHOWN else "All training examples"
-    st.caption(f"{shown}, with the correct answers. Press **Train** to begin.")
+    st.caption(f"{shown}, with the correct answers.")
 
 
 def table(items: Sequence[Item]) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.before_after import change_of_heads, cka_by_layer, most_changed
 from analysis.export import COUNTING
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import NotSupported
 from model_zoo.text import Text, word_spans
 from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
@@ -19,6 +20,7 @@ from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
 from ui import Field, View, address, caption, count, failures_as_messages, figures, note, notes, optional, save, widgets
+from ui.precomputed import trainings
 from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map
@@ -40,34 +42,36 @@ HEAD: Field[int | None] = Field("inside_head", None, optional(count("head")), of
 
 
 def draw(scene: Scene) -> None:
-    found = scene.tuned[0]
+    found = scene.shown[0]
+    known = None if scene.tuned else trainings.inside()
     if len(scene.tuned) > 1:
         st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
     with failures_as_messages():
         if engine().info(found.base).n_heads:
-            _heads(found)
+            _heads(found, known)
         else:
             note("This model has no attention, so there are no heads to compare. Look at its layers instead.")
     with failures_as_messages():
-        _layers(found)
+        _layers(found, known)
 
 
-def _heads(found: Tuned) -> None:
-    item = found.data.test[0]
-    with widgets.asked("inside"):
-        text = widgets.short_enough(widgets.text_area("Any text; empty: one from the test split", TEXT)).strip()
+def _heads(found: Tuned, known: trainings.Inside | None) -> None:
+    item, text = found.data.test[0], ""
+    if known is None:
+        with widgets.asked("inside"):
+            text = widgets.short_enough(widgets.text_area("Any text; empty: one from the test split", TEXT)).strip()
     pair = None if text else item.pair
-    text = text or item.text
+    own, text = bool(text), text or item.text
     with st.spinner("Running both models …", show_time=True):
-        before, after = (engine().attend(model, text, pair, max_tokens=LONGEST) for model in (found.base, found.id))
+        before = engine().attend(found.base, text, pair, max_tokens=LONGEST)
+        if known is None:
+            after = engine().attend(found.id, text, pair, max_tokens=LONGEST)
+        else:
+            after = known.run(before, trainings.labelled(before.model, found.data.labels))
     if before.encoding.n_dropped:
         notes.warn_of_run(before)
     change = change_of_heads(before, after)
     ranked = most_changed(change)
-    layer, head = _choose(before, ranked)
-    if not TEXT.value.strip():
-        caption(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
-    _maps(found, before, after, layer, head)
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**How much each head changed**")
@@ -84,11 +88,15 @@ def _heads(found: Tuned) -> None:
                 args=(at_layer, at_head),
             )
         save.table("Change of heads", lambda: head_table(found, change), "change-of-heads")
+    if not own:
+        caption(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
     st.caption(
         f"{_said(change)} Jensen–Shannon divergence between a head’s attention before and after, averaged over the "
         "tokens of this text: 0 bits if it is unchanged, 1 if it has nothing in common with before. Colours run to "
         f"the largest change on this text; another text gives different numbers. {notes.CAUTION}"
     )
+    layer, head = _choose(before, ranked)
+    _maps(found, before, after, layer, head, linked=known is None)
 
 
 def _said(change: FloatArray) -> str:
@@ -119,8 +127,10 @@ def _choose(run: AttentionRun, ranked: Sequence[tuple[int, int]]) -> tuple[int, 
         return layer, widgets.stepper("head", n_heads, HEAD)
 
 
-def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int) -> None:
-    """The head before, after, and the difference, with the numbers to save, and where else it can be looked at."""
+def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int, *, linked: bool) -> None:
+    """The head before, after, and the difference, with the numbers to save, and where else it can be looked at, if the
+    tuned model is here.
+    """
     tokens, segments = before.encoding.tokens, before.encoding.segment_ids
     special = [place for place, is_special in enumerate(before.encoding.special) if is_special]
     options = Options(query_segments=segments, key_segments=segments, height=_HEIGHT, group=_GROUP)
@@ -148,7 +158,8 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
         "For NumPy: tokens, and the attention of the layer before and after, (heads, queries, keys).",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        _links(found, before, layer, head)
+        if linked:
+            _links(found, before, layer, head)
 
 
 def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
@@ -199,30 +210,42 @@ def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "tuned on", "layer", "head", "divergence (bits)"])
 
 
-def _layers(found: Tuned) -> None:
+def _layers(found: Tuned, known: trainings.Inside | None) -> None:
     st.subheader("Layer by layer", anchor=False)
-    items = _up_to_most((*found.data.dev, *found.data.test)[:_MOST_TEXTS])
-    texts = tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
+    texts = texts_of(found)
+    if known is not None:
+        _cka(known.cka, known.n_tokens, known.n_texts, engine().info(found.base).width)
+        return
     before, after = (engine().info(model) for model in (found.base, found.id))
     if before.n_layers != after.n_layers:
         raise NotSupported("The two models do not have the same layers, so their layers cannot be compared.")
     with st.spinner("Running both models …", show_time=True):
         values, n_tokens = engine().derived(
             ("before and after", found.base, before.revision, found.id, after.revision, texts),
-            lambda: _compared(found, texts),
+            lambda: compared(engine(), found, texts),
         )
+    _cka(values, n_tokens, len(texts), before.width)
+
+
+def _cka(values: FloatArray, n_tokens: int, n_texts: int, width: int) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         figures.show(partial(cka_figure, values), "cka before and after", "cka-before-and-after")
     with right:
         st.caption(
-            f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(len(texts), 'text')} it was "
+            f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(n_texts, 'text')} it was "
             "not trained on, without special tokens: 1 if a layer’s vectors have the same geometry as before, up to "
             "rotation, shift and scale."
         )
-        notes.too_few_vectors(n_tokens, before.width, "tokens")
+        notes.too_few_vectors(n_tokens, width, "tokens")
         table = pd.DataFrame({"layer": range(len(values)), "cka": values.tolist()})
         save.table("CKA by layer", lambda: table, "cka-before-and-after")
+
+
+def texts_of(found: Tuned) -> tuple[Text, ...]:
+    """Texts that the model was not trained on, as many as are compared."""
+    items = _up_to_most((*found.data.dev, *found.data.test)[:_MOST_TEXTS])
+    return tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
 
 
 def _up_to_most(items: Sequence[Item]) -> Sequence[Item]:
@@ -231,11 +254,11 @@ def _up_to_most(items: Sequence[Item]) -> Sequence[Item]:
     return items[: max(1, int(np.searchsorted(n_words, _MOST_WORDS, side="right")))]
 
 
-def _compared(found: Tuned, texts: Sequence[Text]) -> tuple[FloatArray, int]:
+def compared(engine: EngineInterface, found: Tuned, texts: Sequence[Text]) -> tuple[FloatArray, int]:
     """CKA of each layer before and after, and the number of tokens it was computed on."""
 
     def states(model: str) -> list[HiddenStates]:  # not remembered: they are large, and wanted once
-        of_text = dict(engine().iter_hidden_states(model, texts))
+        of_text = dict(engine.iter_hidden_states(model, texts))
         return [of_text[place] for place in range(len(texts))]
 
     before, after = states(found.base), states(found.id)

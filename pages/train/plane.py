@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -12,18 +13,23 @@ from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
 from ui import View, ask_for, figures, notes, save
+from ui.precomputed import trainings
 from viz.learning_plane import learning_plane
 
 
 def draw(scene: Scene) -> None:
-    found = scene.tuned[0]
-    n = len(found.first_vectors[0].vectors) if found.first_vectors else 0
-    if len(found.first_vectors) < 2 or n < 2:
-        ask_for("This needs at least one whole epoch and two texts in the development split.")
-        return
+    found, known = scene.shown[0], None if scene.tuned else trainings.inside()
+    if known is not None:
+        path, epochs = known.path, known.epochs
+    else:
+        vectors = [each.vectors for each in found.first_vectors]
+        if len(vectors) < 2 or len(vectors[0]) < 2:
+            ask_for("This needs at least one whole epoch and two texts in the development split.")
+            return
+        path, epochs = path_in_the_plane(vectors), tuple(each.epoch for each in found.first_vectors)
+    n = path.points.shape[1]
     items = found.data.dev[:n]
-    path = path_in_the_plane([each.vectors for each in found.first_vectors])
-    names = [str(each.epoch) for each in found.first_vectors]
+    names = [str(epoch) for epoch in epochs]
     texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
     groups = [_group(item) for item in items]
     figure = partial(learning_plane, path.points, path.explained, names, texts, groups)  # type: ignore[arg-type]
@@ -37,7 +43,7 @@ def draw(scene: Scene) -> None:
         "together. Epoch 0 is before training. The plane shows only part of the distances in the model: see the "
         f"percentages on the axes. {_ABOUT[found.data.kind]}"
     )
-    save.table("Points", lambda: _table(found, path, texts), "learning-plane")
+    save.table("Points", lambda: _table(found, path, epochs, texts), "learning-plane")
 
 
 _ABOUT = {
@@ -61,10 +67,10 @@ def _group(item: Item) -> str | float:
             return item.score
 
 
-def _table(found: Tuned, path: Path, texts: list[str]) -> pd.DataFrame:
+def _table(found: Tuned, path: Path, epochs: Sequence[int], texts: list[str]) -> pd.DataFrame:
     rows = [
-        (each.epoch, text, _group(item), float(point[0]), float(point[1]))
-        for each, points in zip(found.first_vectors, path.points, strict=True)
+        (epoch, text, _group(item), float(point[0]), float(point[1]))
+        for epoch, points in zip(epochs, path.points, strict=True)
         for text, item, point in zip(texts, found.data.dev, points, strict=False)
     ]
     return pd.DataFrame(rows, columns=["epoch", "text", "true", "component 1", "component 2"])

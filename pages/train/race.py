@@ -10,6 +10,8 @@ import streamlit as st
 from jobs.tuning import Candidate, Tuning
 from pages.train import side_by_side
 from pages.train.scene import Scene
+from training.finetuning.data import Data
+from training.finetuning.settings import Settings
 from ui import MODELS, SWITCH, Field, View, ask_for, notes, numbered, one_of, tuned, widgets, within
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
@@ -42,23 +44,19 @@ def draw(scene: Scene) -> None:
         )
         if budget == "seconds":
             st.number_input("Seconds each", **SECONDS.bound, width=220)
-        candidates = _candidates(scene, models)
-        side_by_side.button(Race, "Race", candidates, key="race")
+        seconds = float(SECONDS.value) if budget == "seconds" else None
+        racing = candidates(scene.data, replace(scene.settings, seconds=seconds), models)
+        side_by_side.button(Race, "Race", racing, key="race")
     if scene.data is None:
         ask_for("Upload your own data first, or choose a built-in set.")
-    job = side_by_side.current(Race, candidates)
-    if job is None:
-        side_by_side.to_come(
-            "Each model is trained on the same examples and tested on the same test split. With a budget in seconds "
-            "a fast model sees the data more often."
-        )
-        return
-    over: Over = "seconds"
-    if any(run.evaluated for run in job.runs) and job.runs[0].candidate.settings.seconds is None:
-        over = "seconds" if st.toggle("Curves by seconds", **BY_SECONDS.bound) else "epochs"
-    side_by_side.draw_curves(job, "race", over=over)
-    side_by_side.scatters(job.runs)
-    side_by_side.show_table(job.runs, "race")
+    job, runs = side_by_side.current(Race, racing, "race")
+    over: Over = "epochs"
+    if job is not None:
+        asked = job.runs[0].candidate.settings.seconds is None
+        over = "epochs" if asked and not st.toggle("Curves by seconds", **BY_SECONDS.bound) else "seconds"
+    side_by_side.draw_curves(job, runs, "race", over=over)
+    side_by_side.scatters(runs)
+    side_by_side.show_table(runs, "race")
 
 
 def _ask() -> dict[str, str]:
@@ -85,13 +83,10 @@ def _ask() -> dict[str, str]:
     return {model: names.get(model, short_name(model)) for model in RACERS.value}
 
 
-def _candidates(scene: Scene, models: Mapping[str, str]) -> list[Candidate]:
-    if scene.data is None:
-        return []
-    seconds = float(SECONDS.value) if BUDGET.value == "seconds" else None
+def candidates(data: Data | None, settings: Settings, models: Mapping[str, str]) -> list[Candidate]:
+    """One for each model; ``models`` says what they are called. None without data."""
     return [
-        Candidate(called, model, scene.data, replace(scene.settings, seconds=seconds), keep=False)
-        for model, called in models.items()
+        Candidate(called, model, data, settings, keep=False) for model, called in models.items() if data is not None
     ]
 
 
@@ -100,7 +95,9 @@ VIEW: View[Scene] = View(
     "The race",
     draw,
     about="Models on one task with the same data and the same budget: which is best, which is fast, which is small?",
-    more="One seed and one test split: a difference within the intervals may be chance, and another seed may rank "
+    more="Each model is trained on the same examples and tested on the same test split. With a budget in seconds a "
+    "fast model sees the data more often. One seed and one test split: a difference within the intervals may be "
+    "chance, and another seed may rank "
     "the models differently. Bundled models are small relatives of the published ones, so this is no ranking of "
     "those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from jobs.tuning import Candidate, Training, Tuning
 from model_zoo import registry
+from model_zoo.types import duration
 from pages.train import fields
 from pages.train.choice import Choice
 from pages.train.fields import LEARN
@@ -20,6 +23,9 @@ from web.background import desk
 from web.engine import engine
 
 SEEDS_TO_COMPARE = 3
+# Measured on two processor cores with nothing else to do, texts of twelve tokens.
+_SECONDS_AN_ITEM = 2e-3
+_SECONDS_AN_ITEM_AND_WEIGHT = 0.9e-9
 
 
 def last() -> Training | None:
@@ -45,7 +51,9 @@ def candidates(choice: Choice) -> list[Candidate]:
 
 
 def button(choice: Choice, *, main: bool) -> None:
-    """The button, in the line of what is asked; none while it trains. ``main``: the one to press in this view."""
+    """The button, in the line of what is asked; while it trains, the one that stops it. ``main``: the one to press in
+    this view.
+    """
     training = last()
     done = training is not None and [run.candidate for run in training.runs if run.tuned] == candidates(choice)
     work.button(
@@ -59,11 +67,18 @@ def button(choice: Choice, *, main: bool) -> None:
     )
 
 
-def draw(choice: Choice) -> None:
-    """While it trains how far it is; else what was asked for is begun, and what went wrong before is said."""
+def draw(choice: Choice, *, example: str | None) -> None:
+    """While it trains how far it is; else what was asked for is begun, and what went wrong before is said. Until there
+    is a training, what the view shows as an ``example``, and how long one takes; None where it has a button and such a
+    line of its own. All of it has one place, so that the page below stays where it is.
+    """
     training, wanted = last(), candidates(choice)
+    if training is None and example is None and not work.asked(Training):
+        return
+    at = place()
     if training is not None and training.running:
-        work.watch(training, _standing)
+        with at.container():
+            work.watch(training, stop=False)
         return
 
     def make() -> Training:
@@ -72,9 +87,44 @@ def draw(choice: Choice) -> None:
             new.take_over(training)
         return new
 
-    work.begin(Training, choice.model if wanted else None, [choice.model], make)
+    if work.asked(Training):
+        with at.container():  # where its model has to be downloaded first, or cannot be had, that stands here
+            work.begin(Training, choice.model if wanted else None, [choice.model], make)
+        return
+    with at:
+        if training is None:
+            st.caption(" ".join(filter(None, (example, takes(wanted)))))
+        elif training.tuned:
+            caption(f"Trained last: {training.runs[0].candidate.name}.")
     if training is not None:
         outcome_of(training)
+
+
+def place(name: str = "") -> DeltaGenerator:
+    """Where one thing at a time is said of how far a training is. A second one has a name."""
+    return st.container(key=f"standing {name}".strip()).empty()
+
+
+def takes(wanted: Sequence[Candidate]) -> str:
+    """How long a training of these takes, roughly, in a sentence."""
+    seconds = 0.0
+    for candidate in wanted:
+        spec, settings = registry.find(candidate.model.removeprefix(registry.UNTRAINED)), candidate.settings
+        if spec is None:
+            return "How long training takes depends on the model."
+        weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
+        n = (
+            len(candidate.data.train)
+            if settings.examples is None
+            else min(settings.examples, len(candidate.data.train))
+        )
+        an_item = _SECONDS_AN_ITEM + _SECONDS_AN_ITEM_AND_WEIGHT * weights
+        learns = settings.seconds if settings.seconds is not None else n * settings.epochs * an_item
+        seconds += learns + (len(candidate.data.dev) * settings.epochs + len(candidate.data.test)) * an_item / 3
+    if not wanted:
+        return ""
+    roughly = "a few seconds" if seconds < 10 else f"about {duration(round(seconds, -1))}"
+    return f"What is chosen takes {roughly} on two cores."
 
 
 def another_seed(found: Tuned) -> str:
@@ -125,8 +175,9 @@ def _failures(job: Tuning) -> None:
 
 
 def outcome_of(job: Tuning) -> None:
-    """How far a training is, what it could not do, and a button to go on with one that was stopped."""
-    work.watch(job)
+    """What a training could not do, and a button to go on with one that was stopped."""
+    if job.failure is not None:
+        work.watch(job)
     _failures(job)
     if job.can_go_on:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -138,13 +189,3 @@ def outcome_of(job: Tuning) -> None:
             )
             steps = max((run.steps[-1].step for run in job.runs if run.steps), default=0)
             st.caption(f"Stopped after {steps:,} steps. The model so far is kept until you leave or train again.")
-
-
-def _standing(job: Training) -> None:
-    """The last loss, in a line: the curves stand below."""
-    for run in job.runs:
-        if run.over or not run.steps:
-            continue
-        step = run.steps[-1]
-        total = f" of {run.begun.n_steps:,}" if run.begun is not None and run.begun.n_steps else ""
-        caption(f"Step {step.step:,}{total}: loss {step.loss:.3f}, learning rate {step.learning_rate:.2g}.")

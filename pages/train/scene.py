@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jobs.tuning import Run
 from model_zoo import registry
 from model_zoo.types import TunedFor
 from pages.train import choice, running
@@ -11,7 +13,9 @@ from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import Need, View, notes, widgets
+from ui import Need, View, as_text, notes, widgets
+from ui.precomputed import trainings
+from ui.tuned import short_name
 from web.engine import engine
 
 _TRIES = 4
@@ -21,7 +25,8 @@ _TRIES = 4
 class Scene:
     """``data`` is None where own data cannot be read; ``built_in`` is its set, None for the visitor's own.
 
-    ``tuned`` are the outcomes of the last run, one for each of its seeds.
+    ``tuned`` are the outcomes of the last run, one for each of its seeds; ``example`` is what came with the app, for
+    as long as there are none.
     """
 
     data: Data | None
@@ -29,12 +34,18 @@ class Scene:
     model: str
     settings: Settings
     tuned: tuple[Tuned, ...]
+    example: tuple[Tuned, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Tuned, ...]:
+        """The outcomes to show: at least one in a view that needs results."""
+        return self.tuned or self.example
 
     def lacks(self, need: Need) -> str | None:
         assert need == "results", need
-        if self.tuned:
+        if self.shown:
             return None
-        return "This opens once a model has been trained. Press Train."
+        return "This opens once a model has been trained."
 
     @property
     def _chosen_is_tuned(self) -> bool:
@@ -72,10 +83,21 @@ def make(view: View[Scene]) -> Scene:
     with widgets.asked():
         chosen = choice.draw()
         running.button(chosen, main=not view.starts)
-    running.draw(chosen)
     training = running.last()
     found = () if training is None else training.tuned
-    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found)
+    busy = training is not None and training.running
+    apart = view.starts or view.name == "similarity"  # has an example of its own, or is about no training
+    runs = () if found or busy or apart else trainings.runs("train")
+    running.draw(chosen, example=None if view.starts else _about(runs))
+    example = tuple(run.tuned for run in runs if run.tuned is not None)
+    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, example)
+
+
+def _about(runs: Sequence[Run]) -> str:
+    if not runs:
+        return ""
+    candidate = runs[0].candidate
+    return f"**An example, computed before**: {as_text(f'{short_name(candidate.model)}, {candidate.data.title}')}."
 
 
 def left_out(scene: Scene) -> str:

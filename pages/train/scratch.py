@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -13,9 +14,10 @@ from model_zoo import tuned
 from model_zoo.registry import UNTRAINED
 from pages.train import side_by_side
 from pages.train.scene import Scene
+from training.finetuning.data import Data
 from training.finetuning.scores import MEASURES
+from training.finetuning.settings import Settings
 from ui import View, ask_for, figures, widgets
-from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
 from web.background import desk
 
@@ -28,23 +30,17 @@ class Scratch(Tuning):
 
 
 def draw(scene: Scene) -> None:
-    candidates = _candidates(scene)
+    twice = candidates(scene.data, scene.settings, scene.model)
     with widgets.controls():
-        side_by_side.button(Scratch, f"Train {len(candidates)} times", candidates, key="scratch")
+        side_by_side.button(Scratch, f"Train {len(twice)} times", twice, key="scratch")
     if tuned.is_id(scene.model):
         ask_for("This model has been fine-tuned here. Choose the pretrained model it was made from.")
-    job = side_by_side.current(Scratch, candidates)
-    if job is None:
-        side_by_side.to_come(
-            f"{short_name(scene.model)} is trained from its pretrained weights and from random weights, on 50, 200 "
-            "and 600 examples, or on all there are if the data has fewer."
-        )
-        return
-    _draw(job)
+    _, runs = side_by_side.current(Scratch, twice, "scratch")
+    _draw(runs)
 
 
-def _draw(job: Tuning) -> None:
-    done = [run for run in job.runs if run.tuned is not None]
+def _draw(runs: Sequence[Run]) -> None:
+    done = [run for run in runs if run.tuned is not None]
     if not done:
         return
     measure = MEASURES[done[0].candidate.data.measure]
@@ -59,7 +55,7 @@ def _draw(job: Tuning) -> None:
     most = max(len(run.candidate.data.train) for run in done)
     if most < max(_EXAMPLES):
         st.caption(f"This data has only {most:,} training examples.")
-    side_by_side.show_table(job.runs, "pretrained-and-from-scratch")
+    side_by_side.show_table(runs, "pretrained-and-from-scratch")
 
 
 def _examples(run: Run) -> int:
@@ -89,13 +85,14 @@ def _said(pair: list[Run]) -> str:
     )
 
 
-def _candidates(scene: Scene) -> list[Candidate]:
-    if scene.data is None or tuned.is_id(scene.model):
+def candidates(data: Data | None, settings: Settings, model: str) -> list[Candidate]:
+    """Pretrained and from scratch, on each number of examples; none without data, or for a model that was tuned."""
+    if data is None or tuned.is_id(model):
         return []
-    model = scene.model.removeprefix(UNTRAINED)
-    counts = sorted({min(count, len(scene.data.train)) for count in _EXAMPLES})
+    model = model.removeprefix(UNTRAINED)
+    counts = sorted({min(count, len(data.train)) for count in _EXAMPLES})
     return [
-        Candidate(f"{line}, {count:,}", which, scene.data, replace(scene.settings, examples=count), keep=False)
+        Candidate(f"{line}, {count:,}", which, data, replace(settings, examples=count), keep=False)
         for count in counts
         for line, which in ((_PRETRAINED, model), (_FROM_SCRATCH, f"{UNTRAINED}{model}"))
     ]
@@ -106,7 +103,9 @@ VIEW: View[Scene] = View(
     "What pretraining buys",
     draw,
     about="The same network, once pretrained and once randomly initialized, on few and on more examples.",
-    more="Whatever a model knows about words that are not in the training examples comes from pretraining. Where the "
+    more="The model is trained from its pretrained weights and from random weights, on 50, 200 and 600 examples, or on "
+    "all there are if the data has fewer. Whatever a model knows about words that are not in the training examples "
+    "comes from pretraining. Where the "
     "test split uses different words, as in most built-in sets (see “About the data”), random weights may never "
     "beat the majority baseline, however many examples there are.",
     left_out=lambda _scene: "" if desk().current(Scratch) is None else side_by_side.NOT_IN_LINK,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import isnan
 
 import pandas as pd
 import streamlit as st
@@ -11,15 +12,18 @@ import streamlit as st
 from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import registry
 from model_zoo.registry import UNTRAINED
+from model_zoo.types import counted
 from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import as_text, caption, figures, save, work
+from ui import as_text, figures, save, work
+from ui.precomputed import trainings
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk
 from web.engine import engine
 
+_TIMES = ("time of one text, ms", "seconds of training")
 NOT_IN_LINK = "These results are not in the link: whoever opens it has to train again."
 
 
@@ -29,20 +33,32 @@ def button(kind: type[Tuning], label: str, candidates: Sequence[Candidate], *, k
     work.button(label, kind, tuple(candidates), key=key, primary=first, disabled=not candidates)
 
 
-def current(kind: type[Tuning], candidates: Sequence[Candidate]) -> Tuning | None:
-    """The job that there is, below the line of controls: how far it is, what it could not do, or that it was of
-    something else. What was asked for is begun when every model is here.
+def current(kind: type[Tuning], candidates: Sequence[Candidate], example: str) -> tuple[Tuning | None, tuple[Run, ...]]:
+    """The job that there is, below the line of controls, and its runs: how far it is, what it could not do, or that it
+    was of something else. Where there is none, None, and the runs of an ``example`` that came with the app, of which
+    there may be none. What was asked for is begun when every model is here.
     """
-    job = desk().current(kind)
-    if job is None or not job.running:
+    job, at = desk().current(kind), running.place(example)
+    asked = work.asked(kind)
+    if asked and (job is None or not job.running):
         models = dict.fromkeys(candidate.model.removeprefix(UNTRAINED) for candidate in candidates)
-        work.begin(kind, tuple(candidates), models, lambda: kind(engine(), candidates))
+        with at.container():
+            work.begin(kind, tuple(candidates), models, lambda: kind(engine(), candidates))
     if job is None:
-        return None
+        runs = trainings.runs(example)
+        said = f"**An example, computed before**: {as_text(trainings.data().title)}." if runs else ""
+        if not asked:
+            at.caption(f"{said} {running.takes(candidates)}".strip())
+        return None, runs
+    if job.running:
+        with at.container():
+            work.watch(job, stop=False)
+    elif job.tuned and not asked:
+        at.caption(f"{counted(len(job.tuned), 'model')} trained.")
     running.outcome_of(job)
     if not job.running and candidates and [run.candidate for run in job.runs] != list(candidates):
         st.info("These are the last results; the choices above have changed since.", icon=":material/history:")
-    return job
+    return job, job.runs
 
 
 def encoders() -> list[str]:
@@ -50,17 +66,12 @@ def encoders() -> list[str]:
     return [model for model, spec in registry.MODELS.items() if not spec.causal and not spec.cross_attention]
 
 
-def to_come(said: str) -> None:
-    """Say in the place of the results what the button will do."""
-    with st.container(key="answer"):
-        caption(said)
-
-
-def draw_curves(job: Tuning, key: str, *, over: Over) -> None:
-    """The curves of all candidates that have been evaluated."""
-    runs = [run for run in job.runs if run.evaluated]
-    if runs:
-        curves.draw(runs, [run.candidate.name for run in runs], runs[0].candidate.data, key, over=over)
+def draw_curves(job: Tuning | None, runs: Sequence[Run], key: str, *, over: Over = "epochs") -> None:
+    """The curves of all candidates that have been evaluated, or of all while they are trained by the ``job``."""
+    live = job is not None and job.running
+    drawn = [run for run in runs if live or run.evaluated]
+    if drawn:
+        curves.draw(drawn, [run.candidate.name for run in drawn], key, over=over, job=job)
 
 
 def scatters(runs: Sequence[Run]) -> None:
@@ -69,10 +80,10 @@ def scatters(runs: Sequence[Run]) -> None:
     if len(done) < 2:
         return
     measure = MEASURES[done[0][1].data.measure]
-    columns = st.columns(2, gap="medium")
-    for column, (what, title) in zip(
-        columns, (("time", "time of one text, ms"), ("memory", "weights, MB (4 bytes a parameter)")), strict=True
-    ):
+    shown = [("time", "time of one text, ms"), ("memory", "weights, MB (4 bytes a parameter)")]
+    if not all(_timed(each) for _, each in done):
+        shown = shown[1:]
+    for column, (what, title) in zip(st.columns(2, gap="medium"), shown, strict=False):
         entries = [
             Entry(
                 name,
@@ -86,6 +97,11 @@ def scatters(runs: Sequence[Run]) -> None:
         with column:
             figure = partial(against, entries, title, measure.title, percent=measure.percent)
             figures.show(figure, f"score against {what}", f"score-against-{what}")
+
+
+def _timed(found: Tuned) -> bool:
+    """Whether its times were measured here: those of an example were not."""
+    return not isnan(found.seconds)
 
 
 def reached(found: Tuned) -> str:
@@ -127,10 +143,11 @@ def show_table(runs: Sequence[Run], file: str) -> None:
     if not found:
         return
     st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))
+    timed = all(map(_timed, found.values()))
+    times = "; each time is the median over single texts on this machine, measured just now" if timed else ""
     said = [
-        "Scores are on the test split; each time is the median over single texts on this machine, measured just now. "
-        "The majority baseline always gives the most frequent answer; the strongest baseline is the best on the "
-        "development split of several that need no fine-tuning."
+        f"Scores are on the test split{times}. The majority baseline always gives the most frequent answer; the "
+        "strongest baseline is the best on the development split of several that need no fine-tuning."
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(
@@ -144,7 +161,7 @@ def show_table(runs: Sequence[Run], file: str) -> None:
 def _column(found: Tuned) -> dict[str, str]:
     score, measure = found.score(), MEASURES[found.data.measure]
     interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
-    return {
+    rows = {
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
         "majority baseline": measure.written(score.baseline),
         "strongest baseline": f"{measure.written(score.strongest_baseline)} ({found.strongest_baseline})"
@@ -158,6 +175,7 @@ def _column(found: Tuned) -> dict[str, str]:
         "epochs": f"{found.steps[-1].epoch:.3g}",
         "seconds of training": f"{found.seconds:.1f}",
     }
+    return rows if _timed(found) else {name: cell for name, cell in rows.items() if name not in _TIMES}
 
 
 def differ(a: Tuned, b: Tuned) -> str:

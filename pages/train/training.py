@@ -15,7 +15,8 @@ from pages.train import curves, examples, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, learned
 from training.finetuning.scores import MEASURES
-from ui import View, as_text, ask_for, figures, page_link, save, widgets
+from ui import View, as_text, ask_for, page_link, save, widgets
+from ui.precomputed import trainings
 from web.engine import engine
 from web.settings import settings
 
@@ -29,17 +30,17 @@ _ABOUT_CURVES = (
 
 def draw(scene: Scene) -> None:
     training = running.last()
-    if training is None or not any(run.evaluated for run in training.runs):
-        if training is not None and training.running:
-            figures.blank("The curves begin here.", "no curves")
-        elif scene.data is not None:
+    if training is None or not (training.running or any(run.evaluated for run in training.runs)):
+        runs = trainings.runs("train")
+        if runs and training is None:
+            curves.draw(runs, [run.candidate.name for run in runs], "training")
+        if scene.data is not None:
             examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
         else:
             ask_for("Upload data under “Your own data”, or choose a built-in set.")
         return
     runs = training.runs
-    names = [_name(run) for run in runs]
-    curves.draw(runs, names, runs[0].candidate.data, "training", over="epochs")
+    curves.draw(runs, [_name(run) for run in runs], "training", job=training)
     if not training.running:
         differs = _differs(scene, runs) or runs[0].candidate.settings != scene.settings
         if not differs and len(runs) == 1 and runs[0].tuned is not None:

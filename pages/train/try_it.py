@@ -14,8 +14,25 @@ from pages.train.scene import Scene
 from training.finetuning.data import HIGHEST_SCORE
 from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
-from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
-from ui import Field, View, as_text, ask_for, caption, figures, lacking, notes, save, token_line, tuned, widgets
+from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords, Tuned
+from training.finetuning.sets import SETS
+from ui import (
+    Field,
+    View,
+    as_text,
+    ask_for,
+    caption,
+    figures,
+    lacking,
+    notes,
+    place,
+    save,
+    say,
+    token_line,
+    tuned,
+    widgets,
+)
+from ui.precomputed import trainings
 from viz import outcome
 from viz.layout import clipped
 from viz.predictions import percent
@@ -24,6 +41,8 @@ from web.engine import engine
 
 TEXT: Field[str] = Field("try_text", "", of="train", clean=widgets.no_line_breaks_around)
 PAIR: Field[str] = Field("try_pair", "", of="train", clean=widgets.no_line_breaks_around)
+
+EXAMPLE: Field[int] = Field("try_example", 0, place("the example"), of="train")
 
 _LONGEST_EXAMPLE = 70
 
@@ -39,14 +58,19 @@ _SECOND: dict[TunedFor, str] = {"classification": "Second text", "answering": "P
 def draw(scene: Scene) -> None:
     model = scene.to_try
     if model is None:
-        lacking(scene, ("results",))
+        if not lacking(scene, ("results",)):
+            _example(scene.example[0])
         return
     kind = engine().info(model).tuned_for
     assert kind is not None
     text, pair = _ask(scene, kind)
     if not text.strip():
-        ask_for(f"Type a {_FIRST[kind].lower()}, or take an example.")
-        return
+        tries = scene.tries(kind)
+        if not tries:
+            ask_for(f"Type a {_FIRST[kind].lower()}.")
+            return
+        text, pair = tries[0]
+        say(f"An example: “{' – '.join(clipped(part, _LONGEST_EXAMPLE) for part in tries[0] if part)}”")
     if pair is None and _paired(scene, kind):
         ask_for(f"Type a {_SECOND[kind].lower()}, too.")
         return
@@ -56,6 +80,18 @@ def draw(scene: Scene) -> None:
     with st.container(key="answer"):
         _show(found, encoding, engine().info(model))
         caption(f"Model: {tuned.name(model) or model}.")
+
+
+def _example(found: Tuned) -> None:
+    """What the model of the example answers to the texts of its set, where it is not here to be asked others."""
+    known, tries = trainings.inside(), SETS[trainings.SET].tries
+    assert known is not None
+    EXAMPLE.value = min(EXAMPLE.value, len(tries) - 1)
+    titles = dict(enumerate(text for text, _ in tries))
+    chosen = st.selectbox("Text", **EXAMPLE.offering(titles), help="Train a model to try texts of your own.")
+    info = trainings.labelled(engine().info(found.base), found.data.labels)
+    with st.container(key="answer"):
+        _show(known.answers[chosen], engine().encode(found.base, *tries[chosen]), info)
 
 
 def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
@@ -167,7 +203,7 @@ VIEW: View[Scene] = View(
     draw,
     about="Type your own text: the fine-tuned model answers at once.",
     more="The probabilities are the model’s own. On texts unlike its training data it can be confident and wrong.",
-    fields=(TEXT, PAIR),
+    fields=(TEXT, PAIR, EXAMPLE),
     tab=30,
     terms=("task head",),
 )

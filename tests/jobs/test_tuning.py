@@ -246,13 +246,13 @@ def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
     run.begun = Begun(1, 1, 10)
     run.steps = [Stepped(5, 0.5, 1.0, 1e-3, 5.0)]
     now[0] = 20.0
-    assert job.progress == "50% done, about 20 seconds left"
+    assert job.progress == "50% done, about 20 seconds left · step 5 of 10, loss 1.000"
     now[0] = 1000.0
     resumed = job.resumed()
-    assert resumed.progress == "50% done"
+    assert resumed.progress == "50% done · step 5 of 10, loss 1.000"
     run.steps.append(Stepped(6, 0.6, 1.0, 1e-3, 6.0))
     now[0] = 1010.0
-    assert resumed.progress == "60% done, about 40 seconds left"
+    assert resumed.progress == "60% done, about 40 seconds left · step 6 of 10, loss 1.000"
 
 
 def test_a_model_is_kept_until_its_visitor_leaves(engine: Engine, bert: str) -> None:

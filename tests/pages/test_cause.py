@@ -212,7 +212,7 @@ def test_without_a_mask_it_says_what_to_do(view: str, open_page: Open) -> None:
     assert not app.exception
     assert "Nothing is masked yet. Click a word above" in said(app)
     assert app.text_area(key="text").value == "The cat sat on the mat."
-    assert app.session_state["cause_masks"] == ()
+    assert app.session_state["masks"] == ()
     assert drawn(app)
     assert "rug" not in said(app)
 

@@ -19,8 +19,8 @@ def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page
     a, b = on_words(engine, two, ((1, 2), (1, 3)), TEXT)
     shown = matrices(app)
     np.testing.assert_array_equal(shown[0], a)
-    np.testing.assert_array_equal(shown[1], b)
-    np.testing.assert_allclose(shown[2], a - b, atol=1e-7)
+    np.testing.assert_array_equal(shown[2], b)
+    np.testing.assert_allclose(shown[1], a - b, atol=1e-7)
     bits = jensen_shannon(a[None], b[None])[0, 0]
     assert f"divergence is {bits:.3f} bits" in said(app)
     np.testing.assert_allclose(a.sum(-1), 1, atol=1e-5)
@@ -46,7 +46,7 @@ def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, en
     ].click().run()
     a, b = on_words(engine, two, ((0, 1), (layer, head)), TEXT)
     np.testing.assert_array_equal(matrices(app)[0], a)
-    np.testing.assert_array_equal(matrices(app)[1], b)
+    np.testing.assert_array_equal(matrices(app)[2], b)
     assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in said(app)
 
 
@@ -56,11 +56,11 @@ def test_layers_are_matched_by_depth_and_said_so(
     models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
     app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
     assert "Layer 2 of 3, beside layer 4 of 6: the same relative depth." in said(app)
-    np.testing.assert_array_equal(matrices(app)[1], on_words(engine, models, ((3, 0), (1, 0)), TEXT)[1])
+    np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (1, 0)), TEXT)[1])
     app.number_input(key="compare_layer_2").set_value(1).run()
     assert "Layer 1 of 3." in said(app)
     assert "beside layer" not in said(app)
-    np.testing.assert_array_equal(matrices(app)[1], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
+    np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
 
 
 def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: Open) -> None:

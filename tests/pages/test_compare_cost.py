@@ -31,7 +31,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
     app = open_page(PAGE, view="cost")
     assert not app.exception
     assert not app.error
-    assert not app.get("plotly_chart")
+    assert [chart.key for chart in app.get("plotly_chart")] == ["size and quality"]
     names = {model: registry.MODELS[model].short_name for model in precomputed.EMBEDDED}
     assert list(table(app)) == list(names.values())
     held = {model.info.id: model.n_bytes / 1e6 for model in engine.held()}

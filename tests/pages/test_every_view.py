@@ -37,6 +37,34 @@ def test_a_view_opens_and_its_link_restores_it(
     has_the_limits_of_its_fields(app, page)
 
 
+OWN = {"no text": {}, "a text": {"text": "My sister found the key. She opened the old door."}}
+
+
+# Masked words is about a word that one masks oneself: there a text without a mask is the words to click.
+OPENINGS = [
+    pytest.param(page, view, own, id=f"{page.name}-{view.name}-{own}")
+    for page in PAGES
+    for view in page.views
+    for own in OWN
+    if (page.name, own) != ("masked_words", "a text")
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view", "own"), OPENINGS)
+def test_a_view_opens_on_a_result(
+    page: Page[Any], view: View[Any], own: str, open_page: Callable[..., AppTest]
+) -> None:
+    """A picture or a table, and no call to act first; with a text of one's own, which lacks a mask or a second text,
+    the call may stand above the result.
+    """
+    app = open_page(page.path, view=view.name, **OWN[own])
+    assert not app.exception
+    assert not app.error
+    assert drawn(app) or app.table
+    assert own == "a text" or not app.info
+
+
 def has_the_limits_of_its_fields(app: AppTest, page: Page[Any]) -> set[str]:
     """Every control of a number reaches as far as its field, unless its view knows a nearer end. Returns the names of
     those fields.

@@ -290,7 +290,7 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         (row,) = frame[(frame["layer"] == layer - 1) & (frame["head"] == head - 1)].to_dict("records")
         assert row["previous"] > 0.85
         assert row["previous"] == frame["previous"].max()
-    a, b, _ = heatmaps(choose(open_page("pages/compare/page.py"), "The previous word"))
+    a, _, b = heatmaps(choose(open_page("pages/compare/page.py"), "The previous word"))
     for weights in (a, b):  # below the diagonal, on the words that both see whole
         assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
 

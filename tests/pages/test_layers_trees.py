@@ -18,8 +18,27 @@ from jobs.study import FoundTrees
 from model_zoo import Engine
 from pages.layers import fields
 from pages.layers.structural import edges
+from ui import precomputed
 
 TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8", "view": "trees"}
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"), [("embedded/tinybert", "Tiny BERT"), ("google-bert/bert-base-uncased", "Small BERT")]
+)
+def test_the_view_opens_on_trees_that_came_with_the_app(
+    model: str, shown: str, open_page: Callable[..., AppTest]
+) -> None:
+    """Of the model that is chosen; of the default one where that did not come with the app."""
+    app = open_page(PAGE, view="trees", model=model)
+    assert not app.error
+    assert f"**An example, computed before**: {shown}" in said(app)
+    upper = figure(app, 0)["data"][0]  # type: ignore[index]
+    found = precomputed.trees("embedded/tinybert" if shown == "Tiny BERT" else "embedded/bert")
+    assert found is not None
+    np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in found.result.layers])
+    assert len(app.get("plotly_chart")) == 2
+    assert len(app.selectbox(key="layers_tree_sentence").options) == precomputed.TREES_KEPT
 
 
 @pytest.mark.slow

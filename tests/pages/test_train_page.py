@@ -15,15 +15,19 @@ from train_page import PAGE, TINY, charts, job, look, numbers, sound, train, tun
 from analysis.before_after import change_of_heads
 from jobs.tuning import Training
 from model_zoo import Engine
+from pages.train import __main__ as command
 from pages.train.distillation import Distilling
-from pages.train.inside import _up_to_most, heads_of_layer
+from pages.train.inside import LONGEST, _up_to_most, heads_of_layer
 from pages.train.page import PAGE as TRAIN
 from pages.train.race import Race
 from pages.train.scratch import Scratch
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Rated, TaggedWords
+from training.finetuning.scores import evaluate
 from training.finetuning.sets import SETS
+from ui.precomputed import trainings
+from web import process
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +35,6 @@ Open = Callable[..., AppTest]
 
 TINYBERT = "embedded/tinybert"
 LSTM = "embedded/bilstm"
-NOT_YET = "This opens once a model has been trained. Press Train."
 
 
 @pytest.fixture
@@ -41,21 +44,65 @@ def trained(open_page: Open) -> AppTest:
 
 
 @pytest.mark.parametrize("view", TRAIN.views, ids=lambda view: view.name)
-def test_before_training_a_view_says_what_to_do(view: object, open_page: Open) -> None:
+def test_before_training_a_view_shows_an_example(view: object, open_page: Open) -> None:
+    """And says that it is one, and about how long the button takes."""
     name = view.name  # type: ignore[attr-defined]
     app = sound(open_page(PAGE, view=name, **TINY))
     assert not app.warning
+    assert not app.info
     assert not button(app, "Train").disabled
-    said_then = {
-        "train": "5 of 40 training examples",
-        "scores": NOT_YET, "try": NOT_YET, "inside": NOT_YET, "plane": NOT_YET,
-        "race": "Each model is trained on the same examples",
-        "scratch": "Tiny BERT is trained from its pretrained weights and from random weights",
-        "distillation": "BERT is fine-tuned first. Tiny BERT is then trained twice on the same examples",
-        "similarity": "Mean cosine of all pairs",
-    }  # fmt: skip
-    assert said_then[name] in said(app)
-    assert list(charts(app)) == {"similarity": ["cosines"]}.get(name, [])
+    assert "What is chosen takes " in said(app)
+    assert " on two cores." in said(app)
+    assert ("An example, computed before" in said(app)) == (name != "similarity")
+    assert (
+        list(charts(app))
+        == {
+            "train": ["training losses", "training scores"],
+            "scores": ["confusion"],
+            "try": ["labels"],
+            "inside": ["change of heads", "cka before and after"],
+            "plane": ["learning plane"],
+            "race": ["race losses", "race scores", "score against memory"],
+            "scratch": ["pretrained and from scratch"],
+            "distillation": ["distillation losses", "distillation scores"],
+            "similarity": ["cosines"],
+        }[name]
+    )
+
+
+def test_the_examples_are_what_the_page_trains_as_it_opens(engine: Engine) -> None:
+    """With the settings, the models and the data of now; else: run python -m pages.train."""
+    for name, wanted in command.candidates().items():
+        runs = trainings.runs(name)
+        assert [run.candidate for run in runs] == list(wanted), name
+        assert all(run.tuned is not None and len(run.tuned.data.train) <= 420 for run in runs)
+    (run,) = trainings.runs("train")
+    assert run.tuned is not None
+    (score, *_) = evaluate(run.tuned.data, run.tuned.predictions)
+    assert score.value == pytest.approx(run.tuned.score().value)
+    known = trainings.inside()
+    assert known is not None
+    before = engine.attend("embedded/bert", run.tuned.data.test[0].text, max_tokens=LONGEST)
+    after = known.run(before, before.model)
+    np.testing.assert_allclose(after.head(0, 0).sum(axis=1), 1, atol=5e-3)
+    assert change_of_heads(before, after).max() > 0.1
+    assert len(known.answers) == len(SETS["sentiment"].tries)
+    assert len(known.epochs) == len(known.path.points) == len(run.evaluated)
+    assert trainings.FILE.stat().st_size < 100_000
+
+
+def test_an_example_of_other_weights_or_data_is_not_shown(
+    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page then says what to do."""
+    monkeypatch.setattr(engine, "revision", lambda _model: "sha256:000000000000")
+    process.forget()
+    for view in ("train", "scores", "try", "inside", "plane", "race", "scratch", "distillation"):
+        app = sound(open_page(PAGE, view=view, **TINY))
+        assert "An example, computed before" not in said(app)
+        assert not charts(app)
+        assert "What is chosen takes " in said(app)
+    process.forget()
 
 
 def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
@@ -94,7 +141,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_page: Open, engine: Engine) -> None:
     app = look(train(open_page(PAGE, **TINY, set=name)), "try")
-    assert "or take an example" in said(app)
+    assert "An example: " in said(app)
     app.button(key="try 0").click().run()
     shown = said(sound(app))
     text, pair = SETS[name].tries[0]

@@ -128,7 +128,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     app = begin(open_page(PAGE, **query))
     assert gate.reached.wait(PATIENCE)
     app.run()
-    assert "Step 4 of 6: loss" in said(sound(app))
+    assert "step 4 of 6, loss" in app.get("progress")[0].proto.text
     button(app, "Stop").click().run()
     gate.open.set()
     stopped = job(app, Training)

@@ -43,6 +43,10 @@ def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Eng
     assert precomputed.probing(model).keys() == keys, ANEW
     info = engine.info(model)
     assert {one.model for one in precomputed.probing(model).values()} == {info}, ANEW
+    trees = precomputed.trees(model)
+    assert trees is not None, ANEW
+    assert (trees.model, trees.result.settings, trees.result.rank) == (info, command.settings(), fields.RANK.default)
+    assert len(trees.result.layers) == len(trees.result.sentences[0].found) == info.n_layers + 1
     found = precomputed.quality(info)
     assert found is not None, ANEW
     assert found.n_done == found.n_total
@@ -60,7 +64,7 @@ def test_numbers_are_those_of_a_fresh_run(model: str) -> None:
 
 
 def test_the_files_are_small() -> None:
-    sizes = [path.stat().st_size for path in precomputed.FOLDER.glob("*.json")]
+    sizes = [path.stat().st_size for path in precomputed.FOLDER.glob("embedded-*.json")]
     assert len(sizes) == len(precomputed.EMBEDDED)
     assert sum(sizes) < 300_000
 
@@ -141,6 +145,7 @@ def test_no_file_or_one_of_another_version_has_no_results(
         file["parts"]["LayerResult"].remove("low")
         precomputed.file_of(model).write_text(json.dumps(file), encoding="utf-8")
     assert precomputed.probing(model) == {}
+    assert precomputed.trees(model) is None
     assert precomputed.quality(engine.info(model)) is None
 
 

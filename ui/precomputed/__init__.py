@@ -16,7 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.probing import TASKS, Baseline, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
-from jobs.study import Finished, Key
+from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralLayer, StructuralResult
+from analysis.probing.template_trees import template_conllu
+from jobs.study import Finished, FoundTrees, Key
 from model_zoo import heldout, registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
@@ -28,10 +30,14 @@ EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec
 """The models that there are results of: those that ship with the app."""
 PARTS: Final = {
     kind.__name__: [field.name for field in fields(kind)]
-    for kind in (ModelInfo, Quality, Settings, TaskResult, Baseline, LayerResult, WrongExample, TaskMap)
+    for kind in (
+        *(ModelInfo, Quality, Settings, TaskResult, Baseline, LayerResult, WrongExample, TaskMap),
+        *(StructuralResult, StructuralLayer, Scores, Estimate, ParsedSentence),
+    )
 }
 """What a file is made of. Results made of other parts are those of another version of the app."""
 DIGITS: Final = 4  # of what is drawn only: points, similarities, probabilities
+TREES_KEPT: Final = 6  # sentences whose trees are drawn
 
 
 def probing(model: str) -> Mapping[Key, Finished]:
@@ -47,6 +53,11 @@ def quality(info: ModelInfo) -> Quality | None:
     if stored is None or stored["model"]["revision"] != info.revision or stored["heldout"] != heldout_fingerprint():
         return None
     return Quality(**stored["quality"])
+
+
+def trees(model: str) -> FoundTrees | None:
+    """The structural probe on the sentences made from templates, of a model that came with the app, if it holds."""
+    return _trees(model) if model in EMBEDDED else None
 
 
 def file_of(model: str) -> Path:
@@ -93,6 +104,19 @@ def packed(result: TaskResult, picture: TaskMap, dataset: Dataset) -> dict[str, 
     }
 
 
+def trees_fingerprint() -> str:
+    """Tells the sentences made from templates, with their trees, from any others."""
+    return _fingerprint(template_conllu().encode())
+
+
+def packed_trees(result: StructuralResult) -> dict[str, Any]:
+    """A structural probe as plain data, with the trees of the first few test sentences."""
+    found: dict[str, Any] = json.loads(
+        json.dumps(asdict(result)), parse_float=lambda number: round(float(number), DIGITS)
+    )
+    return {"data": trees_fingerprint(), "result": found | {"sentences": found["sentences"][:TREES_KEPT]}}
+
+
 def _rounded(numbers: Any) -> Any:
     return np.round(numbers.astype(np.float64), DIGITS).tolist()
 
@@ -132,6 +156,56 @@ def _probing(model: str) -> Mapping[Key, Finished]:
                 precomputed=True,
             )
     return results
+
+
+@kept(most=32)
+def _trees(model: str) -> FoundTrees | None:
+    stored = _stored(model)
+    try:
+        revision = engine().revision(model)
+    except ModelZooError:
+        return None
+    if stored is None or (stored["model"]["revision"], stored["trees"]["data"]) != (revision, trees_fingerprint()):
+        return None
+    info = ModelInfo(**{**stored["model"], "labels": tuple(stored["model"]["labels"])})
+    return FoundTrees("sentences made from templates", info, _structural(stored["trees"]["result"]), precomputed=True)
+
+
+def _structural(stored: Mapping[str, Any]) -> StructuralResult:
+    layers = tuple(
+        StructuralLayer(
+            **{
+                **layer,
+                "scores": _scores(layer["scores"]),
+                "untrained": None if layer["untrained"] is None else _scores(layer["untrained"]),
+            }
+        )
+        for layer in stored["layers"]
+    )
+    sentences = tuple(
+        ParsedSentence(
+            **{
+                **sentence,
+                **{name: tuple(sentence[name]) for name in ("words", "punctuation", "roots")},
+                "edges": tuple(map(tuple, sentence["edges"])),
+                "found": tuple(tuple(map(tuple, edges)) for edges in sentence["found"]),
+            }
+        )
+        for sentence in stored["sentences"]
+    )
+    tuples = {name: tuple(map(tuple, stored[name])) for name in ("p", "uuas_of_seeds")} | {
+        "notes": tuple(stored["notes"])
+    }
+    settings = Settings(**stored["settings"])
+    chain = _scores(stored["chain"])
+    return StructuralResult(
+        **{**stored, **tuples, "chain": chain, "layers": layers, "sentences": sentences, "settings": settings}
+    )
+
+
+def _scores(stored: Mapping[str, Any]) -> Scores:
+    found: dict[str, Any] = {name: None if each is None else Estimate(**each) for name, each in stored.items()}
+    return Scores(**found)
 
 
 def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str]) -> TaskResult:
