@@ -59,7 +59,7 @@ class Inside:
 
 
 def runs(of: str) -> tuple[Run, ...]:
-    """What came out of an example, "train", "race", "scratch" or "distillation"; empty where it no longer holds."""
+    """The runs of an example, "train", "race", "scratch" or "distillation"; empty where it no longer holds."""
     found = _read()
     return found[0].get(of, ()) if found else ()
 
