@@ -140,7 +140,7 @@ def _box() -> None:
         with st.container(horizontal=True, gap="small"):
             for key, one in shelf.files.items():
                 _button(one, named(one.name, words), key)
-        if not shelf.pictures and not shelf.files:
+        if opened.open and not shelf.pictures and not shelf.files:
             st.caption("There is nothing to save here yet.")
 
 
