@@ -28,7 +28,7 @@ DRAWN = """(dark) => {
 
 @pytest.mark.browser
 def test_no_page_jumps_when_it_is_opened(visit: Callable[..., Any], app_url: str) -> None:
-    page: Page = visit().page
+    page: Page = visit().open(app_url)  # a server that has just started loads its model for longer than a page waits
     watch(page)
     jumped = []
     for size in (WIDE, PHONE):
