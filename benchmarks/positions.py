@@ -109,7 +109,7 @@ class PageView:
         if self.view:
             text, pair = PAIR if self.page == "next_sentence" else (TEXT, "")
             # A text of one's own opens without a mask, which these pages wait for.
-            masked = {"masks": "4"} if self.page in ("masked_words", "cause", "compare") else {}
+            masked = {"masks": "4"} if self.page in ("masked_words", "compare") else {}
             query |= self.choice | {"text": text} | ({"pair": pair} if pair else {}) | masked
         path = f"/{self.route}"
         return f"{path}?{urllib.parse.urlencode(query)}" if query else path
