@@ -4,7 +4,7 @@
 const THEME = "inside-bert:theme"; // "light" or "dark" is kept there; as the system is set where nothing is
 const DARK = "(prefers-color-scheme: dark)";
 const AT_REST = 100; // milliseconds without a change after which a page that arrives is in its place
-const AT_REST_AT_WORK = 300; // the same while the server is at work on the rest of it
+const AT_REST_AT_WORK = 800; // the same while the server is at work on the rest of it
 const QUIET = 4; // frames
 const PATIENCE = 10_000; // milliseconds after its first part in which it is waited for; what computes longer is seen doing so
 const LOST = "The connection is lost. What you typed is kept, and the page goes on by itself.";
