@@ -1,7 +1,7 @@
 // Where everything is in a heatmap, in CSS pixels from its left and top edge. `scale` is how much larger than usual type
 // is, and all that holds type with it.
 
-import { BAR_SPACE, LONGEST_BAR } from "../shared/bar.js";
+import { BAR_SPACE } from "../shared/bar.js";
 import { cellAt, GAP } from "../shared/cells.js";
 
 const LARGEST_CELL = 64;

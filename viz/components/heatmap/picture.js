@@ -2,7 +2,7 @@
 
 import { BAR_SPACE, BAR_TEXT, drawBar } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
-import { fitted, labelOf, printable } from "../shared/labels.js";
+import { fitted, labelOf } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
 import { imageOf, levelsOf, shadesOf } from "../shared/shades.js";
 import { borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
