@@ -30,8 +30,10 @@ _UNSEEN = (
     r"[\s\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
 )
+# A number with a sign, which is no formula; "-0E" is none.
+_SIGNED = r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\s*"
 # What a spreadsheet may take for a formula (the wide forms too). A lone sign, an arrow or a dash is not one.
-_FORMULA = rf"(?!{_NUMBER}\Z){_UNSEEN}[=+\-@＝＋－＠].*\w.*"
+_FORMULA = rf"(?!{_SIGNED}\Z){_UNSEEN}[=+\-@＝＋－＠].*\w.*"
 _HARM = rf"{'|'.join(map(re.escape, _MISSING))}|{_FORMULA}"
 # Cells that get an apostrophe, and cells that have one: what begins with apostrophes gets one more, so that taking one
 # away is always right.

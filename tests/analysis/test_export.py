@@ -244,6 +244,7 @@ def test_the_words_for_missing_are_those_of_pandas() -> None:
         (["-1", "+2"], ["'-1", "'+2"]),
         (["1", "2"], [1, 2]),  # written alike
         (["007", "cat"], ["007", "cat"]),
+        (["-0E", "cat"], ["'-0E", "cat"]),  # no number, so it may be a formula
     ],
 )
 def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], shown: list[Any]) -> None:
