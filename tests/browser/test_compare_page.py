@@ -44,7 +44,7 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
 
     window = visit(height=1400)
     page: Page = window.open(address(app_url, models, view="tokens"))
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_role("listitem").first).to_be_visible()
     page.get_by_role("radio", name="Attention", exact=True).click()
     page.get_by_role("tab", name="Best matches", exact=True).click()
     expect_steppers(page, ["1", "1", "", "1"])  # no layer of its own: the one at the same depth
