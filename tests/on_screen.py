@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from playwright.sync_api import Error, Page
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, Widget
+from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, MenuButton, Widget
 
 from model_zoo.types import FloatArray
 from ui import address
@@ -117,7 +117,7 @@ def controls(app: AppTest) -> dict[str, Widget]:
     return {
         names.get(str(w.key), str(w.key)): w
         for w in widgets
-        if not isinstance(w, Button | DownloadButton | FileUploader) and w.key != "present"
+        if not isinstance(w, Button | DownloadButton | FileUploader | MenuButton) and w.key != "present"
     }
 
 
