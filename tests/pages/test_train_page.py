@@ -142,7 +142,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
 def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_page: Open, engine: Engine) -> None:
     app = look(train(open_page(PAGE, **TINY, set=name)), "try")
     assert "An example: " in said(app)
-    app.button(key="try 0").click().run()
+    app.menu_button(key="try").click(0).run()
     shown = said(sound(app))
     text, pair = SETS[name].tries[0]
     assert app.text_area(key="train_try_text").value == text

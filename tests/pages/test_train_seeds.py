@@ -81,6 +81,6 @@ def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppT
     assert "Another seed may differ" not in said(app)
     assert "The rest of this page is about seed 3." in said(app)
     page.look(app, "try")
-    app.button(key="try 0").click().run()
+    app.menu_button(key="try").click(0).run()
     assert "seed 3." in said(page.sound(app))
     assert "labels" in page.charts(app)
