@@ -42,7 +42,7 @@ def test_attention_by_hand() -> None:
     found = on_common_words(weights, units, pieces.special)
     np.testing.assert_allclose(found, expected, atol=1e-7)
     assert found.dtype == np.float32
-    assert REST == "special tokens and the rest"
+    assert REST == "all other tokens"
 
 
 @settings(max_examples=60, deadline=None)

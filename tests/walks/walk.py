@@ -76,6 +76,8 @@ def state_of(visitor: Visitor) -> State:
     """
     found = {name: text for name, text in _written(visitor).items() if len(text) <= address.LONGEST_VALUE}
     for widget in visitor.widgets():
+        if getattr(widget, "form_id", ""):  # what is typed into a form and not sent yet is no state of the page
+            continue
         if widget.type not in (*_LEFT_OUT, "button", "menu_button") and widget.proto.id:  # type: ignore[attr-defined]
             value = widget.value  # type: ignore[attr-defined]
             found[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]

@@ -56,7 +56,7 @@ export class Picture {
         const value = data.weights[row * data.columns.length + column];
         const colour = this.colour(row, value);
         const [x, y] = [left + column * across, top + row * down];
-        pen.ink(colour ? `rgb(${colour.join(" ")})` : theme.surface, 1);
+        pen.ink(colour ? `rgb(${colour.join(", ")})` : theme.surface, 1);
         pen.box(x, y, across - 1, down - 1);
         if (!numbered) return;
         pen.ink(colour ? inkOn(colour, data.inks) : theme.muted, 1);
