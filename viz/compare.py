@@ -15,7 +15,7 @@ from viz.marks import cells, cells_layout
 from viz.palette import diverging, sequential, square_root, theme
 
 _LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
-_LARGEST_SIDE: Final = 320  # px of all heads together: half a screen
+_LARGEST_SIDE: Final = 250  # px of all heads together
 _LARGEST_HEAD: Final = 14  # px
 
 

@@ -25,7 +25,7 @@ from web.engine import engine
 LONGEST = 512  # tokens: what a browser can show of several models
 _SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
 _NAMED = 3
-_HEIGHT = 340  # px of a heatmap whose rows can all be labelled in it
+_HEIGHT = 290  # px of a heatmap whose rows can all be labelled in it
 _GROUP = "compare"  # heatmaps that show together what is pointed at
 _MATCHES = "best matches"
 

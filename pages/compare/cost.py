@@ -131,8 +131,8 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
     with numbers:
         rows = _table(costs, names)
     lines = [
-        "Times are valid for one machine at one moment, so they have to be measured here: this takes half a minute to "
-        "a few minutes, depending on the models' sizes, and can be stopped at any time."
+        "Times are valid for one machine at one moment, so they are measured here: this takes half a minute to a few "
+        "minutes, and can be stopped."
     ] * untouched
     lines += [
         "A dash means not measured, or not possible with this model. Parameters, weights and pieces per word are "
@@ -141,7 +141,7 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
     if any(cost.quality is not None for cost in costs):
         lines.append(
             "The MLM and NSP figures of the bundled models ship with the app: measured with these weights on all "
-            "held-out pairs, in float32 on a CPU."
+            "held-out pairs."
         )
     with words:
         st.caption("  \n".join(as_text(line) for line in lines))

@@ -32,12 +32,13 @@ def draw(scene: Scene) -> None:
         unit, other = _ask(units)
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
+    example = ""
     if not other.strip():
         other = _example(scene, encoding.text[:start], encoding.text[end:], unit.label)
         if not other:
             ask_for("Type a word to replace it with.")
             return
-        caption(
+        example = (
             f"An example: “{unit.label}” is replaced by “{other}”, which the model predicts there. Type another word."
         )
     changed = encoding.text[:start] + other.strip() + encoding.text[end:]
@@ -60,6 +61,8 @@ def draw(scene: Scene) -> None:
                 for name, side in zip(("before", "after"), answers, strict=True):
                     best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)
                     say(f"{name}: {best}")
+    if example:
+        caption(example)
     st.caption(
         "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Blue "
         "became more likely, orange less. Below each picture are the five best predictions before and after."

@@ -88,10 +88,11 @@ def _example(found: Tuned) -> None:
     assert known is not None
     EXAMPLE.value = min(EXAMPLE.value, len(tries) - 1)
     titles = dict(enumerate(text for text, _ in tries))
-    chosen = st.selectbox("Text", **EXAMPLE.offering(titles), help="Train a model to try texts of your own.")
+    chosen = st.selectbox("Example sentence", **EXAMPLE.offering(titles), label_visibility="collapsed")
     info = trainings.labelled(engine().info(found.base), found.data.labels)
     with st.container(key="answer"):
         _show(known.answers[chosen], engine().encode(found.base, *tries[chosen]), info)
+    caption("Train a model to try texts of your own.")
 
 
 def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:

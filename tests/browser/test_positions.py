@@ -37,6 +37,8 @@ CUT = """() => {
             const box = element.getBoundingClientRect();
             if (box.width < 2 || box.height < 2 || !said(element) || !element.checkVisibility()) continue;
             const style = getComputedStyle(element);
+            // A sentence that is chosen is read whole in its list.
+            if (element.closest('.st-key-layers_tree_sentence, .st-key-train_try_example')) continue;
             const hides = /hidden|clip/.test(style.overflowX) || element.matches('input');
             if (hides && element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1
                 && !element.matches('textarea')) found.push(`cut: ${said(element)}`);

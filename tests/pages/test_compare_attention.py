@@ -55,10 +55,10 @@ def test_layers_are_matched_by_depth_and_said_so(
 ) -> None:
     models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
     app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
-    assert "Layer 2 of 3, beside layer 4 of 6: the same relative depth." in said(app)
+    assert "layer 2 of 3, beside layer 4 of 6: the same relative depth." in said(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (1, 0)), TEXT)[1])
     app.number_input(key="compare_layer_2").set_value(1).run()
-    assert "Layer 1 of 3." in said(app)
+    assert ": layer 1 of 3." in said(app)
     assert "beside layer" not in said(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
 

@@ -12,8 +12,8 @@ const IN_SLIDES = {
   r: "reveal",
   f: "full",
   F5: "fill",
-  b: "black",
-  ".": "black",
+  b: "cover",
+  ".": "cover",
   Escape: "leave",
 };
 
@@ -47,7 +47,7 @@ class Slides {
     this.on = false;
     this.place = null; // lesson and step
     this.full = false; // the screen, which Escape gives back
-    this.black = null; // what covers it while a class is to look elsewhere
+    this.curtain = null; // what covers it while a class is to look elsewhere
     this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listeners = new AbortController();
     const { signal } = this.listeners;
@@ -91,9 +91,9 @@ class Slides {
     const action = meant(event, this.on);
     if (!action) return;
     event.preventDefault();
-    if (this.uncover() && (action === "black" || action === "leave")) return;
+    if (this.uncover() && (action === "cover" || action === "leave")) return;
     if (action === "leave") this.leave();
-    else if (action === "black") this.cover();
+    else if (action === "cover") this.cover();
     else if (action === "fill" || action === "full" && !document.fullscreenElement) this.fill();
     else if (action === "full") {
       this.full = false;
@@ -102,17 +102,18 @@ class Slides {
   }
 
   cover() {
-    this.black = document.createElement("div");
-    this.black.style.cssText = "position: fixed; inset: 0; z-index: 999999; background: #000; cursor: none";
-    this.black.addEventListener("click", () => this.uncover());
-    document.body.append(this.black);
+    this.curtain = document.createElement("div");
+    this.curtain.style.cssText =
+      "position: fixed; inset: 0; z-index: 999999; background: canvas; filter: brightness(0); cursor: none";
+    this.curtain.addEventListener("click", () => this.uncover());
+    document.body.append(this.curtain);
   }
 
   // Whether there was something to take away.
   uncover() {
-    const was = this.black !== null;
-    this.black?.remove();
-    this.black = null;
+    const was = this.curtain !== null;
+    this.curtain?.remove();
+    this.curtain = null;
     return was;
   }
 

@@ -30,7 +30,7 @@ Deno.test("arrows go on and back everywhere, the other keys in slides alone", ()
   const none = undefined;
   deepEqual(
     keys.map((key) => meant(press(key), true)),
-    ["on", "back", "on", "back", "on", "reveal", "reveal", "full", "fill", "black", "black", "leave", none, none],
+    ["on", "back", "on", "back", "on", "reveal", "reveal", "full", "fill", "cover", "cover", "leave", none, none],
   );
   deepEqual(keys.map((key) => meant(press(key), false)).filter(Boolean), ["on", "back"]);
 });
