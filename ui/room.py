@@ -142,8 +142,8 @@ def _is_changed_here(lead: Lead, page: str, fields: Collection[Field[Any]]) -> b
 
 
 def acted() -> None:
-    """What this visitor has just done comes before what another teacher of the room shows. For the callback of a widget
-    that sets no field.
+    """What this visitor has just done comes before what another teacher of the room shows, or what it showed before
+    this teacher's browser came back. For the callback of a widget.
     """
     st.session_state.pop(_ADOPTS, None)
 

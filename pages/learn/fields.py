@@ -10,7 +10,7 @@ import streamlit as st
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
-from ui import PAIR, SWITCH, TEXT, Field, names, one_of, within
+from ui import PAIR, SWITCH, TEXT, Field, names, one_of, room, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
@@ -58,7 +58,8 @@ def answer(lesson: str, step: int, given: str) -> None:
 
 
 def go(lesson: str, step: int = 1) -> None:
-    """Open a step (from 1) of a lesson."""
+    """Open a step (from 1) of a lesson; where one teaches, for the whole room."""
+    room.acted()
     LESSON.value, STEP.value = lesson, step
 
 

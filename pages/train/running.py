@@ -23,7 +23,7 @@ from web.background import desk
 from web.engine import engine
 
 SEEDS_TO_COMPARE = 3
-# Measured on two processor cores with nothing else to do, texts of twelve tokens.
+# Rough: a pass and its gradients on two processor cores, texts of twelve tokens.
 _SECONDS_AN_ITEM = 2e-3
 _SECONDS_AN_ITEM_AND_WEIGHT = 0.9e-9
 

@@ -300,6 +300,18 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
     assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
 
 
+def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, open_page: Open) -> None:
+    """Also of a teacher whose browser has just come back, and whose page has not shown anything yet."""
+    again = open_page(PAGE, lesson="pieces", step="2")
+    ticket = teacher.session_state[room._LEADS].ticket
+    again.session_state[room._LEADS], again.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
+    again.button(key="step on").click().run()
+    assert again.header[0].value.startswith("3. ")
+    shown = rooms().see(code).shown
+    assert shown is not None
+    assert shown.question == "pieces.3"
+
+
 def come_back(app: AppTest, ticket: str) -> AppTest:
     """The page after its browser has told of a room that it led."""
     app.session_state[room._LEADS], app.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
