@@ -249,7 +249,7 @@ def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., An
             expect_step(here, NAME, place)
             expect(page.get_by_text("Why?")).to_have_count(shown)
     page.keyboard.press("b")
-    covers = "document.elementFromPoint(5, 5).style.background === 'rgb(0, 0, 0)'"
+    covers = "document.elementFromPoint(5, 5).style.filter === 'brightness(0)'"
     wait_for(page, covers)
     page.keyboard.press(".")
     wait_for(page, f"!({covers})")

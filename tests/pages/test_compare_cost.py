@@ -50,7 +50,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
         else:
             assert row["NSP correct"] == NOTHING
     text = said(app)
-    assert "have to be measured here: this takes half a minute to a few minutes" in text
+    assert "are measured here: this takes half a minute to a few minutes" in text
     assert "ship with the app: measured with these weights" in text
     assert "ModernBERT was trained on masked words only" in text
     assert "This page's link restores what you see." in text  # there are no times to be lost yet
