@@ -26,7 +26,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, CDPSession, Page
 
-from benchmarks.browser import chromium
+from benchmarks.browser import AT_REST, HAS_DRAWN, IDLE, chromium
 from benchmarks.measure import arguments, emit, emit_machine
 from benchmarks.positions import RESULTS, PageView
 from benchmarks.server import app
@@ -50,53 +50,47 @@ st.components.v2.component("bare", html="<svg viewBox='0 0 4 1'><rect width='4' 
 BARE = {"plotly": _PLOTLY, "component": _COMPONENT}
 
 # Watches a page from before its first paint: when its words and its first picture are drawn, and what moves.
-WATCH = """(results) => {
-    const seen = window.firstSight = { words: null, picture: null, kind: null, shift: 0, moved: [] };
-    new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) {
+WATCH = f"""(results) => {{
+    {HAS_DRAWN}
+    const seen = window.firstSight = {{ words: null, picture: null, kind: null, shift: 0, moved: [] }};
+    new PerformanceObserver((list) => {{
+        for (const entry of list.getEntries()) {{
             if (entry.hadRecentInput) continue;
             seen.shift += entry.value;
-            const moved = entry.sources.map(({ node }) => (node?.outerHTML ?? node?.textContent ?? '').slice(0, 100));
+            const moved = entry.sources.map(({{ node }}) => (node?.outerHTML ?? node?.textContent ?? '').slice(0, 100));
             seen.moved.push([entry.value, entry.startTime, moved]);
-        }
-    }).observe({ type: 'layout-shift', buffered: true });
-    const visible = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    const kindOf = (element) => {
+        }}
+    }}).observe({{ type: 'layout-shift', buffered: true }});
+    const visible = (element) => element.checkVisibility({{ visibilityProperty: true, opacityProperty: true }});
+    const kindOf = (element) => {{
         if (!visible(element)) return null;
         const box = element.getBoundingClientRect();
         if (box.width <= 0 || box.height <= 8 || box.top >= innerHeight) return null;
         if (element.dataset.testid === 'stPlotlyChart') return element.querySelector('.main-svg') && 'plotly';
         if (!element.dataset.testid?.startsWith('stBidiComponent')) return 'words';
-        const hosts = [element, ...element.querySelectorAll('*')];
-        const root = hosts.find((host) => host.shadowRoot)?.shadowRoot ?? element;
-        return root.querySelector('svg, canvas, .heatmap, .grid, .lines, .words, .token-line') && 'component';
-    };
-    const look = () => {
+        return hasDrawn(element) && 'component';
+    }};
+    const look = () => {{
         const main = document.querySelector('[data-testid="stMain"]');
         const written = [...document.querySelectorAll('h1')].some((one) => one.textContent && visible(one));
         if (!seen.words && written) seen.words = performance.now();
         seen.kind = [...main?.querySelectorAll(results) ?? []].map(kindOf).find(Boolean) ?? null;
         if (seen.kind) seen.picture = performance.now();
         else requestAnimationFrame(look);
-    };
+    }};
     requestAnimationFrame(look);
-}"""
+}}"""
 # Resolves to what was seen as soon as the script has run and nothing has moved in twenty looks.
-REST = """async (patience) => {
-    const end = performance.now() + patience;
-    for (let alike = 0, before = ''; alike < 20; ) {
-        const idle = document.querySelector('[data-test-script-state="notRunning"]');
-        const waits = document.querySelector('html[data-arriving], [data-stale="true"], [data-testid="stSkeleton"]')
-            || document.querySelector('.stPlotlyChart:not(:has(.main-svg))');
+REST = f"""async (patience) => {{
+    {AT_REST}{IDLE}
+    const look = () => {{
+        const waits = document.querySelector('html[data-arriving], .stPlotlyChart:not(:has(.main-svg))');
         const main = document.querySelector('[data-testid="stMain"]:has(.stElementContainer)');
-        const now = JSON.stringify([firstSight.shift, main?.scrollHeight, firstSight.kind]);
-        alike = idle && main && !waits && now === before ? alike + 1 : 0;
-        before = now;
-        if (performance.now() > end) throw new Error(`the page never came to rest: ${before}`);
-        await new Promise((done) => setTimeout(done, 50));
-    }
+        return idle() && main && !waits ? [firstSight.shift, main.scrollHeight, firstSight.kind] : null;
+    }};
+    await atRest(look, 20, patience);
     return firstSight;
-}"""
+}}"""
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from benchmarks.browser import chromium
+from benchmarks.browser import AT_REST, HAS_DRAWN, IDLE, chromium
 from benchmarks.measure import arguments, emit
 from benchmarks.server import app
 from pages import PAGES
@@ -40,39 +40,24 @@ RESULTS = (
     '[data-testid^="stBidiComponent"]',
 )
 # Resolves when the script has run and nothing has moved for a while; the picture is null where there is none.
-_MEASURE = """async ([results, patience]) => {
-    const drawn = (element) => {
-        if (!element.dataset.testid?.startsWith('stBidiComponent')) return true;
-        const hosts = [element, ...element.querySelectorAll('*')];
-        const root = hosts.find((host) => host.shadowRoot)?.shadowRoot ?? element;
-        return root.querySelector('svg, canvas, .heatmap, .grid, .lines, .words, .token-line') !== null;
-    };
-    const look = () => {
+_MEASURE = f"""async ([results, patience]) => {{
+    {AT_REST}{IDLE}{HAS_DRAWN}
+    const drawn = (element) => !element.dataset.testid?.startsWith('stBidiComponent') || hasDrawn(element);
+    const look = () => {{
         const main = document.querySelector('[data-testid="stMain"]');
-        const idle = document.querySelector('[data-test-script-state="notRunning"]');
-        if (!main || !idle || document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')) return null;
+        if (!main || !idle()) return null;
         const scrolled = main.scrollTop;
         const boxes = [...main.querySelectorAll(results)]
             .filter((element) => element.checkVisibility() && drawn(element))
             .map((element) => element.getBoundingClientRect())
             .filter((box) => box.width > 0 && box.height > 8)
-            .map((box) => ({ top: Math.round(box.top + scrolled), bottom: Math.round(box.bottom + scrolled) }))
+            .map((box) => ({{ top: Math.round(box.top + scrolled), bottom: Math.round(box.bottom + scrolled) }}))
             .sort((a, b) => a.top - b.top || b.bottom - a.bottom);
         const height = Math.round(main.getBoundingClientRect().top + main.scrollHeight);
-        return { top: boxes[0]?.top ?? null, bottom: boxes[0]?.bottom ?? null, height };
-    };
-    const end = performance.now() + patience;
-    let before = '', alike = 0, seen = null;
-    while (alike < 4 && performance.now() < end) {
-        seen = look();
-        const now = JSON.stringify(seen);
-        alike = seen !== null && now === before ? alike + 1 : 0;
-        before = now;
-        await new Promise((done) => setTimeout(done, 50));
-    }
-    if (alike < 4) throw new Error(`the page never came to rest: ${before}`);
-    return seen;
-}"""
+        return {{ top: boxes[0]?.top ?? null, bottom: boxes[0]?.bottom ?? null, height }};
+    }};
+    return atRest(look, 4, patience);
+}}"""
 
 
 @dataclass(frozen=True, slots=True)

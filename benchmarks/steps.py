@@ -13,7 +13,7 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
-from benchmarks.browser import chromium
+from benchmarks.browser import AT_REST, IDLE, chromium
 from benchmarks.measure import arguments, emit
 from benchmarks.server import app
 from pages.learn.lessons import LESSONS
@@ -21,12 +21,12 @@ from pages.learn.lessons import LESSONS
 SIZES = ((1280, 720), (1024, 768), (390, 844))
 
 # Resolves when nothing has moved for a while. The bar covers what lies below its top.
-_MEASURE = """async (revealed) => {
+_MEASURE = f"""async (revealed) => {{
+    {AT_REST}{IDLE}
     const drawn = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
-    const look = () => {
+    const look = () => {{
         const main = document.querySelector('[data-testid="stMain"]');
-        if (!document.querySelector('[data-test-script-state="notRunning"]')) return null;
-        if (document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')) return null;
+        if (!idle()) return null;
         const [bar] = drawn('.st-key-way');
         const [on] = drawn('.st-key-step-on button'), [me] = drawn('.st-key-show-me button');
         const [question] = drawn('.st-key-step-ask [data-testid="stMarkdown"]');
@@ -35,25 +35,15 @@ _MEASURE = """async (revealed) => {
         main.scrollTo(0, 0);
         const box = (element) => element.getBoundingClientRect();
         const within = (element, end) => box(element).top >= 0 && box(element).height > 0 && box(element).bottom <= end;
-        return {
+        return {{
             question: within(question, box(bar).top),
             answers: answers.every((one) => within(one, box(bar).top)),
             way: [on, me].every((one) => within(one, innerHeight) && box(one).right <= innerWidth),
             place: [on, me].flatMap((one) => [box(one).x, box(one).y]).map(Math.round),
-        };
-    };
-    const end = performance.now() + 60_000;
-    let before = '', alike = 0, seen = null;
-    while (alike < 3 && performance.now() < end) {
-        seen = look();
-        const now = JSON.stringify(seen);
-        alike = seen !== null && now === before ? alike + 1 : 0;
-        before = now;
-        await new Promise((done) => setTimeout(done, 40));
-    }
-    if (alike < 3) throw new Error(`the step never came to rest: ${before}`);
-    return seen;
-}"""
+        }};
+    }};
+    return atRest(look, 3, 60_000);
+}}"""
 
 
 @dataclass(frozen=True, slots=True)
