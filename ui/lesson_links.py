@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ui.page import Page
 
 ASKED: Field[str] = Field("question", "", pattern("[a-z0-9-]{1,80}", "is not the name of a question.", empty=True))
-"""The link by which the page was opened, whose question stands above its picture."""
+"""The name of the prepared link that opened the page; its question is shown above the picture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

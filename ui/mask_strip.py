@@ -85,7 +85,7 @@ class MaskedText:
 
 
 def open_masked(field: Field[tuple[int, ...]], places: tuple[int, ...]) -> None:
-    """Mask ``places`` of the sentence that ships with the app, for whoever has not chosen masks; of no other text."""
+    """Mask ``places`` of the app's own example sentence if the visitor has not chosen any; never of another text."""
     if field.key not in st.session_state and widgets.TEXT.value == widgets.TEXT.default:
         put({field: places})
 

@@ -411,7 +411,7 @@ def _warn_of_own_address(url: str) -> None:
     outside = local_network.own_address()
     said = f"You have opened the app as {found.hostname}, an address that works on this computer alone. "
     if outside is None:
-        said += "This computer is in no network that others could reach it by."
+        said += "This computer is not in a network that others could reach it through."
     elif local_network.listens_to_others():
         said += f"The link above has its address in your network, {outside}, for devices in the same network."
     else:

@@ -176,7 +176,7 @@ VIEW = View(
     "Find a head",
     draw,
     "Which head attends from one word to another? Click both: all heads are ranked by it. Or ask another question.",
-    "What each head does whatever you look for is under Kinds of heads. For a word in several pieces, attention is "
+    "For what each head does in general, see Kinds of heads. For a word in several pieces, attention is "
     "averaged over its pieces as queries and summed over its pieces as keys. Uniform attention is divided evenly "
     "among all tokens that are visible in the layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),

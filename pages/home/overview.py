@@ -80,8 +80,8 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     """The prepared links by groups, each with its question."""
     st.header("For a lesson", anchor=False)
     st.markdown(
-        "Ready-made pages, each with a question students answer by looking; it stands above the picture there, too. "
-        "“Copy link” copies one to share with a class."
+        "Ready-made pages, each with a question above the picture that students answer by looking. “Copy link” copies "
+        "one to share with a class."
     )
     groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
     for page in pages.values():

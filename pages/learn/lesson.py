@@ -174,10 +174,10 @@ class Step(ABC):
 
 
 def fitting(lesson: Lesson, step: type[Step], case: Case) -> tuple[Step, str]:
-    """A step of a lesson about a case; where that does not do, about the lesson's own example, and with the app's own
-    model where it is the model that does not do. Beside it, what is said of that; "" where nothing is.
+    """The step for this case; if the text does not fit, for the lesson's own example, and if the model does not fit,
+    with the bundled model. Beside it, a sentence that says so; "" if the case fits.
 
-    Raises what the step says of the case itself where the others do not do, either.
+    If nothing fits, raises what the step says of the case itself.
     """
     text, pair = lesson.examples[0]
     example = replace(case, text=text, pair=(pair or None) if lesson.paired else None, token=None)

@@ -108,8 +108,8 @@ def _what_comes_next(scene: Scene) -> None:
 
 
 def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) -> None:
-    """A mask's answers as bars, of which the longest is the ``highest`` of all that stand beside each other; a click
-    puts one into the sentence.
+    """A mask's predictions as bars; a click puts one into the sentence. ``highest`` is the largest probability of all
+    masks, the end of the shared axis.
     """
     key = f"bars {answer.position}"
 

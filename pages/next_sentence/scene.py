@@ -77,7 +77,7 @@ def _alone(a: str) -> tuple[str, str]:
     """Two sentences where only A was typed: the first two of it, or A and a sentence of the examples; says which."""
     found = sentences.split(a)
     if len(found) > 1:
-        caption("Sentence B is empty, so the first two sentences of A are taken apart.")
+        caption("Sentence B is empty, so the first two sentences of A are compared.")
         return found[0], found[1]
     caption(f"Sentence B is empty, so it is “{_AIR}” for now. Type your own.")
     return a, _AIR
