@@ -96,12 +96,12 @@ function arrive() {
 }
 
 // Whether something in the window is still being loaded, or is a component of ours that has drawn nothing. Those that
-// work unseen take no room (shell.css).
-function waits(main) {
+// work unseen take no room (shell.css), and what this window has no place for is not drawn at all.
+export function waits(main) {
   const parts = [...main.querySelectorAll('[data-testid="stSkeleton"], [data-testid^="stBidiComponent"]')];
   return parts.some((part) => {
     const { top, height } = part.getBoundingClientRect();
-    if (top >= innerHeight) return false;
+    if (top >= innerHeight || !part.checkVisibility()) return false;
     if (part.dataset.testid === "stSkeleton") return true;
     return height === 0 && getComputedStyle(part.closest(".stElementContainer")).position !== "absolute";
   });
