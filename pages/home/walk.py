@@ -10,8 +10,8 @@ import streamlit as st
 
 from analysis.words import to_follow
 from model_zoo import DEFAULT_MODEL
-from model_zoo.types import MaskPrediction
-from ui import TEXT, Example, Examples, Page, address, save, widgets
+from model_zoo.types import AttentionRun, MaskPrediction
+from ui import TEXT, Example, Examples, Page, address, notes, save, widgets
 from ui.component import component
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
@@ -65,10 +65,12 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
-    sent = _sent(text, pages)
+    run = engine().attend(DEFAULT_MODEL, text)
+    sent = _sent(run, text, pages)
     save.picture(sent["file"])
     with st.container(key="walk picture"):
         clicked = component("anatomy", SOURCE)(key=_KEY, data=pack(sent), on_open_change=lambda: None).open
+    notes.warn_of_cut(run.encoding)
     if clicked:
         page, values = way_from(clicked["place"], text, int(clicked["token"]), int(clicked["layer"]))
         st.switch_page(address.path(page), query_params=address.link(page, **values))
@@ -87,17 +89,15 @@ def way_from(place: str, text: str, token: int, layer: int) -> tuple[str, dict[s
     return "learn", given | {"lesson": lesson, "step": step, "token": token, "layer": LAYER, "head": HEAD}
 
 
-def _sent(text: str, pages: Mapping[str, Page[Any]]) -> Mapping[str, Any]:
-    asked = engine()
-    anatomy = asked.dissect(DEFAULT_MODEL, text, layer=LAYER - 1, head=HEAD - 1)
-    run = asked.attend(DEFAULT_MODEL, text)
+def _sent(run: AttentionRun, text: str, pages: Mapping[str, Page[Any]]) -> Mapping[str, Any]:
+    anatomy = engine().dissect(DEFAULT_MODEL, text, layer=LAYER - 1, head=HEAD - 1)
     mask, word = _typed_mask(text), to_follow(anatomy.encoding)
     position = word if mask is None else mask
     return payload(
         anatomy,
         n_layers=run.n_layers,
         n_heads=anatomy.model.n_heads,
-        predictions=None if position is None else _guesses(text, position, hide=mask is None),
+        predictions=None if position is None else _prediction(text, position, hide=mask is None),
         position=position or 0,
         flows=np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]),
         opens=_opens(pages),
@@ -111,7 +111,7 @@ def _typed_mask(text: str) -> int | None:
     return ids.index(mask) if mask in ids else None
 
 
-def _guesses(text: str, position: int, hide: bool) -> MaskPrediction:
+def _prediction(text: str, position: int, hide: bool) -> MaskPrediction:
     found = engine().fill_mask(DEFAULT_MODEL, text, masked=(position,) if hide else ())
     return next(answer for answer in found if answer.position == position)
 
