@@ -9,12 +9,12 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from propcache.api import cached_property
 from safetensors import safe_open
 from transformers import (
     CONFIG_MAPPING,

@@ -16,10 +16,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import partial
 from math import isfinite
 
 import numpy as np
+from propcache.api import cached_property
 
 from model_zoo import registry, sources
 from model_zoo.by_transformers import Plain

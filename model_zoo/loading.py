@@ -9,12 +9,13 @@ import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from cachetools import LRUCache
+from propcache.api import cached_property
 from threadpoolctl import ThreadpoolController
 from transformers.utils import logging as transformers_logging
 

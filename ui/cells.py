@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from ui import save
-from ui.component import component
+from ui.component import component, hearing
 from viz.cells import SOURCE, Payload
 from viz.component import pack
 
@@ -25,10 +26,12 @@ def show(payload: Payload, key: str, picked: Callable[[Cells], None] | None = No
         return
     known = f"{key} clicks"
 
-    def told() -> None:
-        report = (st.session_state.get(key) or {}).get("picks")
-        if report is not None:
-            st.session_state[known] = report["serial"]
-            picked([(int(row), int(column)) for row, column in report["cells"]])
+    def heard(report: Mapping[str, Any]) -> None:
+        st.session_state[known] = report["serial"]
+        picked([(int(row), int(column)) for row, column in report["cells"]])
 
-    mount(key=key, data=pack({**payload, "known": st.session_state.get(known, 0)}), on_picks_change=told)
+    mount(
+        key=key,
+        data=pack({**payload, "known": st.session_state.get(known, 0)}),
+        on_picks_change=hearing(key, "picks", heard),
+    )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-import streamlit as st
 
 from analysis.filters import Filtered, combine, head_weights
 from model_zoo.types import AttentionRun, FloatArray
 from ui import save
 from ui.attended_text import AttendedText
-from ui.component import component
+from ui.component import component, hearing
 from ui.widgets import HEAD, LAYER
 from viz import lit_words
 from viz.component import pack
@@ -42,12 +42,12 @@ def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, i
     payload["file"] = _file(layer, head)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
-    mount(key=_KEY, data=pack(payload), on_head_change=lambda: _step(attended.run, choose))
+    mount(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", partial(_step, attended.run, choose)))
 
 
-def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
+def _step(run: AttentionRun, choose: Callable[[int, int], None], place: object) -> None:
     """Open the head that the reader stepped to."""
-    place, heads = (st.session_state.get(_KEY) or {}).get("head"), all_heads(run)
+    heads = all_heads(run)
     if isinstance(place, int) and 0 <= place < len(heads):
         choose(*heads[place])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +16,8 @@ from model_zoo.types import Encoding, ModelInfo
 from ui import notes, widgets
 from ui.address import anchors, put
 from ui.field import Field
-from ui.messages import as_text, told_apart
+from ui.messages import as_text, say, told_apart
+from ui.page import View
 
 KEY = "mask_strip"
 _MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
@@ -29,13 +31,15 @@ Span = tuple[int, int]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedText:
     """A text as a model reads it, and its masks: ``masked`` are the tokens that were clicked, ``typed`` the masks that
-    stand in the text itself, from 0.
+    stand in the text itself, from 0. ``view`` draws it. An ``example`` stands in for a text in which nothing is masked.
     """
 
     info: ModelInfo
     encoding: Encoding
     masked: tuple[int, ...] = ()
     typed: tuple[int, ...] = ()
+    view: View[Any]
+    example: bool = False
 
     @property
     def model(self) -> str:
@@ -70,6 +74,11 @@ class MaskedText:
 
         shown = [place for place, unit in enumerate(units) if self.has_mask(unit)]
         return draw([unit.label for unit in units], shown, choose)
+
+    def draw_instead(self, example: Self) -> None:
+        """The view of an example, until something is masked here."""
+        say(f"Until then, an example: “{example.encoding.text}”")
+        self.view.draw(example)
 
     def say_model(self) -> None:
         """One line about the model, what to think of a text longer than those of its training, and of its words."""

@@ -42,6 +42,7 @@ ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code o
 _VISITOR, _LEADS, _SEEN = "visitor of rooms", "room that is led", "what the room shows in this run"
 _TAKEN, _ADOPTS = "what of a room was taken over last", "another teacher of the room has shown something else"
 _OVER, _OFFERED = "rooms that are over", "room that this browser has led"
+_HEARD = "what the browser told last of rooms"
 _TYPED, _SAID, _UNLED = "code of a room", "what is to be said of a room", "room without its teacher"
 
 
@@ -203,6 +204,7 @@ def _tell_the_browser() -> None:
     browser.room(
         {
             "session": context.session_id if context else "",
+            "heard": st.session_state.get(_HEARD, 0),
             "visitor": visitor() if follows() else "",
             "led": lead.ticket if lead else "",
             "over": st.session_state.get(_OVER, []),
@@ -217,6 +219,8 @@ def _told(kept: object) -> None:
     """
     if not isinstance(kept, Mapping):
         return
+    serial = kept.get("serial")
+    st.session_state[_HEARD] = serial if isinstance(serial, int) else 0
     name, resumed, offered = (str(kept.get(each, "")) for each in ("visitor", "lead", "offer"))
     if re.fullmatch(r"[0-9a-f]{16}", name):
         if follows():

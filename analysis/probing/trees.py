@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
+from propcache.api import cached_property
 
 from analysis.probing.data import DEV, MIN_SENTENCES, TEST, TRAIN, Dataset, resplit, sample
 from model_zoo.errors import InvalidInput

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from analysis.thumbnails import Thumbnails
 from ui import HEAD, LAYER, save
-from ui.component import component
+from ui.component import component, hearing
 from viz.component import pack
 from viz.grid import SOURCE, grid
 
@@ -38,11 +39,11 @@ def show(thumbnails: Thumbnails, head: tuple[int, int], *, what: str) -> None:
         frame.asked += frame.selected == head
         frame.on_screen = frame.selected = head
 
-    def opened() -> None:
-        layer, head_ = st.session_state[_KEY]["head"]
+    def opened(one: Sequence[int]) -> None:
+        layer, head_ = one
         LAYER.value, HEAD.value = int(layer) + 1, int(head_) + 1
         frame.on_screen = int(layer), int(head_)
 
     payload = grid(thumbnails, frame.selected, asked=frame.asked, what=what, group="attention")
     save.picture(payload["file"])
-    component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=opened)
+    component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", opened))

@@ -13,7 +13,7 @@ from pages.attention.heads import Chosen, Head
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, summary
 from ui import View, save, widgets
-from ui.component import component
+from ui.component import component, told
 from viz import lines
 from viz.component import pack
 from viz.palette import MOST_COLOURS, categorical
@@ -100,7 +100,7 @@ def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Pa
 
 def _keep_token(scene: Scene, shown: Filtered) -> None:
     """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
-    selected = (st.session_state.get(_KEY) or {}).get("selected")
+    selected = told(_KEY, "selected")
     LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
     if selected and (selected["side"] == "query" or scene.run.stack != "cross"):
         units = shown.queries if selected["side"] == "query" else shown.keys
@@ -110,7 +110,7 @@ def _keep_token(scene: Scene, shown: Filtered) -> None:
 
 def _keep_off() -> None:
     """Remember the heads switched off in the legend."""
-    off = (st.session_state.get(_KEY) or {}).get("off") or ()
+    off = told(_KEY, "off") or ()
     OFF.value = tuple(str(place + 1) for place in off)
 
 

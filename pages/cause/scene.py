@@ -47,15 +47,10 @@ _TOP_K = 40  # so that most answers of a run are known in the other, too
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene(MaskedText):
-    """``made_of`` is what it was made of: a view that is drawn again by itself sees by it whether that still holds.
-
-    ``view`` draws it. An ``example`` stands in for a text in which nothing is masked.
-    """
+    """``made_of`` is what it was made of: a view that is drawn again by itself sees by it whether that still holds."""
 
     reads: Reads
     made_of: tuple[object, ...]
-    view: View[Scene]
-    example: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -202,9 +197,7 @@ def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
     controls = scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
     if lacking(scene, needs):
         if scene.reads == "mask" and not scene.masks and scene.info.mlm:
-            shown = example(scene)
-            st.markdown(as_text(f"Until then, an example: “{shown.encoding.text}”"))
-            scene.view.draw(shown)
+            scene.draw_instead(example(scene))
         return None
     with controls:
         _answers(scene)

@@ -50,7 +50,11 @@ def forget() -> None:
 
 
 def _take(kept: object) -> None:
-    """Add what was kept to what the address said, which comes first. What cannot be used is ignored."""
+    """Add what was kept to what the address said, which comes first; once, though the browser may give it again. What
+    cannot be used is ignored.
+    """
+    if _TAKEN in st.session_state:
+        return
     st.session_state[_TAKEN] = True
     if not isinstance(kept, Mapping):
         return

@@ -28,6 +28,7 @@ from ui import (
     failures_as_messages,
     glossary,
     is_dark,
+    notes,
     room,
     save,
     size_card,
@@ -199,6 +200,8 @@ def _draw(lesson: Lesson, step: Step, instead: str, parts: _Parts) -> None:
         if instead:
             with st.container(key="instead"):
                 _say(instead)
+        with suppress(InvalidInput):  # of a text without a word, which a step from memory does without
+            notes.warn_of_cut(step.case.encoding)
         _say(step.text())
     with parts.ask, failures_as_messages():
         quiz.draw(lesson.name, STEP.value, step.ask())
@@ -290,8 +293,8 @@ def _show(lesson: str, step: int) -> None:
     )
 
 
-def _present(on: bool) -> None:
-    PRESENT.value = on
+def _present(on: object) -> None:
+    PRESENT.value = bool(on)
 
 
 def _link(lesson: Lesson, case: Case | None) -> None:

@@ -10,7 +10,7 @@ from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from pages.learn.case import Case, name_of
 from ui import Field, optional, place, save
-from ui.component import component
+from ui.component import component, hearing
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
 
@@ -35,12 +35,6 @@ def draw(case: Case, at: str) -> None:
     if not anatomy.attention.size:
         raise NotSupported(f"{name_of(case.model)} has no attention, so it has no such picture. Choose another model.")
 
-    def follow() -> None:
-        clicked["token"] = int(st.session_state[_KEY]["token"])
-
-    def open_layer() -> None:
-        clicked["layer"] = int(st.session_state[_KEY]["layer"])
-
     drawn = payload(
         anatomy,
         n_layers=len(anatomy.states) - 1,
@@ -53,8 +47,8 @@ def draw(case: Case, at: str) -> None:
     component("anatomy", SOURCE)(
         key=_KEY,
         data=pack(drawn),
-        on_token_change=follow,
-        on_layer_change=open_layer,
+        on_token_change=hearing(_KEY, "token", lambda place: clicked.update(token=int(place))),
+        on_layer_change=hearing(_KEY, "layer", lambda place: clicked.update(layer=int(place))),
     )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.masked_words.scene import Scene
-from ui import MASK, View, figures, lacking, token_line
+from ui import MASK, View, figures, token_line
 from ui.mask_strip import one_mask
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
@@ -16,7 +16,7 @@ from web.engine import engine
 
 def draw(scene: Scene) -> None:
     controls = scene.row()
-    if lacking(scene, ("mask",)):
+    if controls is None:
         return
     if scene.causal:
         (lens,) = engine().next_lens(scene.model, scene.text)

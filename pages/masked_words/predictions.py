@@ -12,7 +12,7 @@ from analysis import scoring
 from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import MASKS, TEXT, Field, View, address, figures, lacking, places, save, widgets, within
+from ui import MASKS, TEXT, Field, View, address, figures, places, save, widgets, within
 from ui.messages import as_text, caption, failures_as_messages, say
 from viz.predictions import percent, predictions
 from web.engine import engine
@@ -30,8 +30,7 @@ def draw(scene: Scene) -> None:
     if scene.causal:
         _what_comes_next(scene)
         return
-    scene.row()
-    if lacking(scene, ("mask",)):
+    if scene.row() is None:
         _filled_so_far()  # can be undone even so
         return
     with st.spinner("Running the model …", show_time=True):
@@ -43,7 +42,8 @@ def draw(scene: Scene) -> None:
         with beside:
             _in_words(scene, answers[0])
             _controls(scene, answers)
-            _filled_so_far()
+            if not scene.example:
+                _filled_so_far()
         return
     chosen = _shown(scene, answers)
     highest = max((entry.probability for place in chosen for entry in answers[place].best), default=1.0)
@@ -61,6 +61,9 @@ def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     """Fill masks, see more or fewer guesses, take them away."""
     n_filled = min(len(scene.masks), _MOST_FILLED)
     with widgets.controls("answers"):
+        if scene.example:
+            save.table("All masks", lambda: _table(scene, answers), "predictions")
+            return
         st.button("Fill the most confident mask", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
         st.button(
             "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
@@ -119,7 +122,7 @@ def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) ->
             _put(scene, answer, int(points[0]["customdata"]))
 
     draw_bars = partial(predictions, answer, scene.name(answer.position), highest=highest)
-    figures.show(draw_bars, key, f"mask-{answer.position + 1}", click)
+    figures.show(draw_bars, key, f"mask-{answer.position + 1}", None if scene.example else click)
 
 
 def _in_words(scene: Scene, answer: MaskPrediction) -> None:
@@ -129,6 +132,8 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
         p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
         word = f"“{answer.original.token}” (in its own colour)"
         caption(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits")
+    if scene.example:
+        return
     choice = f"put {answer.position}"
     st.selectbox(
         "Insert into the sentence",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,11 +12,12 @@ from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import WORDS
-from ui import MASKS, TEXT, Need, View, address, as_text, caption, mask_strip, note, notes, widgets
+from ui import MASKS, TEXT, Need, View, address, as_text, caption, lacking, mask_strip, note, notes, widgets
 from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
 
+EXAMPLE = EXAMPLES.state(EXAMPLES.each[0])
 _SENT = "text and masks as sent away"
 
 
@@ -55,10 +56,13 @@ class Scene(MaskedText):
             return mask_strip.too_many(len(self.masks))
         return None
 
-    def row(self, *, switch: bool = True) -> DeltaGenerator:
+    def row(self, *, switch: bool = True) -> DeltaGenerator | None:
         """The words to click on, and the line of controls beside them, which begins with the ``switch`` between words
-        and tokens; a model without masks has no such words.
+        and tokens; a model without masks has no such words. None where nothing is masked, or too much, which it says;
+        below the former it draws an example.
         """
+        if self.example:
+            return widgets.controls("example")
         if self.causal:
             caption(
                 "This model has no mask. It predicts what comes next from what came before, never from what follows."
@@ -68,7 +72,16 @@ class Scene(MaskedText):
         if switch:
             with controls:
                 whole_words()
-        return controls
+        if not lacking(self, ("mask",)):
+            return controls
+        if not self.masks:
+            self.draw_instead(self._as_example())
+        return None
+
+    def _as_example(self) -> Scene:
+        """The first example, as the same model reads it."""
+        encoding = engine().encode(self.model, EXAMPLE[TEXT])
+        return replace(self, encoding=encoding, masked=EXAMPLE[MASKS], typed=(), units=_units(encoding), example=True)
 
     def sentence(self, answer: MaskPrediction) -> str:
         """The top prediction for a mask and the original word, in a sentence, as plain text."""
@@ -89,17 +102,17 @@ def whole_words() -> None:
     )
 
 
-def make(_view: View[Scene]) -> Scene:
+def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     _come_back()
-    mask_strip.open_masked(MASKS, EXAMPLES.each[0].values[MASKS])
+    mask_strip.open_masked(MASKS, EXAMPLE[MASKS])
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         model = widgets.model()
         widgets.try_example(EXAMPLES)
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
-    return _hide(info, text)
+    return _hide(info, text, view)
 
 
 def send_away(scene: Scene, written: str) -> None:
@@ -116,14 +129,25 @@ def _come_back() -> None:
     st.session_state[_SENT] = None
 
 
-def _hide(info: ModelInfo, text: str) -> Scene:
+def _hide(info: ModelInfo, text: str, view: View[Scene]) -> Scene:
     """The text as the model reads it, and the words to hide, moved along with it where it was edited."""
     encoding = engine().encode(info.id, text)
     vocabulary = engine().vocabulary(info.id)
     _warn(encoding, vocabulary, text)
-    units = tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
     masked, typed = ((), ()) if info.lm else mask_strip.masks_of(encoding, vocabulary.mask_id, MASKS)
-    return Scene(info=info, encoding=encoding, masked=masked, typed=typed, vocabulary=vocabulary, units=units)
+    return Scene(
+        info=info,
+        encoding=encoding,
+        masked=masked,
+        typed=typed,
+        vocabulary=vocabulary,
+        units=_units(encoding),
+        view=view,
+    )
+
+
+def _units(encoding: Encoding) -> tuple[Unit, ...]:
+    return tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
 
 
 def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:

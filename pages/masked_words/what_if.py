@@ -13,7 +13,7 @@ from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import View, ask_for, caption, figures, lacking, notes, say, told_apart, widgets
+from ui import View, ask_for, caption, figures, notes, say, told_apart, widgets
 from viz.shifts import shifts
 from web.engine import engine
 
@@ -23,13 +23,13 @@ _MOST_TRIED = 20  # predictions among which the example is looked for
 
 def draw(scene: Scene) -> None:
     controls = scene.row(switch=False)  # a telephone has no room for it
-    if lacking(scene, ("mask",)):
+    if controls is None:
         return
     units = [unit for unit in scene.units if not scene.has_mask(unit)]
     if not units:
         raise InvalidInput("Every word is masked, so there is none to replace. Unmask one.")
     with controls:
-        unit, other = _ask(units)
+        unit, other = (max(units, key=_length), "") if scene.example else _ask(units)
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
     example = ""
@@ -38,9 +38,9 @@ def draw(scene: Scene) -> None:
         if not other:
             ask_for("Type a word to replace it with.")
             return
-        example = (
-            f"An example: “{unit.label}” is replaced by “{other}”, which the model predicts there. Type another word."
-        )
+        example = f"An example: “{unit.label}” is replaced by “{other}”, which the model predicts there."
+        if not scene.example:
+            example += " Type another word."
     changed = encoding.text[:start] + other.strip() + encoding.text[end:]
     moved = corruption.moved(encoding.text, changed, corruption.characters(encoding, scene.masked))
     changed_encoding = engine().encode(scene.model, changed)
@@ -77,10 +77,14 @@ def _example(scene: Scene, before: str, after: str, word: str) -> str:
     return next((one for one in found if one.isalpha() and one.lower() != word.lower()), "")
 
 
+def _length(unit: Unit) -> int:
+    return len(unit.label)
+
+
 def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
     """The word to replace, at first the longest, and what takes its place."""
     if REPLACE.value not in range(len(units)):
-        REPLACE.value = max(range(len(units)), key=lambda place: len(units[place].label))
+        REPLACE.value = units.index(max(units, key=_length))
     labels = told_apart(f"Replace “{unit.label}”" for unit in units)
     place = st.selectbox(
         "Replace",

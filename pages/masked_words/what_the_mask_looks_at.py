@@ -10,7 +10,7 @@ from analysis import focus
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, send_away
-from ui import MASK, View, as_text, figures, lacking, page_link
+from ui import MASK, View, as_text, figures, page_link
 from ui.mask_strip import one_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine
@@ -18,7 +18,7 @@ from web.engine import engine
 
 def draw(scene: Scene) -> None:
     controls = scene.row(switch=False)  # a telephone has no room for it
-    if lacking(scene, ("mask",)):
+    if controls is None:
         return
     written = engine().masked_text(scene.model, scene.text, scene.masked)
     run = engine().attend(scene.model, written)

@@ -17,7 +17,7 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
 from pages.masked_words.fields import LONG
 from pages.masked_words.scene import Scene
-from ui import MASK, Field, View, as_text, figures, lacking, long_text, one_of, save, say, token_line, widgets
+from ui import MASK, Field, View, as_text, figures, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
@@ -31,7 +31,7 @@ _MOST_BARS = 10
 
 def draw(scene: Scene) -> None:
     controls = scene.row()
-    if lacking(scene, ("mask",)):
+    if controls is None:
         return
     with controls:
         place = one_mask(MASK, scene.names)

@@ -81,6 +81,7 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     assert not cell_maps(app)[0]["picked"]
 
 
+@pytest.mark.slow
 def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: Open, engine: Engine) -> None:
     text = "My dog barks at strangers."
     by_word = [

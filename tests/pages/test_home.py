@@ -119,6 +119,7 @@ def test_a_code_leads_to_the_room_and_a_wrong_one_is_told(open_page: Callable[..
     assert app.session_state[ROOM.key] == code
 
 
+@pytest.mark.slow
 def test_a_text_that_was_cut_says_so(open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/home/page.py", text="word " * 700)
     assert ["the model reads at most 512 tokens" in each.value for each in app.warning] == [True]

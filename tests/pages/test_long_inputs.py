@@ -84,3 +84,10 @@ def test_long_sentences_are_fewer() -> None:
     assert whole_text._n_used(["a" * 999] * 60) == 10
     assert whole_text._n_used(["a" * 99_999] * 3) == 2
     assert whole_text._n_used(["a", "b"]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_lesson_says_what_it_did_not_read(step: int, open_page: Open) -> None:
+    app = open_page("pages/learn/page.py", lesson="pieces", step=str(step), text="cat " * 600)
+    assert "The text was cut: the model reads at most 512 tokens on this page. 90 at the end were left out" in said(app)

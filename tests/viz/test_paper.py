@@ -21,6 +21,7 @@ SVG = f"""<svg xmlns="http://www.w3.org/2000/svg" width="85mm" height="40mm" vie
 <tspan x="300" dy="1.3em">second line</tspan></text></svg>"""
 
 
+@pytest.mark.slow
 def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself() -> None:
     reader = PdfReader(io.BytesIO(pdf(SVG)))
     (page,) = reader.pages

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
+from propcache.api import cached_property
 
 from model_zoo.errors import InvalidInput
 

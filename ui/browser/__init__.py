@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
-from ui.component import component
+from ui.component import component, hearing
 from ui.field import Field
 from viz.component import linked, theme_css
 from web.paths import start
@@ -68,7 +66,7 @@ def theme() -> None:
     component("theme", _THEME)(key="theme")
 
 
-def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:
+def slides(on: bool, place: str, switch: Callable[[object], None]) -> None:
     """A button that begins or ends the slides, and the keys that go through them; ``switch`` is told which.
 
     ``place`` is what the slide is called: another one begins at its top.
@@ -77,7 +75,7 @@ def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:
     component("slides", _SLIDES)(
         key=key,
         data={"on": on, "place": place},
-        on_slides_change=lambda: switch(bool(st.session_state[key]["slides"])),
+        on_slides_change=hearing(key, "slides", switch),
         width="content",
     )
 
@@ -89,9 +87,7 @@ def keep(now: Mapping[str, str | int], taken: bool, give_back: Callable[[object]
     nothing is kept over it; ``taken`` says that it was told.
     """
     key = "keeper"
-    component("keeper", _KEEPER)(
-        key=key, data={**now, "taken": taken}, on_kept_change=lambda: give_back(st.session_state[key]["kept"])
-    )
+    component("keeper", _KEEPER)(key=key, data={**now, "taken": taken}, on_kept_change=hearing(key, "kept", give_back))
 
 
 def room(now: Mapping[str, Any], told: Callable[[object], None]) -> None:
@@ -99,4 +95,4 @@ def room(now: Mapping[str, Any], told: Callable[[object], None]) -> None:
     which may be anything.
     """
     key = "room of this browser"
-    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=lambda: told(st.session_state[key]["kept"]))
+    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=hearing(key, "kept", told))

@@ -1,21 +1,17 @@
 // What a visitor did in the lessons, kept in this browser from visit to visit: the server forgets it with the session.
 //
-// The first run of a page gives back what was kept, once. Until Python says that it has taken it, nothing is written
-// over it.
+// The first run of a page gives back what was kept. Until Python says that it has taken it, every run gives it again,
+// since a run that is ended early may lose it, and nothing is written over it.
 
 const KEY = "inside-bert:lessons";
-const STATE = Symbol.for("look inside BERT: the lessons are kept"); // of this document: "given" back, or "kept"
+const GIVEN = Symbol.for("look inside BERT: the lessons as they were kept"); // null once they are taken, or none were
 
 export default function render({ data, setTriggerValue }) {
   const { taken, ...now } = data;
-  if (globalThis[STATE] === undefined) {
-    const kept = taken ? null : read();
-    globalThis[STATE] = kept ? "given" : "kept";
-    if (kept) setTriggerValue("kept", kept);
-  }
-  if (globalThis[STATE] === "given" && !taken) return;
-  globalThis[STATE] = "kept";
-  write(now);
+  if (globalThis[GIVEN] === undefined) globalThis[GIVEN] = read();
+  if (taken) globalThis[GIVEN] = null;
+  if (globalThis[GIVEN]) setTriggerValue("kept", globalThis[GIVEN]);
+  else write(now);
 }
 
 // A browser may forbid storage, and what lies there may be anything: then nothing was kept.

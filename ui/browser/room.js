@@ -7,15 +7,14 @@
 const TICKET = "inside-bert:room"; // of this tab, and of the last one that led a room
 const VISITOR = "inside-bert:visitor";
 const LINKED = "#teach=";
-const TOLD = Symbol.for("look inside BERT: the session that was told of its room");
+const TOLD = Symbol.for("look inside BERT: what the session is told of its room");
 
 export default function render({ data, setTriggerValue }) {
   const linked = ticketOfLink();
   for (const ticket of data.over) {
     for (const kept of [sessionStorage, localStorage]) forget(kept, ticket);
   }
-  if (globalThis[TOLD] !== data.session || linked) {
-    globalThis[TOLD] = data.session;
+  if (globalThis[TOLD]?.session !== data.session || linked) {
     const told = toTell(
       data,
       linked,
@@ -23,8 +22,12 @@ export default function render({ data, setTriggerValue }) {
       read(localStorage, TICKET),
       read(sessionStorage, VISITOR),
     );
-    if (Object.keys(told).length) return setTriggerValue("kept", told);
+    const serial = Object.keys(told).length ? (globalThis[TOLD]?.serial ?? 0) + 1 : 0;
+    globalThis[TOLD] = { session: data.session, serial, told };
   }
+  // Again until it is heard: a run that is ended early may lose it.
+  const { serial, told } = globalThis[TOLD];
+  if (serial > data.heard) return setTriggerValue("kept", { ...told, serial });
   if (data.led) { for (const kept of [sessionStorage, localStorage]) write(kept, TICKET, data.led); }
   if (data.visitor) write(sessionStorage, VISITOR, data.visitor);
 }

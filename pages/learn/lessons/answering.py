@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar, Final
 
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from jobs.tuning import Candidate
 from model_zoo.errors import InvalidInput

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from propcache.api import cached_property
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
+from propcache.api import cached_property
 
 from analysis import explanations
 from analysis.effects import recovered

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import InvalidInput

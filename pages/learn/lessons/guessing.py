@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Final
 
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis.corruption import Corruption, Kind, Recipe, corrupt, each_fate
 from analysis.cross_entropy import guess

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from propcache.api import cached_property
 
 from analysis.softmax_scaling import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from propcache.api import cached_property
 
 from analysis.heads import MIXED, HeadTable, head_table
 from model_zoo.errors import NotSupported

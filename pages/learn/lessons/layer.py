@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from propcache.api import cached_property
 
 from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
+from propcache.api import cached_property
 
 from analysis.probing import LayerResult, TaskResult
 from analysis.sentence_vectors import mean_of_pairs, pair_cosines

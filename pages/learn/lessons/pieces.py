@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import compress, groupby
 from typing import ClassVar, Final
 
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis.wordpiece import CONTINUED, Cut, cuts
 from model_zoo import registry

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis.sentence_vectors import cosines
 from analysis.sinusoids import frequencies, sinusoids, turned

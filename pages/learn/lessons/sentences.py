@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis import siamese
 from analysis.sentence_vectors import (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import ClassVar, Final, Literal
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from model_zoo import registry
 from model_zoo.errors import InvalidInput

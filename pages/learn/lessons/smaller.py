@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis.cross_entropy import softened
 from analysis.focus import reach

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from propcache.api import cached_property
 
 from analysis.before_after import turned
 from jobs.tuning import Candidate

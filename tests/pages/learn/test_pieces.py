@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from threading import Barrier, Thread
+
 import pytest
 
 from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Vocabulary
+from model_zoo.fair_queue import FairQueue, away
+from model_zoo.types import Encoding, Vocabulary
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Option
 from pages.learn.lessons import LESSONS, pieces
@@ -132,3 +135,34 @@ def test_a_text_without_a_vowel_gets_no_accent() -> None:
         asked(5, Case(BERT, "Hmm, 12!"))
     assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
     assert quoted("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
+
+
+def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each leaves its turn while it waits for a model, and comes back though all others are at that step by then."""
+    turns, together = FairQueue(2), Barrier(3)
+
+    class Loading:
+        def vocabulary(self, model: str) -> Vocabulary:
+            with away():
+                together.wait(20)
+            return engine.vocabulary(model)
+
+        def encode(self, model: str, text: str) -> Encoding:
+            return engine.encode(model, text)
+
+    monkeypatch.setattr(pieces, "engine", Loading)
+    step = next(step for step in STEPS if issubclass(step, pieces.OtherLists))
+
+    said: list[str] = []
+
+    def draw() -> None:
+        with turns.turn():
+            said.append(step(Case(BERT, "A cat.")).text())
+
+    students = [Thread(target=draw, daemon=True) for _ in range(3)]
+    for student in students:
+        student.start()
+    for student in students:
+        student.join(30)
+    assert len(said) == 3
+    assert len(set(said)) == 1

@@ -145,6 +145,7 @@ def test_other_families_have_a_layer_before_the_labels() -> None:
         assert tuning.new_numbers(family, config.hidden_size, 2) == new
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_high_is_judged_by_the_intervals(trained: AppTest) -> None:
     usual, _, fast = job_of(trained).tuned
     at = go(trained, 5)

@@ -25,7 +25,7 @@ Deno.test("who follows a room leads none, and is the visitor of before", () => {
 
 // A tab with these things kept: `run` is a run of the script, `told` what the session heard.
 function tab(kept, hash = "") {
-  delete globalThis[Symbol.for("look inside BERT: the session that was told of its room")];
+  delete globalThis[Symbol.for("look inside BERT: what the session is told of its room")];
   const told = [];
   const storage = () => {
     const map = new Map();
@@ -49,25 +49,33 @@ function tab(kept, hash = "") {
     })
   ) Object.defineProperty(globalThis, name, { value, configurable: true });
   const run = (data) =>
-    render({ data: { session: "one", ...nothing, ...data }, setTriggerValue: (_name, value) => told.push(value) });
+    render({
+      data: { session: "one", heard: 0, ...nothing, ...data },
+      setTriggerValue: (_name, value) => told.push(value),
+    });
   return { run, told, address, ofTab: ofTab.map, ofBrowser: ofBrowser.map };
 }
 
-Deno.test("the key of a room is kept while it is led, told to every new session once, and forgotten at its end", () => {
+Deno.test("the key of a room is kept while it is led, told to every new session until it hears, and forgotten at its end", () => {
   const { run, told, ofTab, ofBrowser } = tab({});
   run({ led: "AAAAA.k" });
   deepEqual([ofTab.get("inside-bert:room"), ofBrowser.get("inside-bert:room")], ["AAAAA.k", "AAAAA.k"]);
   run({ session: "two" }); // of a process that was started anew, or a page that was loaded again
-  run({ session: "two" });
-  deepEqual(told, [{ lead: "AAAAA.k" }]);
-  run({ session: "two", over: ["AAAAA.k"] });
+  run({ session: "two" }); // what was told was lost
+  run({ session: "two", heard: 1 });
+  run({ session: "three" });
+  const said = { lead: "AAAAA.k" };
+  deepEqual(told, [{ ...said, serial: 1 }, { ...said, serial: 1 }, { ...said, serial: 2 }]);
+  run({ session: "three", heard: 2, over: ["AAAAA.k"] });
   deepEqual([ofTab.size, ofBrowser.size], [0, 0]);
 });
 
 Deno.test("a key is taken out of the address before anybody sees it", () => {
   const { run, told, address } = tab({}, "#teach=AAAAA.k");
   run({});
-  deepEqual(told, [{ lead: "AAAAA.k" }]);
+  run({});
+  run({ heard: 1 });
+  deepEqual(told, [{ lead: "AAAAA.k", serial: 1 }, { lead: "AAAAA.k", serial: 1 }]);
   equal(address.url, "/learn?lesson=pieces");
 });
 
@@ -75,7 +83,7 @@ Deno.test("a student's name is kept in the tab", () => {
   const { run, told, ofTab, ofBrowser } = tab({});
   run({ visitor: "0123" });
   run({ visitor: "4567", session: "two" });
-  deepEqual(told, [{ visitor: "0123" }]);
+  deepEqual(told, [{ visitor: "0123", serial: 1 }]);
   equal(ofTab.get("inside-bert:visitor"), "0123");
   equal(ofBrowser.size, 0);
 });
