@@ -49,6 +49,7 @@ WATCH_THE_SERVER = """(() => {
         return send.call(this, data);
     };
 })()"""
+SAID_OF_A_LOST_CONNECTION = ("net::ERR_", "WebSocket", "when disconnected from server", "Failed to fetch")
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -197,9 +198,10 @@ class Visit:
     def __init__(self) -> None:
         self.errors: list[str] = []
         self.foreign_requests: list[str] = []
+        self.loses_its_connection = False  # then what Chromium and Streamlit say of that is no error
         self.listeners = {
             "console": self._note_message,
-            "pageerror": lambda error: self.errors.append(str(error)),
+            "pageerror": lambda error: self._note_error(str(error)),
             "request": lambda request: self._note(request.url),
         }
 
@@ -207,7 +209,11 @@ class Visit:
         # Streamlit looks for its server under the page's own path first and takes the 404 for an answer.
         looking = re.search(r"/\w+/_stcore/(health|host-config)$", message.location["url"])
         if message.type == "error" and not looking:
-            self.errors.append(f"{message.text} {message.location['url']}")
+            self._note_error(f"{message.text} {message.location['url']}")
+
+    def _note_error(self, said: str) -> None:
+        if not self.loses_its_connection or not any(lost in said for lost in SAID_OF_A_LOST_CONNECTION):
+            self.errors.append(said)
 
     def _note(self, url: str) -> None:
         address = urlparse(url)
