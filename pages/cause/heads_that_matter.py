@@ -25,7 +25,7 @@ from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.parts import BLOCKS, change_of, name_of
 from pages.cause.scene import UNITS, Scene
-from ui import View, caption, figures, note, save, say, start_button, token_line, watch
+from ui import View, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
 from viz import cells
 from viz.curves import curves
@@ -286,6 +286,10 @@ def _orders(job: Greedy) -> pd.DataFrame:
     return pd.DataFrame(rows + [{"order": "random", "n_off": k, "probability": p} for k, p in enumerate(job.random)])
 
 
+def _left_out(_scene: Scene) -> str:
+    return notes.not_in_link(["what the search over heads found"] if desk().current(Greedy) else [])
+
+
 VIEW = View(
     "heads",
     "Heads that matter",
@@ -298,6 +302,7 @@ VIEW = View(
     caution="A head whose loss changes nothing may still matter: others may be redundant or compensate "
     "(self-repair). And a model without a head is a different model, which may fail in ways of its own.",
     fields=(OFF, VALUE, BY),
+    left_out=_left_out,
     tab=10,
     terms=("zero ablation", "mean ablation", "greedy ablation"),
 )

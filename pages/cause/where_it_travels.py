@@ -127,6 +127,7 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         across="head" if what == "heads" else "word",
         down="after layer" if what == "states" else "layer",
         end=1.0,
+        signs=("away", "towards run 2"),
         file="where-it-travels",
     )
     show(payload, "cause_patching")

@@ -318,7 +318,9 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
     while job.running:
         job.advance()
     assert job.failure is None
+    assert "Not in it" not in said(app)
     app.run()
+    assert "This page's link restores what is chosen. Not in it: what the search over heads found." in said(app)
     worst, least = job.paths["worst first"], job.paths["least first"]
     before = engine.fill_mask("embedded/tinybert", text, 1)[0].best[0].id
     for path in (worst, least):
