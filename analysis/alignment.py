@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, Encoding, FloatArray, HiddenStates, counted
+from model_zoo.types import AttentionRun, Encoding, FloatArray, counted
 
 FEWEST: Final = 2
 BETWEEN = " · "
@@ -191,18 +191,6 @@ def states_on_common_words(states: FloatArray, units: Sequence[Unit], special: S
     """Hidden states (..., n, width) of tokens as float32 (..., m, width) of common words: means over their tokens."""
     _check(states.shape[-2:-1], (len(special),))
     return _mean_of_words(states, _belongs(units, special))
-
-
-def common_states(hidden: Sequence[HiddenStates]) -> tuple[FloatArray, ...]:
-    """Hidden states of one text by two to four models, float32 (layers + 1, m, width) each, on their common words.
-
-    Raises as ``align`` does.
-    """
-    alignment = align([of_model.encoding for of_model in hidden])
-    return tuple(
-        states_on_common_words(of_model.states, units, of_model.encoding.special)
-        for of_model, units in zip(hidden, alignment.units, strict=True)
-    )
 
 
 def _check(shape: tuple[int, ...], expected: tuple[int, ...]) -> None:

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from analysis.alignment import (
     REST,
     align,
-    common_states,
     heads_on_common_words,
     on_common_words,
     states_on_common_words,
 )
 from analysis.words import Unit, merge, word_units
-from model_zoo.types import Encoding, HiddenStates
+from model_zoo.types import Encoding
 
 
 def test_attention_by_hand() -> None:
@@ -102,9 +101,6 @@ def test_hidden_states_are_means_over_the_tokens_of_a_word() -> None:
     assert found.shape == (2, 3, 3)
     np.testing.assert_allclose(found[:, 1], states[:, 2:5].mean(axis=1), rtol=1e-6)
     np.testing.assert_allclose(found[:, 2], states[:, 5])
-    other = np.zeros((5, len(BPE), 8), dtype=np.float32)
-    a, b = common_states([HiddenStates(WORDPIECE, states), HiddenStates(BPE, other)])
-    assert (a.shape, b.shape) == ((2, 4, 3), (5, 4, 8))
 
 
 def test_arrays_of_another_text_are_refused() -> None:
