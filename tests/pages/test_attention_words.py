@@ -105,8 +105,7 @@ def _stepping(model: str, place: int) -> None:
     from ui.widgets import HEAD, LAYER
     from web.engine import engine
 
-    st.session_state["lit_words"] = {"head": place}
-    lit_words._step(engine().attend(model, "A cat."), lit_words.choose)
+    lit_words._step(engine().attend(model, "A cat."), lit_words.choose, place)
     st.text(f"{LAYER.value}.{HEAD.value}")
 
 

@@ -313,12 +313,12 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
     )
     text = "The cat sat on the [MASK] because it was tired."
     app = open_page(PAGE, text=text, model="embedded/tinybert")
+    assert "Not in it" not in said(app)
     next(button for button in app.button if button.label.startswith("Run the search")).click().run()
     (job,) = started
     while job.running:
         job.advance()
     assert job.failure is None
-    assert "Not in it" not in said(app)
     app.run()
     assert "This page's link restores what is chosen. Not in it: what the search over heads found." in said(app)
     worst, least = job.paths["worst first"], job.paths["least first"]

@@ -10,6 +10,7 @@ import pytest
 from pages.learn import walk
 from pages.learn.case import Case
 from pages.learn.walk import FOLLOWED
+from ui import component
 from ui.widgets import LAYER
 
 CASE = Case("embedded/bert", "Birds sing.", token=1, layer=1)
@@ -18,7 +19,8 @@ CASE = Case("embedded/bert", "Birds sing.", token=1, layer=1)
 def test_a_click_moves_the_picture_alone(app: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     state: dict[str, Any] = {}
     mounted: list[dict[str, Any]] = []
-    monkeypatch.setattr(walk, "st", SimpleNamespace(session_state=state))
+    for module in (walk, component):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=state))
     monkeypatch.setattr(walk, "component", lambda *_of: lambda **given: mounted.append(given))
     monkeypatch.setattr(walk, "pack", lambda payload: payload)
 
