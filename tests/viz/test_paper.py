@@ -36,6 +36,7 @@ def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself()
     assert json.loads(reader.metadata["/Keywords"]) == ABOUT
 
 
+@pytest.mark.slow
 def test_outlines_stand_where_the_words_did() -> None:
     root = ET.fromstring(outlined(SVG))
     paths = [element for element in root if element.get("aria-label")]
