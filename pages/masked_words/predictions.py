@@ -30,7 +30,7 @@ def draw(scene: Scene) -> None:
     if scene.causal:
         _what_comes_next(scene)
         return
-    if scene.row() is None:
+    if scene.row(example=not _history()) is None:
         _filled_so_far()  # can be undone even so
         return
     with st.spinner("Running the model …", show_time=True):
@@ -61,18 +61,16 @@ def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     """Fill masks, see more or fewer guesses, take them away."""
     n_filled = min(len(scene.masks), _MOST_FILLED)
     with widgets.controls("answers"):
-        if scene.example:
-            save.table("All masks", lambda: _table(scene, answers), "predictions")
-            return
-        st.button("Fill the most confident mask", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
-        st.button(
-            "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
-            on_click=_fill,
-            args=(scene, n_filled),
-            icon=":material/done_all:",
-            help="One after another, the most confident first, re-predicting after each.",
-        )
-        st.number_input("Predictions", **TOP_K.bound, width=210)
+        if not scene.example:
+            st.button("Fill the most confident mask", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
+            st.button(
+                "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
+                on_click=_fill,
+                args=(scene, n_filled),
+                icon=":material/done_all:",
+                help="One after another, the most confident first, re-predicting after each.",
+            )
+            st.number_input("Predictions", **TOP_K.bound, width=210)
         save.table("All masks", lambda: _table(scene, answers), "predictions")
 
 

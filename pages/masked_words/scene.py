@@ -56,10 +56,10 @@ class Scene(MaskedText):
             return mask_strip.too_many(len(self.masks))
         return None
 
-    def row(self, *, switch: bool = True) -> DeltaGenerator | None:
+    def row(self, *, switch: bool = True, example: bool = True) -> DeltaGenerator | None:
         """The words to click on, and the line of controls beside them, which begins with the ``switch`` between words
         and tokens; a model without masks has no such words. None where nothing is masked, or too much, which it says;
-        below the former it draws an example.
+        below the former it draws an ``example``.
         """
         if self.example:
             return widgets.controls("example")
@@ -74,7 +74,7 @@ class Scene(MaskedText):
                 whole_words()
         if not lacking(self, ("mask",)):
             return controls
-        if not self.masks:
+        if example and not self.masks:
             self.draw_instead(self._as_example())
         return None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import controls, said
+from on_screen import controls, drawn, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -142,6 +142,8 @@ def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Eng
     press("Fill all")
     assert app.text_area(key="text").value == by_steps
     assert f"1. {steps[0].original.token} → {steps[0].best[0].token}" in said(app)  # type: ignore[union-attr]
+    assert "Nothing is masked yet" in said(app)
+    assert "Until then, an example" not in said(app)  # it would stand between the text and what was filled
 
 
 def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> None:
@@ -209,6 +211,10 @@ def test_every_view_without_a_mask(view: str, open_page: Open) -> None:
     assert not app.error
     about_masks = view not in ("surprise", "training", "pairs")
     assert ("Nothing is masked yet" in said(app)) == about_masks == ("mask_strip" in controls(app))
+    assert ("Until then, an example: “The cat sat" in said(app)) == about_masks
+    assert drawn(app)
+    assert app.session_state["masks"] == ()
+    assert not [button for button in app.button if button.label.startswith("Fill")]
 
 
 def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine: Engine) -> None:
