@@ -11,6 +11,8 @@ from pypdf import PdfReader
 from model_zoo.errors import InvalidInput
 from viz.paper import outlined, pdf
 
+pytestmark = pytest.mark.slow  # whichever comes first loads the font
+
 ABOUT = {"title": "A title", "layer": "2"}
 SVG = f"""<svg xmlns="http://www.w3.org/2000/svg" width="85mm" height="40mm" viewBox="0 0 320 150"
  font-family="Helvetica, Arial, sans-serif"><title>A title</title><desc>What it is</desc>
@@ -21,7 +23,6 @@ SVG = f"""<svg xmlns="http://www.w3.org/2000/svg" width="85mm" height="40mm" vie
 <tspan x="300" dy="1.3em">second line</tspan></text></svg>"""
 
 
-@pytest.mark.slow
 def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself() -> None:
     reader = PdfReader(io.BytesIO(pdf(SVG)))
     (page,) = reader.pages
@@ -36,7 +37,6 @@ def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself()
     assert json.loads(reader.metadata["/Keywords"]) == ABOUT
 
 
-@pytest.mark.slow
 def test_outlines_stand_where_the_words_did() -> None:
     root = ET.fromstring(outlined(SVG))
     paths = [element for element in root if element.get("aria-label")]
