@@ -24,6 +24,7 @@ from ui.old_links import translated
 LONGEST_VALUE = 2000
 
 ENTERED = "page on screen"
+_OPENED = "pages that were opened"
 _ANCHORS = "texts on which masks were drawn last"
 
 _PAGES: dict[str, tuple[Field[Any], ...]] = {}
@@ -31,12 +32,15 @@ _PAGES: dict[str, tuple[Field[Any], ...]] = {}
 
 @dataclass(slots=True)
 class Entered:
-    """The page on screen, its fields, and the last addresses it has had since it was opened."""
+    """The page on screen, its fields, the last addresses it has had since it was opened, and the fields that its next
+    one names even at their defaults.
+    """
 
     page: str
     title: str
     fields: tuple[Field[Any], ...]
     known: deque[dict[str, str]] = dataclasses.field(default_factory=lambda: deque(maxlen=16))
+    named: frozenset[str] = frozenset()
 
 
 def declare(page: str, fields: Sequence[Field[Any]]) -> None:
@@ -79,7 +83,7 @@ def enter(page: str, title: str, fields: Sequence[Field[Any]]) -> list[str]:
     if before is None or before.page != page:
         st.session_state[ENTERED] = Entered(page, title, tuple(fields))
     else:
-        before.fields = tuple(fields)
+        before.fields, before.named = tuple(fields), frozenset()
     return restore()
 
 
@@ -131,6 +135,21 @@ def restore() -> list[str]:
             complaints.append(f"Part of the link could not be used, and was ignored: {said}")
     put(asked)
     return complaints
+
+
+def opens(untouched: Sequence[Field[Any]]) -> bool:
+    """Whether the page on screen is to open on an example: nobody has touched these fields, and it is there for the
+    first time, or again by the browser's Back. A later address names them, since an empty one would open the example.
+    """
+    page = _entered()
+    opened: set[str] = st.session_state.setdefault(_OPENED, set())
+    first = page.page not in opened or _is_history_navigation()
+    opened.add(page.page)
+    if any(field.value != field.default or field.name in st.query_params for field in untouched):
+        return False
+    if not first:
+        page.named = frozenset(field.name for field in untouched)
+    return first
 
 
 def put(values: Mapping[Field[Any], Any]) -> None:
@@ -187,7 +206,7 @@ def publish() -> bool:
     page = _entered()
     address = query()
     now = st.query_params.to_dict()
-    if not _restores(now, address, page.fields):
+    if not (_restores(now, address, page.fields) and page.named <= set(now)):
         st.query_params.from_dict(address)
         now = address
     page.known.append(now)
@@ -196,10 +215,12 @@ def publish() -> bool:
 
 def query() -> dict[str, str]:
     """The parameters of the address that restores the page on screen, without texts that are too long for one."""
+    page = _entered()
     return {
         field.name: field.written
-        for field in _entered().fields
-        if len(field.written) <= LONGEST_VALUE and (field.always or field.written != field.written_default)
+        for field in page.fields
+        if len(field.written) <= LONGEST_VALUE
+        and (field.always or field.name in page.named or field.written != field.written_default)
     }
 
 

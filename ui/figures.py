@@ -36,16 +36,23 @@ def show(
     draw: Callable[..., go.Figure],
     key: str,
     name: str,
-    choose: Callable[[], None] | None = None,
+    choose: Callable[[Any], None] | None = None,
     **options: Any,
 ) -> None:
-    """Draw what ``draw`` makes, being told whether it is ``dark``; it can be saved under a name. ``choose`` is called
-    when a point of it was clicked, which then stands in the session under ``key``. ``options`` are Streamlit's.
+    """Draw what ``draw`` makes, being told whether it is ``dark``; it can be saved under a name. ``choose`` is given
+    the ``customdata`` of a point that was clicked. ``options`` are Streamlit's.
     """
+
+    def clicked() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        meant = [point["customdata"] for point in points if point.get("customdata") is not None]
+        if choose is not None and meant:
+            choose(meant[0])
+
     figure = draw(dark=is_dark())
     enlarge(figure, scale())
     if choose is not None:
-        options |= {"on_select": choose, "selection_mode": "points"}
+        options |= {"on_select": clicked, "selection_mode": "points"}
     st.plotly_chart(figure, key=key, theme=None, config=config(clicked=choose is not None), **options)
     save.picture(name, draw)
 

@@ -14,7 +14,7 @@ from analysis.corruption import moved, shared
 from analysis.words import Unit
 from model_zoo.types import Encoding, ModelInfo
 from ui import notes, widgets
-from ui.address import anchors, put
+from ui.address import anchors, opens, put
 from ui.field import Field
 from ui.messages import as_text, say, told_apart
 from ui.page import View
@@ -95,7 +95,7 @@ class MaskedText:
 
 def open_masked(field: Field[tuple[int, ...]], places: tuple[int, ...]) -> None:
     """Mask ``places`` of the app's own example sentence if the visitor has not chosen any; never of another text."""
-    if field.key not in st.session_state and widgets.TEXT.value == widgets.TEXT.default:
+    if opens((widgets.TEXT, field)):
         put({field: places})
 
 

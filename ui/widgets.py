@@ -31,8 +31,9 @@ TEXT: Field[str] = Field(
 )
 PAIR: Field[str] = Field("pair", "", clean=no_line_breaks_around)
 MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
-LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
-HEAD: Field[int] = Field("head", 1, count("head"), always=True)
+# The head in which the words of the app's own sentence can be seen to look at each other.
+LAYER: Field[int] = Field("layer", 2, count("layer"), always=True)
+HEAD: Field[int] = Field("head", 4, count("head"), always=True)
 
 # The tokens of the text that are masked by a click, from 0, and which of all masks is followed, from 0 among them.
 MASKS: Field[tuple[int, ...]] = Field("masks", (), places("masks"), always=True)
@@ -97,10 +98,10 @@ def try_example(examples: Examples) -> None:
 
 
 def open_with_first(examples: Examples, untouched: Sequence[Field[Any]], sets: Sequence[Field[Any]]) -> None:
-    """Whoever comes for the first time finds something to see: while the fields ``untouched`` are at their defaults and
-    not named by the address, those of ``sets`` are as in the first example.
+    """Whoever comes for the first time finds something to see: where the fields ``untouched`` are, those of ``sets``
+    are as in the first example.
     """
-    if all(field.value == field.default and field.name not in st.query_params for field in untouched):
+    if address.opens(untouched):
         opening = examples.state(examples.each[0])
         address.put({field: opening[field] for field in sets})
 
@@ -261,12 +262,13 @@ def into_range(field: Field[Any], highest: int, what: str, whose: str = "This mo
 
 
 def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:
-    """Bring a number that counts from 1 into the range that there is; a sentence if it had to, None if not.
-
-    Nothing chosen stays nothing.
+    """Bring a number that counts from 1 into the range that there is; a sentence if it had to and somebody chose it,
+    None if not. Nothing chosen stays nothing.
     """
     value = field.value
     if value is None or 1 <= value <= highest:
         return None
     field.value = min(max(1, value), highest)
+    if value == field.default:
+        return None
     return f"{whose} has {what}s 1 to {highest}; {what} {value} does not exist, so {what} {field.value} is shown."

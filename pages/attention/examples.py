@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import streamlit as st
-
 from model_zoo.types import AttentionRun
 from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, SHOWN_VIEW, TOKEN
 from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Example, Examples, Field, enumerated, say
-from ui.address import put
 
 
 def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], Any]:
@@ -52,14 +49,6 @@ EXAMPLES = Examples(
     ),
     clicked=(TOKEN, LOCKED, OFF),
 )
-
-
-def open_with_the_first() -> None:
-    """Whoever has not chosen a head finds one in which there is something to see: that of the first example."""
-    untouched = LAYER.key not in st.session_state and HEAD.key not in st.session_state
-    if untouched and (TEXT.value, MODEL.value) == (TEXT.default, MODEL.default):
-        opening = EXAMPLES.each[0].values
-        put({field: opening[field] for field in (LAYER, HEAD)})
 
 
 def say_weights(run: AttentionRun) -> None:

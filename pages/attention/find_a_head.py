@@ -135,14 +135,9 @@ def _bars(answer: _Answer) -> None:
     best = found.best(_SHOWN)
     heads = [(int(found.layer[place]), int(found.head[place])) for place in best]
 
-    def open_clicked() -> None:
-        clicked = [point["customdata"] for point in st.session_state[_BARS]["selection"]["points"]]
-        if clicked:
-            open_head(*map(int, clicked[0]))
-
     what = token_text(answer.measured)
     figure = partial(ranking, heads, found.share[best].tolist(), found.even[best].tolist(), what)
-    figures.show(figure, _BARS, "who-looks", open_clicked)
+    figures.show(figure, _BARS, "who-looks", lambda head: open_head(*map(int, head)))
 
 
 def _say(answer: _Answer) -> None:

@@ -37,7 +37,6 @@ class Scene(AttendedText):
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model, and run it."""
-    examples.open_with_the_first()
     with widgets.asked():
         text, pair = widgets.texts()
         model = widgets.model()

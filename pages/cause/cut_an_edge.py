@@ -69,7 +69,7 @@ class _Cuts:
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene, "mask", "attention")
+    controls = scenes.row(scene, "attention", "mask")
     if controls is None:
         return
     if len(scene.units) > _MOST:

@@ -42,7 +42,7 @@ _LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene, "mask", "attention")
+    controls = scenes.row(scene, "attention", "mask")
     if controls is None:
         return
     with controls:

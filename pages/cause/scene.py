@@ -197,7 +197,9 @@ def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
     controls = scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
     if lacking(scene, needs):
         if scene.reads == "mask" and not scene.masks and scene.info.mlm:
-            scene.draw_instead(example(scene))
+            instead = example(scene)
+            if not any(map(instead.lacks, needs)):
+                scene.draw_instead(instead)
         return None
     with controls:
         _answers(scene)

@@ -30,8 +30,9 @@ def draw(scene: Scene) -> None:
     if scene.causal:
         _what_comes_next(scene)
         return
-    if scene.row(example=not _history()) is None:
+    if scene.row(example=False) is None:
         _filled_so_far()  # can be undone even so
+        scene.draw_example()
         return
     with st.spinner("Running the model …", show_time=True):
         answers = engine().fill_mask(scene.model, scene.text, TOP_K.value, masked=scene.masked)
@@ -112,15 +113,9 @@ def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) ->
     """A mask's predictions as bars; a click puts one into the sentence. ``highest`` is the largest probability of all
     masks, the end of the shared axis.
     """
-    key = f"bars {answer.position}"
-
-    def click() -> None:
-        points = st.session_state[key]["selection"]["points"]
-        if points:
-            _put(scene, answer, int(points[0]["customdata"]))
-
     draw_bars = partial(predictions, answer, scene.name(answer.position), highest=highest)
-    figures.show(draw_bars, key, f"mask-{answer.position + 1}", None if scene.example else click)
+    put = None if scene.example else partial(_put, scene, answer)
+    figures.show(draw_bars, f"bars {answer.position}", f"mask-{answer.position + 1}", put)
 
 
 def _in_words(scene: Scene, answer: MaskPrediction) -> None:

@@ -74,14 +74,18 @@ class Scene(MaskedText):
                 whole_words()
         if not lacking(self, ("mask",)):
             return controls
-        if example and not self.masks:
-            self.draw_instead(self._as_example())
+        if example:
+            self.draw_example()
         return None
 
-    def _as_example(self) -> Scene:
-        """The first example, as the same model reads it."""
+    def draw_example(self) -> None:
+        """The view of the first example, as the same model reads it, where nothing is masked."""
+        if self.masks:
+            return
         encoding = engine().encode(self.model, EXAMPLE[TEXT])
-        return replace(self, encoding=encoding, masked=EXAMPLE[MASKS], typed=(), units=_units(encoding), example=True)
+        self.draw_instead(
+            replace(self, encoding=encoding, masked=EXAMPLE[MASKS], typed=(), units=_units(encoding), example=True)
+        )
 
     def sentence(self, answer: MaskPrediction) -> str:
         """The top prediction for a mask and the original word, in a sentence, as plain text."""

@@ -49,7 +49,7 @@ def test_another_head_does_not_run_the_model_again(
 
 
 def test_a_second_text_is_read_as_a_pair(open_page: Callable[..., AppTest], engine: Engine) -> None:
-    app = open_page(PAGE, text="She left.", pair="He stayed.")
+    app = open_page(PAGE, text="She left.", pair="He stayed.", layer="1", head="1")
     expected = engine.attend("embedded/bert", "She left.", "He stayed.")
     assert expected.encoding.tokens.count("[SEP]") == 2
     np.testing.assert_array_equal(shown_weights(app), expected.head(0, 0))
@@ -214,9 +214,9 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
     text, pair = "The cat sat.", "The dog sat."
     classifier(checkpoint("bert"), tmp_path)
     for model, sent, follows in (
-        (str(tmp_path), pair, "With head 1 of layer 1 off, "),
-        (str(checkpoint("gpt2")), pair, "With head 1 of layer 1 off, "),
-        ("embedded/modernbert", "", "With head 1 of layer 1 off, "),
+        (str(tmp_path), pair, "With head 4 of layer 2 off, "),
+        (str(checkpoint("gpt2")), pair, "With head 4 of layer 2 off, "),
+        ("embedded/modernbert", "", "With head 4 of layer 2 off, "),
     ):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, model=model))
         assert way["pair"] == sent

@@ -44,7 +44,7 @@ def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[.
 
 def test_the_steppers_move_the_frame_back_to_where_it_was_sent(visitor: Callable[..., Visitor]) -> None:
     """The browser has moved it since, so the same head is asked for once more."""
-    here = visitor("pages/attention/page.py", view="grid", text=TEXT)
+    here = visitor("pages/attention/page.py", view="grid", text=TEXT, layer="1", head="1")
     assert sent(here) == ([0, 0], 0)
     here.choose(grid(here), {"head": [0, 5]})
     here.use(here.widget("head"), 1)

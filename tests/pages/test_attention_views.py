@@ -76,7 +76,9 @@ def test_a_threshold_of_one_leaves_a_sentence(name: str, open_page: Callable[...
 
 
 def test_the_heatmap_shows_what_the_filter_leaves(open_page: Callable[..., AppTest], engine: Engine) -> None:
-    app = open_page(PAGE, text=TEXT, pair=PAIR, direction="A->B", words="1", hide="1", renorm="1", top="2", head="7")
+    app = open_page(
+        PAGE, text=TEXT, pair=PAIR, direction="A->B", words="1", hide="1", renorm="1", top="2", layer="1", head="7"
+    )
     run = engine.attend("embedded/bert", TEXT, PAIR, max_tokens=1024)
     chosen = Filter(direction="A->B", words=True, hide_special=True, renormalize=True, top_k=2)
     expected = apply_filter(run.encoding, run.head(0, 6), chosen)

@@ -134,7 +134,7 @@ def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], en
 
 
 def test_a_pair_of_texts(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, pair=PAIR, view="attention", head="2")
+    app = open_page(PAGE, models=",".join(two), text=TEXT, pair=PAIR, view="attention", layer="1", head="2")
     a, b = on_words(engine, two, ((0, 1), (0, 0)), TEXT, PAIR)
     np.testing.assert_array_equal(matrices(app)[0], a)
     np.testing.assert_array_equal(matrices(app)[2], b)

@@ -37,7 +37,7 @@ def test_which_head_does_the_same(two: tuple[str, str], open_page: Open, engine:
 
 
 def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", head="2")
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="1", head="2")
     runs = [engine.attend(model, TEXT) for model in two]
     divergences = head_matrix(*runs, align([run.encoding for run in runs]))[1]
     layer, head = divmod(int(divergences.argmin()), 4)

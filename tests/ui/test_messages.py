@@ -46,7 +46,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     before = unforeseen().n
     with caplog.at_level(logging.ERROR):
         here.use(here.widget("view"), "Lines")
-        here.use(here.widget("layer"), 2)
+        here.use(here.widget("layer"), 4)
         assert trouble(here) is None
         here.use(here.widget("layer"), 3)
     assert trouble(here) is not None

@@ -336,7 +336,7 @@ def _selection(element: Element, chance: random.Random) -> object:
         return chance.choice([{"selected": token}, {"off": [chance.randint(0, 3)]}, {"selected": None, "off": []}])
     if element.type == "plotly_chart":
         traces = json.loads(element.proto.spec)["data"]
-        data = traces[-1].get("customdata") or [None]
+        data = [place for trace in traces for place in trace.get("customdata") or [None]]
         return {"points": [{"customdata": chance.choice(data)}] if chance.random() < 0.9 else []}
     return {"rows": [0], "columns": [], "cells": []}
 
