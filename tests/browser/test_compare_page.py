@@ -47,7 +47,7 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     expect(page.get_by_role("listitem").first).to_be_visible()
     page.get_by_role("radio", name="Attention", exact=True).click()
     page.get_by_role("tab", name="Best matches", exact=True).click()
-    expect_steppers(page, ["1", "1", "", "1"])  # no layer of its own: the one at the same depth
+    expect_steppers(page, ["2", "4", "", "1"])  # no layer of its own: the one at the same depth
     window.until(
         lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 52}),
         lambda patience: expect(page.get_by_role("spinbutton").nth(2)).to_have_value(wanted[2], timeout=patience),

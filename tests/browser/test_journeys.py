@@ -207,7 +207,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     with step(here):
         go_to(page, "Attention")
         expect(box).to_have_value(text)
-        expect_weight(page, cat + 1, 3, engine.attend(BERT, text).head(0, 0)[cat, 2])
+        expect_weight(page, cat + 1, 3, engine.attend(BERT, text).head(1, 3)[cat, 2])
     with step(here):
         page.go_back()
         expect_view(page, "How surprising")

@@ -158,13 +158,13 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
     boxes = page.get_by_role("spinbutton")
     with step(here):
         open_view(page, "Attention")
-        expect_steppers(page, ["1", "1", "", "1"])
-        _expect_word_weight(page, BERT, it, ball, bert.head(0, 0))
+        expect_steppers(page, ["2", "4", "", "1"])
+        _expect_word_weight(page, BERT, it, ball, bert.head(1, 3))
     with step(here):
         boxes.nth(0).fill("6")
         boxes.nth(0).press("Enter")
         expect(page.get_by_text("Layer 2 of 2, beside layer 6 of 6: the same relative depth.")).to_be_visible()
-        _expect_word_weight(page, BERT, it, ball, bert.head(5, 0))
+        _expect_word_weight(page, BERT, it, ball, bert.head(5, 3))
         _expect_word_weight(page, TINY, it, ball, tiny.head(1, 0))
     with step(here):
         boxes.nth(1).fill("3")

@@ -41,9 +41,9 @@ def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:
     here = visitor("pages/attention/page.py", view="lines")
     before = len(runs_of_the_app)
-    here.use(here.widget("layer"), 2)
+    here.use(here.widget("layer"), 3)
     assert len(runs_of_the_app) == before
-    assert query(here)["layer"] == "2"
+    assert query(here)["layer"] == "3"
     here.use(here.widget("text"), "A dog barked.")
     assert len(runs_of_the_app) == before + 1
 
@@ -64,7 +64,7 @@ def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[
     """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
     here = visitor("pages/attention/page.py", view=first)
     here.use(here.widget("view"), VIEWS[second].title)
-    for layer in (2, 3, 4):
+    for layer in (3, 4, 5):
         here.use(here.widget("layer"), layer)
         assert trouble(here) is None
         assert query(here)["layer"] == str(layer)
@@ -115,7 +115,7 @@ def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor
     here.go("pages/attention/page.py")
     for title, view in (("Lines", "lines"), ("Rollout", "rollout")):
         here.use(here.widget("view"), title)
-        for layer in (2, 3, 4):
+        for layer in (3, 4, 5):
             here.use(here.widget("layer"), layer)
         assert query(here)["view"] == view
     here.go("pages/layers/page.py")
@@ -130,7 +130,7 @@ def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor
     assert here.history == ()
     for _ in range(3):
         here.forward()
-    assert (here.value("view", None), here.value("layer", None)) == ("rollout", 4)
+    assert (here.value("view", None), here.value("layer", None)) == ("rollout", 5)
 
 
 def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visitor]) -> None:
