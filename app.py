@@ -12,7 +12,7 @@ if __name__ == "__main__":
     from web import sign_in, uploads
     from web.turns import turn
 
-    st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
+    st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.svg", layout="wide")
     uploads.bound()
     page = st.navigation(
         [

@@ -111,6 +111,8 @@ def test_it_can_answer_a_question(started: Started) -> None:
 def test_every_page_has_the_address_that_streamlit_gives_it(started: Started) -> None:
     with started.socket() as stream:
         sent = run(stream, "")
+    settings = [message.page_config_changed for message in sent if message.WhichOneof("type") == "page_config_changed"]
+    assert settings[0].favicon.startswith("data:image/svg+xml")  # a file would go when another visitor leaves
     *_, menu = [message.navigation for message in sent if message.WhichOneof("type") == "navigation"]
     addresses = ["" if page.is_default else page.url_pathname for page in menu.app_pages]
     assert len(addresses) == len(PAGES)
