@@ -109,10 +109,11 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
         go_to(page, "Masked words")
         for word in ("sat", "mat"):
             expect(page.get_by_role("button", name=word, exact=True)).to_have_attribute("aria-pressed", "true")
+    for where in ("Cause", "Masked words", "Attention"):
+        with step(here):
+            page.go_back()
+            expect(page.get_by_role("heading", name=where, exact=True, level=1)).to_be_visible()
     with step(here):
-        page.go_back()
-        page.go_back()
-        page.go_back()
         expect_view(page, "Lines")
         _expect_lines(page, engine, other)
 
