@@ -59,6 +59,7 @@ def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
     assert app.text_area(key="text").value == TEXT
 
 
+@pytest.mark.slow
 def test_a_mask_is_the_same_on_every_page(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masks="6")
     app.switch_page("pages/cause/page.py").run()

@@ -52,6 +52,7 @@ _ONCE_WRONG = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("way", _ONCE_WRONG, ids=lambda way: way[0])
 def test_what_once_went_wrong_does_not(way: tuple[str, *tuple[Step, ...]]) -> None:

@@ -51,6 +51,7 @@ def test_mean_cosines_by_layer(model: str, text: str, engine: Engine) -> None:
         assert sketch.truth[at] == pytest.approx(np.clip(wanted, 0, 1), abs=1e-4)
 
 
+@pytest.mark.slow
 @of_models
 def test_the_common_component_is_the_mean_and_one_direction(model: str, engine: Engine) -> None:
     items = SETS["similarity"].build().train
