@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-MOST_SECONDS = 1.5  # beside others a test takes up to half as much again as on a quiet machine
+MOST_SECONDS = 1.0
 _NEVER_QUICK = ("slow", "browser", "gpu")
 _CLUSTER = {"cluster", "clustered"}
 
@@ -23,8 +23,8 @@ def mark_quick(items: Sequence[pytest.Item]) -> None:
 
 @contextmanager
 def held_quick(item: pytest.Item) -> Iterator[None]:
-    """Fails a quick test that takes the processor, with the processes that it waits for, too long: on a busy machine
-    the clock says nothing.
+    """Fails a quick test that takes the processor, with the processes that it waits for, more than a second: on a busy
+    machine the clock says nothing.
     """
     before = _processor_seconds()
     yield

@@ -33,7 +33,7 @@ _PAGES: dict[str, tuple[Field[Any], ...]] = {}
 @dataclass(slots=True)
 class Entered:
     """The page on screen, its fields, the last addresses it has had since it was opened, and the fields that its next
-    one names even at their defaults.
+    ones name even at their defaults.
     """
 
     page: str
@@ -83,7 +83,7 @@ def enter(page: str, title: str, fields: Sequence[Field[Any]]) -> list[str]:
     if before is None or before.page != page:
         st.session_state[ENTERED] = Entered(page, title, tuple(fields))
     else:
-        before.fields, before.named = tuple(fields), frozenset()
+        before.fields = tuple(fields)
     return restore()
 
 

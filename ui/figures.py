@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
@@ -42,19 +43,20 @@ def show(
     """Draw what ``draw`` makes, being told whether it is ``dark``; it can be saved under a name. ``choose`` is given
     the ``customdata`` of a point that was clicked. ``options`` are Streamlit's.
     """
-
-    def clicked() -> None:
-        points = st.session_state[key]["selection"]["points"]
-        meant = [point["customdata"] for point in points if point.get("customdata") is not None]
-        if choose is not None and meant:
-            choose(meant[0])
-
     figure = draw(dark=is_dark())
     enlarge(figure, scale())
     if choose is not None:
-        options |= {"on_select": clicked, "selection_mode": "points"}
+        options |= {"on_select": partial(_clicked, key, choose), "selection_mode": "points"}
     st.plotly_chart(figure, key=key, theme=None, config=config(clicked=choose is not None), **options)
     save.picture(name, draw)
+
+
+def _clicked(key: str, choose: Callable[[Any], None]) -> None:
+    """Give ``choose`` what was clicked in a figure; some marks in one stand for nothing."""
+    points = st.session_state[key]["selection"]["points"]
+    meant = [point["customdata"] for point in points if point.get("customdata") is not None]
+    if meant:
+        choose(meant[0])
 
 
 def blank(text: str, key: str) -> None:

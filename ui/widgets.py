@@ -31,7 +31,7 @@ TEXT: Field[str] = Field(
 )
 PAIR: Field[str] = Field("pair", "", clean=no_line_breaks_around)
 MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
-# The head in which the words of the app's own sentence can be seen to look at each other.
+# The head in which “it” can be seen to look at “cat” in the app's own sentence.
 LAYER: Field[int] = Field("layer", 2, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 4, count("head"), always=True)
 

@@ -17,9 +17,9 @@ from viz.anatomy import SOURCE, payload
 from viz.component import pack
 from web.engine import engine
 
-LAYER: Final = 2
-HEAD: Final = 4
-"""The head that is opened, in which “it” looks at “cat”; both from 1."""
+LAYER: Final = widgets.LAYER.default
+HEAD: Final = widgets.HEAD.default
+"""The head that is opened, the one that all pages open on; both from 1."""
 
 EXAMPLES: Final = Examples(
     (TEXT,),

@@ -85,6 +85,7 @@ def test_the_gradient_of_siamese_training_is_autograds() -> None:
     np.testing.assert_allclose(gradient, weights.grad.numpy(), atol=1e-8)
 
 
+@pytest.mark.slow
 @of_models
 def test_training_fits_its_pairs_and_its_claim_about_others_is_measured(model: str, engine: Engine) -> None:
     step = sentences.Trained(Case(model, TEXTS[0]))
