@@ -36,6 +36,8 @@ _PLACES: Final = (
     "model_zoo.types",
     "model_zoo.questions",
     "serving.messages",
+    "analysis.corpus.sentences",
+    "evidence.questions",
     "training.measure_quality",
     "training.finetuning.data",
     "training.finetuning.finetune",

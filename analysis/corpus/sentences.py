@@ -1,0 +1,206 @@
+"""A corpus: sentences with their words, where there are some with their trees, and how rare each word is.
+
+A ``Corpus`` keeps its words in columns, so that 100,000 sentences take some 30 MB; a ``Sentence`` is made when one is
+asked for, and is what travels in questions.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from model_zoo.types import IntArray
+
+NO_HEAD = -2
+"""The head of a word whose head is not known, or has no characters of its own."""
+ROOT = -1
+
+_WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of m words.
+
+    ``number`` is its place in the corpus. ``spans`` are the characters of each word in ``text``, ``upos`` its part of
+    speech ("_" where none is given), ``deprel`` the universal part of its relation ("nsubj"; "_" for none), and
+    ``heads`` the place of its head among the words: ``ROOT`` (-1), or ``NO_HEAD`` (-2). ``rare`` are the places of the
+    rarest word by the corpus' own counts and by a list of frequencies; None where there is none. ``coreference`` are
+    the places of a pronoun, of its antecedent and of a noun that it does not mean.
+    """
+
+    number: int
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    upos: tuple[str, ...]
+    deprel: tuple[str, ...]
+    heads: tuple[int, ...]
+    rare: tuple[int | None, int | None] = (None, None)
+    coreference: tuple[int, int, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words as they are written."""
+        return tuple(self.text[start:end] for start, end in self.spans)
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is of the half on which heads are judged, not of that on which they are chosen."""
+        return is_judged(self.text)
+
+
+def is_judged(text: str) -> bool:
+    """The half of a text, by the text alone: texts that differ only in case or spaces are in the same one."""
+    return bool(zlib.crc32(" ".join(text.casefold().split()).encode()) >> 16 & 1)
+
+
+def plain_words(text: str) -> list[tuple[int, int]]:
+    """The characters of each word of a text without a tree: letters and digits together, other signs alone."""
+    return [found.span() for found in _WORD.finditer(text)]
+
+
+@dataclass(slots=True)
+class Corpus:
+    """Sentences in their order. ``notes`` say what was left out of the data and why, in sentences for the screen.
+
+    ``files`` are the names of what was read; ``sources`` is for each sentence its file's place among them and the line
+    where it begins.
+    """
+
+    texts: list[str] = field(default_factory=list, repr=False)
+    files: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
+    sources: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a sentence
+    _ends: array[int] = field(default_factory=lambda: array("q", [0]), repr=False)  # words before each sentence's end
+    _spans: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a word
+    _upos: array[int] = field(default_factory=lambda: array("H"), repr=False)
+    _deprel: array[int] = field(default_factory=lambda: array("H"), repr=False)
+    _heads: array[int] = field(default_factory=lambda: array("h"), repr=False)
+    _labels: dict[str, int] = field(default_factory=dict, repr=False)
+    _names: list[str] = field(default_factory=list, repr=False)
+    _coreference: dict[int, tuple[int, int, int]] = field(default_factory=dict, repr=False)
+    _rare: tuple[array[int], array[int]] | None = field(default=None, repr=False)
+    _counts: Counter[str] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def add(
+        self,
+        text: str,
+        spans: Sequence[tuple[int, int]],
+        upos: Sequence[str] = (),
+        deprel: Sequence[str] = (),
+        heads: Sequence[int] = (),
+        source: tuple[int, int] = (0, 0),
+        coreference: tuple[int, int, int] | None = None,
+    ) -> None:
+        """Append a sentence; what a sentence without a tree lacks is filled in."""
+        m = len(spans)
+        if coreference is not None:
+            self._coreference[len(self.texts)] = coreference
+        self.texts.append(text)
+        self.sources.extend(source)
+        for span in spans:
+            self._spans.extend(span)
+        self._upos.extend(self._label(name) for name in (upos or ["_"] * m))
+        self._deprel.extend(self._label(name) for name in (deprel or ["_"] * m))
+        self._heads.extend(heads or [NO_HEAD] * m)
+        self._ends.append(len(self._heads))
+        self._rare = self._counts = None
+
+    def _label(self, name: str) -> int:
+        if name not in self._labels:
+            self._labels[name] = len(self._names)
+            self._names.append(name)
+        return self._labels[name]
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether any word has a head."""
+        return any(head != NO_HEAD for head in self._heads)
+
+    @property
+    def has_parts_of_speech(self) -> bool:
+        """Whether any word has a part of speech."""
+        return any(self._names[label] != "_" for label in set(self._upos))
+
+    @property
+    def n_words(self) -> int:
+        return len(self._heads)
+
+    def lengths(self) -> IntArray:
+        """The number of words of each sentence."""
+        return np.diff(np.array(self._ends))
+
+    def sentence(self, number: int) -> Sentence:
+        """The sentence at a place, from 0."""
+        first, end = self._ends[number], self._ends[number + 1]
+        spans = self._spans[2 * first : 2 * end]
+        return Sentence(
+            number=number,
+            text=self.texts[number],
+            spans=tuple(zip(spans[::2], spans[1::2], strict=True)),
+            upos=tuple(self._names[label] for label in self._upos[first:end]),
+            deprel=tuple(self._names[label] for label in self._deprel[first:end]),
+            heads=tuple(self._heads[first:end]),
+            rare=(None, None)
+            if self._rare is None
+            else tuple(  # type: ignore[arg-type]
+                place if place >= 0 else None for place in (self._rare[0][number], self._rare[1][number])
+            ),
+            coreference=self._coreference.get(number),
+        )
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return map(self.sentence, range(len(self)))
+
+    def some(self, numbers: Iterable[int]) -> tuple[Sentence, ...]:
+        """The sentences at these places."""
+        return tuple(map(self.sentence, numbers))
+
+    def where(self, number: int) -> str:
+        """The file and the line of a sentence, for the screen."""
+        file, line = self.sources[2 * number : 2 * number + 2]
+        return f"{self.files[file]}, line {line}" if self.files else f"line {line}"
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each word occurs, ignoring case."""
+        if self._counts is None:
+            counts: Counter[str] = Counter()
+            for number, text in enumerate(self.texts):
+                for place in range(self._ends[number], self._ends[number + 1]):
+                    counts[text[self._spans[2 * place] : self._spans[2 * place + 1]].casefold()] += 1
+            self._counts = counts
+        return self._counts
+
+    def find_rare(self, frequencies: Mapping[str, float] | None = None) -> None:
+        """Note in each sentence its rarest word: by the corpus' own counts, and by a list of ``frequencies`` (of words
+        in small letters; a word that is not in it is rarer than all that are). Only words of letters count; of words
+        equally rare it is the first. A sentence of which two are not told apart, because all are alike, has none.
+        """
+        found = array("i"), array("i")
+        for number, text in enumerate(self.texts):
+            words: list[tuple[int, str]] = []
+            for place in range(self._ends[number], self._ends[number + 1]):
+                word = text[self._spans[2 * place] : self._spans[2 * place + 1]].casefold()
+                if any(map(str.isalpha, word)):
+                    words.append((place - self._ends[number], word))
+            for of_list, counts in zip(found, (self.counts, frequencies), strict=True):
+                if counts is None:
+                    of_list.append(-1)
+                    continue
+                often = [counts.get(word, 0) for _, word in words]
+                rarest = min(range(len(often)), key=often.__getitem__) if len(set(often)) > 1 else None
+                of_list.append(-1 if rarest is None else words[rarest][0])
+        self._rare = found
