@@ -103,8 +103,8 @@ def payload(
         head=head,
         n_heads=n_heads,
         chosen=chosen if chosen is not None and 0 <= chosen < len(queries) else None,
-        scale=_shades(dark=False),
-        dark_scale=_shades(dark=True),
+        scale=shades(dark=False),
+        dark_scale=shades(dark=True),
         group=group,
         file=file,
     )
@@ -145,6 +145,6 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
 
 
 @cache
-def _shades(dark: bool) -> list[tuple[str, str]]:
+def shades(dark: bool) -> list[tuple[str, str]]:
     """Colours of ground and text from nothing to the strongest; the text is black or white to be read."""
     return [(colour, str(filled_with("", colour).ink)) for _, colour in sequential(dark)]

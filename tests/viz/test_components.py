@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from in_deno import deno
 
-from viz import anatomy, cells, component, grid, heatmap, lines, lit_words, sketch, token_line
+from viz import anatomy, cells, component, example_sentences, grid, heatmap, lines, lit_words, sketch, token_line
 from viz.palette import DARK, LIGHT, Theme
 
 FOLDERS = (component.FILES, Path(component.__file__).parents[1] / "ui" / "browser")
@@ -21,7 +21,16 @@ STYLES = sorted(style for folder in FOLDERS for style in folder.rglob("*.css"))
 
 @pytest.mark.parametrize(
     "source",
-    [lines.SOURCE, heatmap.SOURCE, grid.SOURCE, lit_words.SOURCE, token_line.SOURCE, sketch.SOURCE, cells.SOURCE],
+    [
+        lines.SOURCE,
+        heatmap.SOURCE,
+        grid.SOURCE,
+        lit_words.SOURCE,
+        token_line.SOURCE,
+        sketch.SOURCE,
+        cells.SOURCE,
+        example_sentences.SOURCE,
+    ],
 )
 def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
     assert set(source) == {"html", "css", "js"}
@@ -33,6 +42,7 @@ def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
         id(cells.SOURCE): ", setTriggerValue",
         id(anatomy.SOURCE): ", setTriggerValue",
         id(sketch.SOURCE): ", setTriggerValue",
+        id(example_sentences.SOURCE): ", setTriggerValue",
     }
     assert re.findall(r"^(?:export|import)\b.*\b", source["js"], re.MULTILINE) == [
         f"export default function render({{ data, parentElement{reports.get(id(source), '')}"

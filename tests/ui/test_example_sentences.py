@@ -1,0 +1,78 @@
+"""Example sentences on a page: where they lead, what is drawn and what can be saved of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
+
+from on_screen import to_save, unpacked
+from streamlit.testing.v1 import AppTest
+
+from model_zoo import Engine
+from pages import PAGES
+from ui import example_sentences
+from viz.example_sentences import ExampleSentence
+
+CAT = ExampleSentence("The cat sat.", (8, 11), (((4, 7), 0.83),), (4, 7), "83%", layer=2, head=3, token=3)
+
+
+def _script(sentences: object, *, table: bool = True) -> None:
+    from ui import example_sentences
+    from web.engine import engine
+
+    info = engine().info("embedded/bert")
+    example_sentences.show(sentences, info, "examples", "examples", what="share", table=table)  # type: ignore[arg-type]
+
+
+def shown(app: AppTest) -> dict[str, object]:
+    (component,) = app.get("bidi_component")
+    found: dict[str, object] = unpacked(component.proto.bytes)[0]
+    return found
+
+
+def test_what_is_drawn_and_what_can_be_saved() -> None:
+    app = AppTest.from_function(_script, args=([CAT, replace(CAT, said="again")],), default_timeout=60).run()
+    assert not app.exception
+    header = shown(app)
+    assert header["ways"] == ["Attention", "Cause"]
+    assert [row["text"] for row in header["rows"]] == ["The cat sat."] * 2  # type: ignore[attr-defined]
+    assert to_save(app) == ["Sentences (CSV)"]
+    ((_, file),) = app.session_state["what can be saved"].files.items()
+    _, first, second = file.make().decode().splitlines()
+    assert first.endswith(",3,4,sat,cat,cat,83%,,The cat sat.")
+    assert second.endswith(",3,4,sat,cat,cat,83%,again,The cat sat.")
+    app = AppTest.from_function(_script, args=([CAT],), kwargs={"table": False}, default_timeout=60).run()
+    assert to_save(app) == []
+
+
+def test_a_sentence_without_a_layer_leads_nowhere_and_none_at_all_is_no_failure() -> None:
+    for sentences in ([], [ExampleSentence("The cat sat.", (8, 11))]):
+        app = AppTest.from_function(_script, args=(sentences,), default_timeout=60).run()
+        assert not app.exception
+        assert shown(app)["ways"] == []
+
+
+def test_every_way_sets_fields_of_its_page(engine: Engine) -> None:
+    info = engine.info("embedded/bert")
+    pages = {page.name: page for page in PAGES}
+    ways = example_sentences._ways([CAT], info)
+    assert [label for label, _, _ in ways] == ["Attention", "Cause"]
+    read = {}
+    for label, page, (values,) in ways:
+        address = urlsplit(example_sentences._href(page, values))
+        fields = {field.name: field for field in pages[address.path].all_fields}
+        assert address.path == page
+        named = dict(parse_qsl(address.query, keep_blank_values=True))
+        read[label] = {name: fields[name].codec.read(text) for name, text in named.items()}
+        assert "text" in values
+        assert "text" not in read[label]
+    assert read["Attention"]["layer"] == 3
+    assert read["Attention"]["head"] == 4
+    assert read["Attention"]["locked"] == "query.4"
+    assert read["Attention"]["view"] == "lines"
+    assert read["Cause"]["off"] == ("3.4",)
+    assert read["Cause"]["find"] is True
+
+    without_words = replace(info, mlm=False, lm=False)
+    assert [label for label, _, _ in example_sentences._ways([CAT], without_words)] == ["Attention"]
+    assert [label for label, _, _ in example_sentences._ways([replace(CAT, head=None)], info)] == ["Attention"]

@@ -1,0 +1,119 @@
+// Example sentences: rows of a number, a sentence whose words are framed and tinted, and ways to see more of it. Texts go
+// in as text, never as HTML.
+
+import { laidOut } from "../shared/laid_out.js";
+import { onAsked } from "../shared/saving.js";
+import { isDark, onLook } from "../shared/screen.js";
+import { mount } from "../shared/view.js";
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  return mount(Examples, parentElement.querySelector(".examples"), data, setTriggerValue);
+}
+
+class Examples {
+  constructor(root) {
+    this.root = root;
+    this.list = root.querySelector(".rows");
+    this.more = root.querySelector(".more");
+    this.all = false;
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listeners = new AbortController();
+    const { signal } = this.listeners;
+    onAsked(() => this.data?.file, (look) => this.saved(look), signal);
+    onLook(root, this.list, () => this.tint(), signal);
+    root.addEventListener("click", (event) => this.clicked(event), { signal });
+  }
+
+  update(data) {
+    const same = this.data && JSON.stringify(this.data.rows) === JSON.stringify(data.rows);
+    this.data = data;
+    if (same) return;
+    this.all = false;
+    this.list.setAttribute("aria-label", `${data.rows.length} sentences`);
+    this.fill();
+  }
+
+  fill() {
+    const { rows, first } = this.data;
+    const shown = this.all ? rows : rows.slice(0, first);
+    this.list.replaceChildren(...shown.map((row, place) => this.drawRow(row, place)));
+    this.more.hidden = shown.length === rows.length;
+    this.more.textContent = `Show all ${rows.length}`;
+    this.tint();
+  }
+
+  drawRow({ parts, beside, said, label, text, ways }, place) {
+    const row = element("li", "row");
+    row.setAttribute("aria-label", label);
+    const number = element("span", "beside", beside);
+    number.title = this.data.what;
+    const sentence = element("p", "sentence");
+    sentence.dir = "auto";
+    sentence.append(...parts.map((part) => drawPart(part)));
+    const middle = element("div", "middle");
+    middle.append(sentence);
+    if (said) middle.append(element("p", "said", said));
+    const links = element("span", "ways");
+    ways.forEach((address, way) => {
+      const link = element(text ? "a" : "button", "way", this.data.ways[way]);
+      if (text) link.setAttribute("href", `${address}&text=${encodeURIComponent(text)}`);
+      link.dataset.way = `${place} ${way}`;
+      links.append(link);
+    });
+    row.append(...(beside ? [number] : []), middle, ...(ways.length > 0 ? [links] : []));
+    return row;
+  }
+
+  // Colours of the theme that is there, or of the one of a file.
+  tint(dark = isDark(getComputedStyle(this.root).backgroundColor)) {
+    const scale = dark ? this.data.dark_scale : this.data.scale;
+    for (const word of this.list.querySelectorAll("[data-shade]")) {
+      const [ground, ink] = scale[word.dataset.shade];
+      Object.assign(word.style, { backgroundColor: ground, color: ink });
+    }
+  }
+
+  // A plain click stays in this visit; any other is the browser's, which opens the address elsewhere.
+  clicked(event) {
+    if (event.target === this.more) {
+      this.all = true;
+      const before = this.list.children.length;
+      this.fill();
+      /** @type {HTMLElement} */ (this.list.children[before].querySelector(".way"))?.focus({ preventScroll: true });
+      return;
+    }
+    const way = event.target.closest("[data-way]")?.dataset.way;
+    if (!way || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    this.report("open", way.split(" ").map(Number));
+  }
+
+  saved(look) {
+    this.tint(look.dark);
+    const copy = /** @type {HTMLElement} */ (this.list.cloneNode(true));
+    for (const links of copy.querySelectorAll(".ways")) links.remove();
+    const picture = laidOut(this.list, look, copy);
+    this.tint();
+    return picture;
+  }
+
+  destroy() {
+    this.listeners.abort();
+  }
+}
+
+function drawPart(part) {
+  if (typeof part === "string") return document.createTextNode(part);
+  const word = element("span", "word", part.text);
+  word.classList.toggle("framed", part.framed ?? false);
+  word.classList.toggle("expected", part.expected ?? false);
+  if (part.shade) word.dataset.shade = part.shade;
+  return word;
+}
+
+function element(tag, className, text = "") {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}

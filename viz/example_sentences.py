@@ -1,0 +1,209 @@
+"""Sentences as evidence, one below the other: the word that looks is framed, the words it looks at are tinted by how
+much, and beside each sentence stand a number and ways to see more of it.
+
+``payload`` makes what the component reads, ``SOURCE`` holds its files. The component carries both themes and reports
+one thing, by a trigger: ``open``, the places of a sentence and of one of its ways, from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from typing import Final, TypedDict
+
+from viz import component
+from viz.layout import visible_text
+from viz.lit_words import shades
+
+SOURCE = component.source("example_sentences", styles=("picture",))
+
+Span = tuple[int, int]
+
+_ROOM: Final = 260  # characters of a sentence; of a longer one what is around its words
+_AROUND: Final = 60  # characters, on either side
+_IN_ADDRESS: Final = 500  # characters of a text that is part of addresses
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleSentence:
+    """A sentence, and what of it is shown; spans are characters of its ``text``.
+
+    ``query`` is the word that looks, framed; None where there is none. ``keys`` are words it looks at, each with its
+    share of the attention, 0 to 1, which tints it. ``expected`` is the word it should look at, framed with dashes.
+    ``beside`` is the number at the left, as it is written ("83%"), ``said`` a few words below the sentence.
+    ``layer``, ``head`` and ``token`` (the first of the query), from 0, are what is opened on other pages.
+    """
+
+    text: str
+    query: Span | None = None
+    keys: tuple[tuple[Span, float], ...] = ()
+    expected: Span | None = None
+    beside: str = ""
+    said: str = ""
+    layer: int | None = None
+    head: int | None = None
+    token: int | None = None
+
+
+class Part(TypedDict, total=False):
+    """A piece of a sentence that is more than text."""
+
+    text: str
+    framed: bool
+    expected: bool
+    shade: int  # a place in the scale
+
+
+class Row(TypedDict):
+    """A sentence as the component draws it. ``ways`` are the addresses that it leads to, each with the ``text`` as its
+    last parameter; a text too long for that is "", and the ways are then for clicks alone.
+    """
+
+    parts: list[str | Part]
+    beside: str
+    said: str
+    label: str  # the same for those who do not see it
+    text: str
+    ways: list[str]
+
+
+class Payload(TypedDict):
+    """What the component reads."""
+
+    rows: list[Row]
+    what: str  # what the number at the left is
+    ways: list[str]  # what the ways of each row are called
+    first: int  # rows that are shown before more are asked for
+    scale: list[tuple[str, str]]  # evenly spaced over the square root of weights: colours of ground and text
+    dark_scale: list[tuple[str, str]]
+    file: str  # name of the picture where it can be saved
+
+
+def payload(
+    sentences: Sequence[ExampleSentence],
+    what: str,
+    ways: Mapping[str, Sequence[str]] | None = None,
+    *,
+    first: int = 10,
+    file: str = "",
+) -> Payload:
+    """Sentences in the order given; ``what`` names the number at their left. ``ways`` are by what they are called the
+    addresses that each sentence leads to, with parameters of their own and without the text. Raises ValueError where
+    these do not fit the sentences, or a span does not fit its sentence.
+    """
+    ways = ways or {}
+    if any(len(addresses) != len(sentences) for addresses in ways.values()):
+        raise ValueError(f"the ways do not fit {len(sentences)} sentences")
+    return Payload(
+        rows=[
+            Row(
+                parts=_parts(one),
+                beside=one.beside,
+                said=visible_text(one.said) if one.said else "",
+                label=_label(one, what),
+                text=one.text if ways and len(one.text) <= _IN_ADDRESS else "",
+                ways=[addresses[place] for addresses in ways.values()],
+            )
+            for place, one in enumerate(sentences)
+        ],
+        what=what,
+        ways=list(ways),
+        first=first,
+        scale=shades(dark=False),
+        dark_scale=shades(dark=True),
+        file=file,
+    )
+
+
+def _parts(one: ExampleSentence) -> list[str | Part]:
+    """The sentence in pieces, each wholly inside or outside of every span; what is cut off is "…"."""
+    spans = [span for span in (one.query, one.expected, *(span for span, _ in one.keys)) if span is not None]
+    if any(not 0 <= start <= end <= len(one.text) for start, end in spans):
+        raise ValueError(f"spans {spans} do not fit a text of {len(one.text)} characters")
+    parts: list[str | Part] = []
+    end_before = 0
+    for window_start, window_end in _windows(one):
+        if window_start > end_before:
+            parts.append("… " if end_before == 0 else " … ")
+        edges = {place for span in spans for place in span if window_start < place < window_end}
+        for start, end in pairwise(sorted({window_start, window_end} | edges)):
+            parts.append(_part(one, start, end))
+        end_before = window_end
+    if end_before < len(one.text):
+        parts.append(" …")
+    return parts
+
+
+def _part(one: ExampleSentence, start: int, end: int) -> str | Part:
+    text = " ".join(visible_text(word) if word else "" for word in one.text[start:end].split(" "))
+
+    def inside(span: Span | None) -> bool:
+        return span is not None and span[0] <= start and end <= span[1]
+
+    part = Part(text=text)
+    if inside(one.query):
+        part["framed"] = True
+    if inside(one.expected):
+        part["expected"] = True
+    shade = _shade(max((weight for span, weight in one.keys if inside(span)), default=0.0))
+    if shade:
+        part["shade"] = shade
+    return part if len(part) > 1 else text
+
+
+def _shade(weight: float) -> int:
+    """The place of a weight on the scale, which follows its square root."""
+    last = len(shades(dark=False)) - 1
+    return min(last, round(sqrt(max(weight, 0.0)) * last))
+
+
+def _windows(one: ExampleSentence) -> list[Span]:
+    """What of the text is shown: all of it, or the surroundings of the word that looks, of the one it should look at,
+    and of the one it looks at most.
+    """
+    if len(one.text) <= _ROOM:
+        return [(0, len(one.text))]
+    strongest = max(one.keys, key=lambda key: key[1])[0] if one.keys else None
+    marked = sorted(span for span in (one.query, one.expected, strongest) if span is not None) or [(0, 0)]
+    wide: list[Span] = []
+    for start, end in marked:
+        end = min(end, start + _ROOM)
+        start, end = max(0, start - _AROUND), min(len(one.text), end + _AROUND)
+        if wide and start <= wide[-1][1]:
+            wide[-1] = (wide[-1][0], max(end, wide[-1][1]))
+        else:
+            wide.append((start, end))
+    return [_at_words(one.text, window, marked) for window in wide]
+
+
+def _at_words(text: str, window: Span, marked: Iterable[Span]) -> Span:
+    """The window without the words that it cuts, unless one of those is marked."""
+    start, end = window
+    if start > 0:
+        space = text.find(" ", start, min(start + _AROUND, len(text)))
+        start = space + 1 if space >= 0 and not any(a < space + 1 and b > start for a, b in marked) else start
+    if end < len(text):
+        space = text.rfind(" ", max(start, end - _AROUND), end)
+        end = space if space >= 0 and not any(b > space and a < end for a, b in marked) else end
+    return start, end
+
+
+def _label(one: ExampleSentence, what: str) -> str:
+    """What is to be seen in a sentence, in words."""
+
+    def quoted(span: Span) -> str:
+        return f"“{visible_text(one.text[slice(*span)])}”"
+
+    said = []
+    if one.query and one.keys:
+        strongest = max(one.keys, key=lambda key: key[1])[0]
+        said.append(f"{quoted(one.query)} looks at {quoted(strongest)}")
+    elif one.query:
+        said.append(quoted(one.query))
+    if one.expected:
+        said.append(f"expected {quoted(one.expected)}")
+    if one.beside:
+        said.append(f"{what} {one.beside}")
+    return ", ".join(said)
