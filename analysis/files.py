@@ -6,9 +6,9 @@ Nothing is ever unpacked: what is compressed, or not a text for another reason, 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +26,7 @@ MAX_CELL = csv.field_size_limit()
 # Of all letters, and far more than any language writes: Chinese in GBK would look like this.
 _MOST_ACCENTS = 1 / 2
 
+_LINE_END = re.compile("\\r\\n?|\\n")
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _KINDS = {
     b"PK": "a workbook of Excel or a zip archive",
@@ -90,9 +91,20 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return text, notes
 
 
+def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
+    """Lines ended by \\n, \\r\\n or \\r, one at a time, with their ``ends`` where wanted; other Unicode separators may
+    occur in a text.
+    """
+    start = 0
+    for end in _LINE_END.finditer(text):
+        yield text[start : end.end() if ends else end.start()]
+        start = end.end()
+    yield text[start:]
+
+
 def lines(text: str) -> list[str]:
-    """Lines ended by \\n, \\r\\n or \\r; other Unicode separators may occur in a text."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    """The lines of ``each_line``."""
+    return list(each_line(text))
 
 
 def texts(text: str) -> list[str]:
@@ -112,7 +124,7 @@ def separator_name(header: str) -> str:
 
 def first_line(text: str) -> str:
     """The first line with anything in it."""
-    return text.lstrip().partition("\n")[0].partition("\r")[0]
+    return next((line.lstrip() for line in each_line(text) if line.strip()), "")
 
 
 def rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -122,7 +134,7 @@ def rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     breaks. Rows without anything in them are passed over. Raises InvalidInput with the line where it is not a table or
     beyond a limit.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(first_line(text)), strict=True)
+    reader = csv.reader(each_line(text, ends=True), delimiter=separator_of(first_line(text)), strict=True)
     start, n_rows = 1, 0
     try:
         for row in reader:

@@ -10,8 +10,12 @@ _SHORT = {
     *("e.g", "i.e", "cf", "al", "inc", "ltd", "approx", "a.m", "p.m"),
 }
 
-# An end: terminators and closing quotes, then space; or a full-width terminator; or an empty line.
-_END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
+# An end: terminators and closing quotes, then space; or a full-width terminator; or an empty line. A row of a thousand
+# dots is looked at once, not from each of them.
+_END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
+
+_SIGN = re.compile(r"\S")
+_LOOKED_BACK = 1_000  # characters before an end that may hold a word
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -23,7 +27,8 @@ def split(text: str) -> tuple[str, ...]:
     found = []
     start = 0
     for end in _END.finditer(text):
-        if _goes_on(text[start : end.end()], text[end.end() :].lstrip()):
+        after = _SIGN.search(text, end.end())
+        if _goes_on(text[max(start, end.end() - _LOOKED_BACK) : end.end()], after[0] if after else ""):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -32,10 +37,10 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether what looks like an end lies inside a sentence."""
+    """Whether what looks like an end lies inside a sentence; ``after`` is the first sign that follows, if any does."""
     if not before.endswith((".", "…")) or not after:
-        return bool(after) and after[0].islower() and before.strip() != "" and not before.endswith("\n")
+        return after.islower() and before.strip() != "" and not before.endswith("\n")
     last = before.rstrip(".…").rsplit(maxsplit=1)
     word = last[-1].lower().lstrip("(\"'“‘") if last else ""
     initial = len(word) == 1 and word.isalpha() and word != "i"
-    return after[0].islower() or (before.endswith(".") and (word in _SHORT or initial))
+    return after.islower() or (before.endswith(".") and (word in _SHORT or initial))

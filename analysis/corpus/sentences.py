@@ -6,7 +6,7 @@ asked for, and is what travels in questions.
 
 from __future__ import annotations
 
-import re
+import unicodedata
 import zlib
 from array import array
 from collections import Counter
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import regex
 
 from model_zoo.types import IntArray
 
@@ -21,7 +22,9 @@ NO_HEAD = -2
 """The head of a word whose head is not known, or has no characters of its own."""
 ROOT = -1
 
-_WORD = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
+# Letters with their marks and digits; a Chinese character by itself, since no spaces tell its words apart.
+_LETTERS = r"[[\p{L}\p{M}\p{N}_]--\p{Han}]+"
+_WORD = regex.compile(rf"(?V1)\p{{Han}}|{_LETTERS}(?:['’\-\u00ad\u200c\u200d]{_LETTERS})*|\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,14 @@ class Sentence:
         return is_judged(self.text)
 
 
+def alike(text: str) -> str:
+    """What texts that differ only in case, spaces or the form of their characters have in common."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def is_judged(text: str) -> bool:
-    """The half of a text, by the text alone: texts that differ only in case or spaces are in the same one."""
-    return bool(zlib.crc32(" ".join(text.casefold().split()).encode()) >> 16 & 1)
+    """The half of a text, by the text alone: texts that are ``alike`` are in the same one."""
+    return bool(zlib.crc32(alike(text).encode("utf-8", "surrogatepass")) >> 16 & 1)
 
 
 def plain_words(text: str) -> list[tuple[int, int]]:
@@ -104,8 +112,12 @@ class Corpus:
         source: tuple[int, int] = (0, 0),
         coreference: tuple[int, int, int] | None = None,
     ) -> None:
-        """Append a sentence; what a sentence without a tree lacks is filled in."""
+        """Append a sentence; what a sentence without a tree lacks is filled in. Raises ValueError where columns differ
+        in length.
+        """
         m = len(spans)
+        if any(len(column) not in (0, m) for column in (upos, deprel, heads)):
+            raise ValueError(f"a sentence of {m} words has as many parts of speech, relations and heads, or none")
         if coreference is not None:
             self._coreference[len(self.texts)] = coreference
         self.texts.append(text)
@@ -125,14 +137,19 @@ class Corpus:
         return self._labels[name]
 
     @property
+    def n_labels(self) -> int:
+        """How many different parts of speech and relations there are, with "_"."""
+        return len(self._names)
+
+    @property
     def has_trees(self) -> bool:
         """Whether any word has a head."""
-        return any(head != NO_HEAD for head in self._heads)
+        return self._heads.count(NO_HEAD) < len(self._heads)
 
     @property
     def has_parts_of_speech(self) -> bool:
         """Whether any word has a part of speech."""
-        return any(self._names[label] != "_" for label in set(self._upos))
+        return self.n_labels > 1 and any(self._names[label] != "_" for label in set(self._upos))
 
     @property
     def n_words(self) -> int:
@@ -167,6 +184,16 @@ class Corpus:
     def some(self, numbers: Iterable[int]) -> tuple[Sentence, ...]:
         """The sentences at these places."""
         return tuple(map(self.sentence, numbers))
+
+    def only(self, numbers: Iterable[int]) -> Corpus:
+        """The sentences at these places, numbered anew; words are as rare in it as they are here."""
+        found = Corpus(files=self.files, notes=self.notes)
+        for number in numbers:
+            one = self.sentence(number)
+            source = self.sources[2 * number], self.sources[2 * number + 1]
+            found.add(one.text, one.spans, one.upos, one.deprel, one.heads, source, one.coreference)
+        found._counts = self.counts
+        return found
 
     def where(self, number: int) -> str:
         """The file and the line of a sentence, for the screen."""

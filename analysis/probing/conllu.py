@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from analysis.files import lines
+from analysis.files import each_line
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 
@@ -18,7 +18,8 @@ MAX_WORDS = 2_000
 MAX_FORM = 1_000
 MAX_LABEL = 200
 _NUMBER = "[0-9]{1,6}"
-_ID = re.compile(f"({_NUMBER})(?:([-.])({_NUMBER}))?")
+WORD_NUMBER = re.compile(f"({_NUMBER})(?:([-.])({_NUMBER}))?")
+"""What the first column of a line holds: 1, 1-2 or 1.1."""
 
 
 class Word:
@@ -45,12 +46,14 @@ class Word:
 
 
 class Sentence:
-    """A sentence assembled from its lines; ``inside`` counts the words without characters of their own."""
+    """A sentence assembled from its lines. ``inside`` counts the words without characters of their own, ``empty`` the
+    empty nodes, which are passed over.
+    """
 
     def __init__(self) -> None:
         self.text = ""
         self.words: list[Word] = []
-        self.inside = 0
+        self.inside = self.empty = 0
         self._space = False
         self._covered_to = 0  # last word of the multiword token read last
         self._last = 0
@@ -63,11 +66,12 @@ class Sentence:
                 f"{where}: {counted(len(columns), 'column')} instead of ten with tabs between. "
                 "This is not a CoNLL-U line."
             )
-        found = _ID.fullmatch(columns[0])
+        found = WORD_NUMBER.fullmatch(columns[0])
         if not found:
             raise InvalidInput(f"{where}: {columns[0][:40]!r} is not a word number (1, 1-2 or 1.1).")
         number, kind = int(found[1]), found[2]
         if kind == ".":
+            self.empty += 1
             return
         form = columns[1].strip()
         if not form:
@@ -131,7 +135,7 @@ class Sentence:
 
 def sentences_of(text: str, name: str) -> Iterator[Sentence]:
     sentence = Sentence()
-    for number, line in enumerate(lines(text), start=1):
+    for number, line in enumerate(each_line(text), start=1):
         if not line.strip():
             if sentence.text:
                 sentence.finish(name)

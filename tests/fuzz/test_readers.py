@@ -15,12 +15,21 @@ from fuzzing import A_READER, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 
 from analysis import files, minimal_pairs, pairs
+from analysis.corpus.reading import read_corpus, read_frequencies
 from analysis.probing import readers
 from model_zoo.errors import InvalidInput
 
 
 def _pairs(data: bytes) -> object:
     return pairs.read(files.decoded(data, "own")[0], "own")
+
+
+def _zipped(data: bytes) -> bytes:
+    """An archive of this file, the end of which is torn off where the file ends in an odd byte."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("own.csv", data)
+    return file.getvalue()[: -1 - data[-1] if data and data[-1] % 2 else None]
 
 
 READERS: dict[str, Callable[[bytes], object]] = {
@@ -31,6 +40,10 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "trees": lambda data: readers.read_trees(data, "own"),
     "pairs": _pairs,
     "minimal pairs": lambda data: minimal_pairs.read([(data, "own")], 50),
+    "a corpus": lambda data: read_corpus([("own", data)]),
+    "a corpus, as CoNLL-U": lambda data: read_corpus([("own.conllu", data)]),
+    "a corpus in a zip": lambda data: read_corpus([("own.zip", _zipped(data))]),
+    "frequencies of words": lambda data: read_frequencies("own", data),
     "texts": lambda data: files.lines(files.decoded(data, "own")[0]),
 }
 

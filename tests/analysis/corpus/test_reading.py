@@ -1,0 +1,382 @@
+"""Files read into a corpus: what each kind gives, what is told, and what is refused with file and line."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+import zipfile
+from collections.abc import Mapping
+
+import pytest
+
+from analysis.corpus import reading
+from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sampled
+from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus
+from model_zoo.errors import InvalidInput
+
+
+def _read(text: str | bytes, name: str = "own.txt") -> Corpus:
+    return read_corpus([(name, text.encode() if isinstance(text, str) else text)])
+
+
+def _zip(files: Mapping[str, bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", how) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def _words(*rows: str) -> str:
+    """CoNLL-U of "form upos head deprel", numbered from 1; of "number form upos head deprel" with that number."""
+    lines = []
+    for place, row in enumerate(rows, start=1):
+        cells = row.split()
+        number, (form, upos, head, deprel) = (cells[0], cells[1:]) if len(cells) == 5 else (str(place), cells)
+        lines.append(f"{number}\t{form}\t_\t{upos}\t_\t_\t{head}\t{deprel}\t_\t_")
+    return "\n".join(lines) + "\n\n"
+
+
+SEES = _words("She PRON 2 nsubj:outer", "sees VERB 0 root", "it PRON 2 obj")
+
+FISH = ["the cat", "the dog", "the cow", "a bird", "a fish"]
+TEXTS = {
+    "a sentence a line": ("The cat sat\nA dog ran\n", ["The cat sat", "A dog ran"], [1, 2]),
+    "a paragraph a line": ("One. Two!\n\nThree?", ["One.", "Two!", "Three?"], [1, 1, 3]),
+    "ends of lines of Windows": ("One.\r\nTwo.\r\n", ["One.", "Two."], [1, 2]),
+    "control characters that are space": ("One\x0ctwo.\x0b\nThree.", ["One two.", "Three."], [1, 2]),
+    "short lines are sentences": ("\n".join(FISH), FISH, [1, 2, 3, 4, 5]),
+    "lines broken to a width": (
+        "It was late in the year, and whoever could\n"
+        "stay at home stayed there. The others went\n"
+        "along the river to the fair. Nobody had an\n"
+        "umbrella with him, and so all of them were\n"
+        "wet.\n\nAnd the second paragraph.\n",
+        [
+            "It was late in the year, and whoever could stay at home stayed there.",
+            "The others went along the river to the fair.",
+            "Nobody had an umbrella with him, and so all of them were wet.",
+            "And the second paragraph.",
+        ],
+        [1, 2, 3, 7],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_plain_text(case: str) -> None:
+    text, expected, at = TEXTS[case]
+    corpus = _read(text)
+    assert corpus.texts == expected
+    assert [corpus.where(number) for number in range(len(corpus))] == [f"own.txt, line {line}" for line in at]
+    joined = ["own.txt: lines that break off inside of sentences were joined."]
+    assert list(corpus.notes) == (joined if case == "lines broken to a width" else [])
+
+
+TABLES = {
+    "named text": ("id,text\n1,One.\n2,Two.\n", "own.csv", ["One.", "Two."]),
+    "by content alone": ("id\tSentence\n1\tOne.\n", "own", ["One."]),
+    "text goes before sentence": ("sentence;text\nno.;Yes.\n", "own.csv", ["Yes."]),
+    "the only column, named": ("review\nOne.\nTwo.\n", "own.csv", ["One.", "Two."]),
+    "the only column, not named": ("It is one.\nIt is two.\n", "own.tsv", ["It is one.", "It is two."]),
+    "quotes": ('text,n\n"One, two. Three.",1\n', "own.csv", ["One, two.", "Three."]),
+    "a cell of two lines": ('text,n\n"One\ntwo.",1\n', "own.csv", ["One two."]),
+    "a text, not a table": (
+        "Text, however, is a word.\nAnd so is table.\n",
+        "own.txt",
+        ["Text, however, is a word.", "And so is table."],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_tables(case: str) -> None:
+    text, name, expected = TABLES[case]
+    assert _read(text, name).texts == expected
+
+
+def test_a_tree() -> None:
+    corpus = _read(f"# text = She sees it\n{SEES}", "own.conllu")
+    (found,) = corpus
+    assert found.words == ("She", "sees", "it")
+    assert found.upos == ("PRON", "VERB", "PRON")
+    assert found.deprel == ("nsubj", "root", "obj"), "the universal part alone"
+    assert found.heads == (1, ROOT, 1)
+    assert corpus.where(0) == "own.conllu, line 2"
+    assert not corpus.notes
+
+
+def test_conllu_is_known_by_its_content() -> None:
+    assert _read(SEES, "own.txt").has_trees
+    with pytest.raises(InvalidInput, match="line 1: 2 columns instead of ten"):
+        _read(f"1\tShe\n{SEES}", "own.txt")
+
+
+FLAWS = {
+    "a cycle": _words("She PRON 2 nsubj", "sees VERB 1 root", "it PRON 0 obj"),
+    "several roots": _words("She PRON 0 nsubj", "sees VERB 0 root", "it PRON 2 obj"),
+    "no root": _words("She PRON 2 nsubj", "sees VERB 3 root", "it PRON 2 obj"),
+    "words without a head": _words("She PRON _ nsubj", "sees VERB 0 root", "it PRON 2 obj"),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_sentence_without_a_tree_keeps_its_words(flaw: str) -> None:
+    other = _words("Dogs NOUN 2 nsubj", "bark VERB 0 root")
+    corpus = _read(other + FLAWS[flaw])
+    kept = corpus.sentence(1)
+    assert kept.words == ("She", "sees", "it")
+    assert kept.upos == ("PRON", "VERB", "PRON")
+    assert set(kept.heads) == {NO_HEAD}
+    assert set(kept.deprel) == {"_"}
+    assert corpus.sentence(0).heads == (1, ROOT)
+    assert corpus.notes == (f"1 sentence without a tree, but with all words, because of {flaw}: line 4.",)
+
+
+def test_multiword_tokens_and_empty_nodes_are_counted() -> None:
+    corpus = _read(
+        _words("1-2 Dáme _ _ _", "1 da VERB 0 root", "2 me PRON 1 iobj", "3 rápido ADV 1 advmod", "3.1 x VERB _ _")
+        + _words("1 Va VERB 0 root", "2-3 al _ _ _", "2 a ADP 4 case", "3 el DET 4 det", "4 mar NOUN 1 obl")
+    )
+    first, second = corpus
+    assert first.words == ("rápido",)
+    assert first.heads == (NO_HEAD,), "its head has no characters of its own"
+    assert second.words == ("Va", "mar")
+    assert second.heads == (ROOT, 0)
+    assert corpus.notes == (
+        "Passed over 1 empty node, without characters: line 2.",
+        "Left out 4 words inside multiword tokens, without characters of their own: lines 2, 7.",
+        "The head of 1 word is such a word and left out, too: line 2.",
+    )
+
+
+def test_repeated_sentences_are_left_out_and_those_alike_kept() -> None:
+    corpus = _read("The cat sat.\nThe cat sat.\nthe  cat sat.\nA dog.\n")
+    assert corpus.texts == ["The cat sat.", "the  cat sat.", "A dog."]
+    assert corpus.sentence(0).judged == corpus.sentence(1).judged
+    assert corpus.notes == (
+        "Left out 1 sentence that had come before: line 2.",
+        "Only case or spaces tell 1 sentence from an earlier one; such sentences stay in one half: line 3.",
+    )
+
+
+def test_only_the_first_few_lines_are_named() -> None:
+    corpus = _read("Again.\n" * 9)
+    assert corpus.notes == ("Left out 8 sentences that had come before: lines 2, 3, 4, 5, 6 ….",)
+
+
+def test_sentences_that_no_model_reads_are_left_out() -> None:
+    corpus = _read(f"Fine.\n{'word ' * 2001}\n{'x' * 100_001}\nA bell\x07 rings.\n")
+    assert corpus.texts == ["Fine."]
+    assert corpus.notes == (
+        "Left out 2 sentences of more than 2,000 words or 100,000 characters: lines 2, 3.",
+        "Left out 1 sentence with control characters, which no tokenizer can read: line 4.",
+    )
+
+
+def test_several_files() -> None:
+    corpus = read_corpus([("a.txt", b"One.\nTwo.\n"), ("b.conllu", SEES.encode()), ("c.csv", b"text\nTwo.\nThree.\n,")])
+    assert corpus.texts == ["One.", "Two.", "She sees it", "Three."]
+    assert [corpus.where(number) for number in (1, 2, 3)] == ["a.txt, line 2", "b.conllu, line 1", "c.csv, line 3"]
+    assert corpus.notes == ("Left out 1 sentence that had come before: c.csv line 2.",)
+
+
+def test_windows_1252_is_told() -> None:
+    corpus = _read("Ein Märchen.\nFine.\n".encode("cp1252"))
+    assert corpus.texts == ["Ein Märchen.", "Fine."]
+    assert corpus.notes[0].startswith("own.txt: read as Windows-1252")
+
+
+def test_a_zip_is_unpacked_without_what_systems_add() -> None:
+    packed = _zip(
+        {
+            "sub/a.txt": b"One.\n",
+            "b.conllu": SEES.encode(),
+            "__MACOSX/sub/._a.txt": b"\x00\x01",
+            ".DS_Store": b"\x00",
+            "sub/": b"",
+        }
+    )
+    corpus = read_corpus([("own.zip", packed)])
+    assert corpus.texts == ["One.", "She sees it"]
+    assert corpus.where(0) == "own.zip/sub/a.txt, line 1"
+    assert corpus.notes == ("Passed over 2 hidden files in the archive.",)
+
+
+def _declaring(packed: bytes, size: int) -> bytes:
+    """An archive of one file whose headers say that it unpacks to so many bytes."""
+    at, entry = packed.index(b"PK\x03\x04"), packed.index(b"PK\x01\x02")
+    said = size.to_bytes(4, "little")
+    return packed[: at + 22] + said + packed[at + 26 : entry + 24] + said + packed[entry + 28 :]
+
+
+def _encrypted(packed: bytes) -> bytes:
+    entry = packed.index(b"PK\x01\x02")
+    return packed[: entry + 8] + b"\x01\x00" + packed[entry + 10 :]
+
+
+_PACKED = _zip({"a.txt": b"One sentence.\n" * 500})
+
+REFUSED = {
+    "nothing": ("own.txt", b" \n", "own.txt is empty"),
+    "a picture": ("own.png", b"\x89PNG\r\n", "own.png is a picture, not a text file"),
+    "no column of texts": (
+        "own.csv",
+        b"a,b\n1,2\n",
+        "own.csv, line 1: no column is named text or sentence; found 'a', 'b'",
+    ),
+    "a comma without quotes": (
+        "own.csv",
+        b"text,n\nOne.,1\nOne, two.,2\n",
+        "own.csv, line 3: 3 columns where the first line has 2",
+    ),
+    "an open quote": ("own.csv", b'text,n\n"One.,1\n', "own.csv, line 2: this is not a well-formed table"),
+    "a table without a text": (
+        "own.csv",
+        b"text,n\n,1\n,2\n",
+        "own.csv: there is no sentence to use.*Left out 2 rows without a text: lines 2, 3",
+    ),
+    "a line of CoNLL-U": ("own.conllu", SEES.encode() + b"1\tx\n", "own.conllu, line 5: 2 columns instead of ten"),
+    "a head outside": ("own.conllu", _words("She PRON 7 nsubj").encode(), "own.conllu, line 1: the head is word 7"),
+    "not even CoNLL-U": ("own.conllu", b"Hello.\n", "own.conllu, line 1: 1 column instead of ten"),
+    "too many labels": (
+        "own.conllu",
+        "".join(_words(f"w{n} U{n} 0 root") for n in range(1002)).encode(),
+        "own.conllu, line 1999: up to here .* more than 1,000",
+    ),
+    "a workbook": (
+        "own.xlsx",
+        _zip({"[Content_Types].xml": b"<x/>", "a.xml": b"<x/>"}),
+        "own.xlsx is a workbook of Excel",
+    ),
+    "an archive in an archive": ("own.zip", _zip({"in.zip": _PACKED}), "in.zip in own.zip is an archive, too"),
+    "a path that leads out": ("own.zip", _zip({"../a.txt": b"One."}), "../a.txt in own.zip: the path leads out"),
+    "an absolute path": ("own.zip", _zip({"/etc/a.txt": b"One."}), "the path leads out of the archive"),
+    "a password": ("own.zip", _encrypted(_PACKED), "a.txt in own.zip is encrypted"),
+    "another method": (
+        "own.zip",
+        _zip({"a.txt": b"One."}, zipfile.ZIP_BZIP2),
+        "a.txt in own.zip is packed by a method",
+    ),
+    "cut off": ("own.zip", _PACKED[:-30], "own.zip is not a zip archive that can be unpacked"),
+    "a forged size": ("own.zip", _declaring(_PACKED, 10), "own.zip is not a zip archive that can be unpacked"),
+    "a broken line in an archive": ("own.zip", _zip({"a.conllu": b"1\tx\n"}), "own.zip/a.conllu, line 1: 2 columns"),
+    "an archive of nothing": ("own.zip", _zip({}), "The archive: there is no sentence to use"),
+    "too many files": (
+        "own.zip",
+        _zip({f"{n}.txt": b"x" for n in range(1001)}, zipfile.ZIP_STORED),
+        "own.zip holds more than 1,000 files",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    name, data, said = REFUSED[case]
+    with pytest.raises(InvalidInput, match=said):
+        read_corpus([(name, data)])
+
+
+def test_too_much_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"The files together are 60\.0 MB; up to 50 MB are read"):
+        read_corpus([("a.txt", bytes(30_000_000)), ("b.txt", bytes(30_000_000))])
+
+
+@pytest.mark.parametrize("size", [60_000_000, 10_000], ids=["as it is", "as it says"])
+def test_a_zip_bomb_is_not_unpacked(size: int) -> None:
+    """Neither is more than the bound ever in memory, nor is what the directory says believed."""
+    bomb = _declaring(_zip({"a.txt": bytes(60_000_000)}), size)
+    assert len(bomb) < 100_000
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match=r"own\.zip(: the files together are more than 50 MB| is not a zip)"):
+        read_corpus([("own.zip", bomb)])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 170_000_000
+
+
+def test_several_archives_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_BYTES", 10_000)
+    packed = _zip({"a.txt": b"One sentence.\n" * 500})
+    assert len(read_corpus([("1.zip", packed)])) == 1
+    with pytest.raises(InvalidInput, match=r"a\.txt in 2\.zip: the files together are more than"):
+        read_corpus([("1.zip", packed), ("2.zip", packed)])
+
+
+def test_beyond_the_most_sentences_nothing_is_read_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MAX_SENTENCES", 3)
+    corpus = read_corpus([("a.txt", b"One. Two. Three. Four."), ("b.txt", b"Five.")])
+    assert corpus.texts == ["One.", "Two.", "Three."]
+    assert corpus.notes == ("Only the first 3 sentences are read. Not read at all: b.txt.",)
+
+
+def test_a_row_of_dots_takes_no_time() -> None:
+    """Which would be looked at from each of them: minutes."""
+    with pytest.raises(InvalidInput, match="more than 2,000 words"):
+        _read("." * 90_000 + "x")
+
+
+def test_the_built_in_treebank() -> None:
+    corpus = built_in(200)
+    assert len(corpus) == 200
+    assert not corpus.notes
+    assert corpus.has_trees
+    assert all(NO_HEAD not in one.heads for one in corpus)
+    assert built_in(200) is corpus
+
+
+def test_a_sample_is_drawn_by_its_seed() -> None:
+    corpus = built_in(200)
+    some = sampled(corpus, 50, seed=3)
+    assert len(some) == 50
+    assert some.texts == sampled(corpus, 50, seed=3).texts
+    assert some.texts != sampled(corpus, 50, seed=4).texts
+    places = [corpus.texts.index(text) for text in some.texts]
+    assert places == sorted(places)
+    assert [some.where(0), some.where(49)] == [corpus.where(places[0]), corpus.where(places[-1])]
+    assert sampled(corpus, 200, seed=3) is corpus
+
+
+@pytest.mark.slow
+def test_no_objects_are_held_for_words() -> None:
+    """Twenty thousand sentences take less than 60 MB above their text: two thousand less than 6."""
+    block = "\n".join(f"{n}\tword{{0}}x{n}\t_\tNOUN\t_\t_\t{n - 1}\tdep\t_\t_" for n in range(1, 19))
+    data = "\n\n".join(block.format(number) for number in range(2_000)).encode()
+    tracemalloc.start()
+    corpus = read_corpus([("own.conllu", data)])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(corpus) == 2_000
+    assert peak < len(data) + 6_000_000
+
+
+FREQUENCIES = {
+    "tabs and a header": ("word\tcount\nThe\t10\ncat\t2\n", {"the": 10, "cat": 2}),
+    "spaces": ("the 10\ncat 2\n\n", {"the": 10, "cat": 2}),
+    "commas, other columns": ("the,10,x\ncat,2,y\n", {"the": 10, "cat": 2}),
+    "semicolons, decimal commas": ("the;7,5\n", {"the": 7.5}),
+    "numbers first": ("  10 the\n   2 cat\n", {"the": 10, "cat": 2}),
+    "added up": ("The 1\nthe 2\n", {"the": 3}),
+    "a word that is a number": ("1984 3\n", {"1984": 3}),
+}
+
+
+@pytest.mark.parametrize("case", FREQUENCIES)
+def test_frequencies(case: str) -> None:
+    text, expected = FREQUENCIES[case]
+    assert read_frequencies("own.tsv", text.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("the 1\ncat\n", "own.tsv, line 2: “cat” is not a word and how often it occurs"),
+        ("the 1\ncat two\n", "line 2"),
+        ("the -1\n", "line 1"),
+        ("the nan\ncat x", "line 2"),
+        ("word count\n", "own.tsv has no word with a number"),
+    ],
+)
+def test_frequencies_refused(text: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        read_frequencies("own.tsv", text.encode())
