@@ -234,9 +234,11 @@ def scale_bar(
     *,
     at: float = 0.0,
     length: int = _BAR_LENGTH,
+    below: int = 0,
 ) -> list[dict[str, Any]]:
     """The legend of a colour scale as layout shapes, below the plot from ``at`` on, a share of its width; ``length`` in
-    px. ``marks`` are places from 0 to 1 and their names, ``title`` safe text: what the numbers are, with their unit.
+    px, as is what lies between the plot and it, ``below``. ``marks`` are places from 0 to 1 and their names, ``title``
+    safe text: what the numbers are, with their unit.
 
     Its colours are evenly spaced: a heatmap's own bar is spaced by number, and squeezes everything below 0.1 of a √
     scale into its first third. Shapes, because Plotly takes longer to draw a colour bar than the whole matrix. The
@@ -246,12 +248,12 @@ def scale_bar(
     scale = scale[::2]
     # Every piece reaches to the end, so that no seam shows between one and the next.
     bar = [
-        _box(round(length * piece / len(scale)), length, -8, -18, at) | {"fillcolor": colour}
+        _box(round(length * piece / len(scale)), length, -8 - below, -18 - below, at) | {"fillcolor": colour}
         for piece, (_, colour) in enumerate(scale)
     ]
     # A label stands in the middle of a box of no width.
     labels = [
-        _box(place, place, -18, -36, at)
+        _box(place, place, -18 - below, -36 - below, at)
         | {
             "name": "mark of a colour bar",
             "label": {
@@ -262,7 +264,7 @@ def scale_bar(
         }
         for place, text in ((round(length * place), text) for place, text in marks)
     ]
-    below = _box(0, length, -34, -52, at) | {
+    named = _box(0, length, -34 - below, -52 - below, at) | {
         "name": "title of a colour bar",
         "label": {
             "text": title,
@@ -271,7 +273,7 @@ def scale_bar(
             "padding": 0,
         },
     }
-    return [*bar, *labels, below]
+    return [*bar, *labels, named]
 
 
 def _box(x0: int, x1: int, y0: int, y1: int, at: float) -> dict[str, Any]:

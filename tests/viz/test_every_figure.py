@@ -23,9 +23,11 @@ from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, S
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
+from viz.head_measure import HeadMeasure
 from viz.layout import COLOUR_BAR_SPACE, FONT
 from viz.palette import diverging, opposes, supports, theme
 from viz.race import Entry
+from viz.relation_dots import Found
 from viz.sentences import Ranking
 from viz.strips import Strip
 from viz.training_curves import Curve, Point
@@ -67,6 +69,8 @@ TREES = StructuralResult(
     p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
 )  # fmt: skip
 CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
+HEADS = [(0, 0), (0, 1)]
+A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 
 # What each figure is drawn from.
@@ -84,6 +88,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         {},
     ),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
+    "head_scatter.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "found": [1]}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
     "layer_vectors.plane": ((MAP,), {}),
     "layer_vectors.similarity": ((WEIGHTS,), {}),
@@ -96,6 +101,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         ([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]),
         {"what": "share", "axes": ("row", "column")},
     ),
+    "measure_dots.measure_dots": ((HEADS, [A_MEASURE], 0), {}),
     "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
@@ -105,6 +111,11 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "probing.curve": ((RESULT, "A task"), {}),
     "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
+    "relation_dots.relation_dots": (([Found("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
+    "relation_matrix.relation_matrix": (
+        (HEADS, ["a", "b"], WEIGHTS, WEIGHTS, WEIGHTS, [0, 1], {"x": [0.5, 0.25]}),
+        {"chosen": (0, 1)},
+    ),
     "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),

@@ -1,0 +1,252 @@
+"""The figures of the page Corpus: every number says what it is, whose it is and how sure; a click says which head."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from model_zoo.types import DoubleArray
+from viz.head_measure import Head, HeadMeasure
+from viz.head_scatter import head_scatter
+from viz.measure_dots import measure_dots
+from viz.palette import sequential, theme
+from viz.relation_dots import Found, relation_dots
+from viz.relation_matrix import relation_matrix
+
+HEADS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def measure(name: str, values: list[float], unit: str = "share of attention", width: float = 0.03) -> HeadMeasure:
+    numbers = np.array(values)
+    return HeadMeasure(name, numbers, numbers - width, numbers + width, unit)
+
+
+BEFORE = measure("on the token before", [0.1, 0.61, 0.3, 0.05])
+ENTROPY = measure("entropy", [2.5, 0.4, 1.0, 0.1], "bits")
+SPECIAL = measure("on special tokens", [0.03, 0.2, np.nan, 0.8])
+
+
+def model_of(n_layers: int, n_heads: int) -> list[Head]:
+    return [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+
+
+def noise(*shape: int) -> DoubleArray:
+    return np.random.default_rng(0).uniform(size=shape)
+
+
+# --- a measure
+
+
+def test_a_measure_says_its_number_with_interval_and_unit() -> None:
+    assert BEFORE.number(1) == "<b>0.61</b> (0.58 to 0.64)"
+    assert ENTROPY.number(0) == "<b>2.50</b> bits (2.47 to 2.53)"
+    assert SPECIAL.number(2) == "not defined"
+    assert measure("x", [0.0123], width=0.001).number(0) == "<b>0.0123</b> (0.0113 to 0.0133)"
+    assert measure("x", [-0.5, 0.5]).written(-0.5) == "−0.50"
+
+
+def test_the_range_of_a_measure_begins_at_zero_and_holds_its_intervals() -> None:
+    assert BEFORE.limits == (0.0, 0.64)
+    assert measure("x", [-0.5, 0.5], width=0.25).limits == (-0.75, 0.75)
+    assert measure("x", [np.nan, np.nan]).limits == (0.0, 1.0)
+
+
+# --- all heads in the plane
+
+
+def test_a_point_is_a_head_with_three_numbers() -> None:
+    figure = head_scatter(HEADS, BEFORE, ENTROPY, SPECIAL)
+    (points,) = figure.data
+    assert points.type == "scatter"  # WebGL is not everywhere
+    assert list(points.x) == [0.1, 0.61, 0.3, 0.05]
+    assert list(points.y) == [2.5, 0.4, 1.0, 0.1]
+    assert [tuple(each[:2]) for each in points.customdata] == HEADS
+    assert points.hovertemplate == (
+        "%{text}<br>on the token before: %{customdata[2]}<br>entropy: %{customdata[3]}"
+        "<br>on special tokens: %{customdata[4]}<extra></extra>"
+    )
+    assert points.text[1] == "Layer 1, head 2"
+    assert list(points.customdata[1][2:]) == [each.number(1) for each in (BEFORE, ENTROPY, SPECIAL)]
+    assert figure.layout.xaxis.title.text == "on the token before (share of attention)"
+    assert figure.layout.yaxis.title.text == "entropy (bits)"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_third_number_is_a_colour_that_a_bar_explains(dark: bool) -> None:
+    figure = head_scatter(
+        HEADS, measure("a", [1, 2, 3, 4]), ENTROPY, measure("b", [0, 1, np.nan, 2], width=0), dark=dark
+    )
+    colours = figure.data[0].marker.color
+    scale = [colour for _, colour in sequential(dark)]
+    assert (colours[0], colours[1], colours[3]) == (scale[0], scale[16], scale[-1])
+    assert colours[2] == theme(dark).background  # not known
+    assert figure.data[0].marker.line.color == theme(dark).muted  # a faint one is seen by its outline
+    names = [shape.label.text for shape in figure.layout.shapes if shape.label.text]
+    assert names == ["0", "1.00", "2.00", "colour: b (share of attention)"]
+    lowest = min(shape.y0 for shape in figure.layout.shapes)
+    assert figure.layout.margin.b >= -lowest  # the bar lies below the axis, within the figure
+
+
+def test_a_head_that_an_axis_does_not_have_is_left_out() -> None:
+    figure = head_scatter(HEADS, SPECIAL, ENTROPY, BEFORE, chosen=2, found=[1, 2])
+    points, ring = figure.data
+    assert [tuple(each[:2]) for each in points.customdata] == [(0, 0), (0, 1), (1, 1)]
+    assert list(ring.text) == ["1.2"]
+
+
+def test_the_chosen_head_and_those_found_have_outlines_names_and_a_legend() -> None:
+    figure = head_scatter(HEADS, BEFORE, ENTROPY, SPECIAL, chosen=1, found=[0, 2], found_name="looks at “<b>”")
+    points, chosen, found = figure.data
+    assert chosen.marker.symbol != found.marker.symbol
+    assert {chosen.marker.symbol, found.marker.symbol}.isdisjoint({points.marker.symbol, "circle"})
+    assert list(chosen.error_x.array) == pytest.approx([0.03])
+    assert list(chosen.error_y.arrayminus) == pytest.approx([0.03])
+    assert found.error_x.array is None
+    assert (chosen.name, found.name) == ("Layer 1, head 2", "looks at “&#60;b&#62;”")
+    assert list(found.text) == ["1.1", "2.1"]
+    assert {chosen.hoverinfo, found.hoverinfo} == {"skip"}  # a click meets the point within
+    assert figure.layout.showlegend
+
+
+def test_names_of_two_points_close_by_stand_away_from_each_other() -> None:
+    near = measure("x", [0.5, 0.51, 0.0, 1.0])
+    *_, found = head_scatter(HEADS, near, near, near, found=[0, 1]).data
+    assert list(found.textposition) == ["bottom left", "top right"]
+
+
+def test_measures_have_to_fit_the_heads() -> None:
+    with pytest.raises(ValueError, match="each of the 3 heads"):
+        head_scatter(HEADS[:3], BEFORE, ENTROPY, SPECIAL)
+
+
+def test_the_heads_of_a_large_model_are_less_than_100_kb() -> None:
+    n = 24 * 16
+    measures = [measure(f"the longest name of a measure {each}", noise(n).tolist()) for each in range(3)]
+    figure = head_scatter(model_of(24, 16), *measures, chosen=3, found=range(5))
+    assert len(figure.to_json()) < 100_000
+
+
+# --- heads by relations
+
+VALUES = np.array([[0.1, 0.71, 0.2, 0.08], [0.4, 0.0, 0.3, 0.2]])
+RELATIONS = ["obj: verb → object (206)", "nsubj: verb → subject (90)"]
+BESIDE = {"best head": [0.71, 0.4], "best offset": [0.43, np.nan]}
+
+
+def test_a_cell_is_a_head_and_says_how_often_it_finds_the_partner() -> None:
+    figure = relation_matrix(HEADS, RELATIONS, VALUES, VALUES * 0.89, VALUES * 1.085, [1, 0], BESIDE, what="found")
+    matrix, overlay, best, _, beside, numbers = figure.data
+    assert matrix.z.tolist() == [[10, 71, 20, 8], [40, 0, 30, 20]]
+    assert (matrix.zmin, matrix.zmax, matrix.colorscale) == (0, 100, sequential(False))
+    told = {(y, x): tuple(each) for x, y, each in zip(overlay.x, overlay.y, overlay.customdata, strict=True)}
+    assert told[0, 1] == (0, 0, 1, 1, 2, 71, 63, 77)  # relation, layer, head; as on the screen; percent, low, high
+    assert overlay.marker.opacity == overlay.unselected.marker.opacity == 0
+    assert list(zip(best.y, best.x, strict=True)) == [(0, 1), (1, 0)]
+    assert list(figure.layout.yaxis.ticktext) == RELATIONS
+    assert beside.z.tolist() == pytest.approx(np.array([[0.71, 0.43], [0.4, np.nan]]), nan_ok=True)
+    assert list(numbers.text) == ["71%", "43%", "40%"]
+    assert list(figure.layout.xaxis2.ticktext) == list(BESIDE)
+    assert figure.layout.xaxis2.domain[1] < figure.layout.xaxis.domain[0]
+
+
+def test_heads_are_grouped_by_layer() -> None:
+    heads = [(0, 0), (0, 1), (0, 2), (1, 0)]
+    layout = relation_matrix(heads, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {}).layout
+    assert list(layout.xaxis.tickvals) == [1, 3]
+    assert list(layout.xaxis.ticktext) == ["1", "2"]
+    lines = [shape for shape in layout.shapes if shape.type == "line"]
+    assert [(shape.x0, shape.x1) for shape in lines] == [(2.5, 2.5)]
+
+
+def test_a_cell_that_is_chosen_has_a_frame() -> None:
+    figure = relation_matrix(HEADS, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {}, chosen=(1, 2))
+    assert [(trace.y, trace.x) for trace in figure.select_traces({"marker.symbol": "square-open"})] == [((1,), (2,))]
+
+
+def test_relations_and_heads_have_to_fit_the_numbers() -> None:
+    with pytest.raises(ValueError, match="2 relations and 3 heads"):
+        relation_matrix(HEADS[:3], RELATIONS, VALUES, VALUES, VALUES, [1, 0], {})
+    with pytest.raises(ValueError, match="2 relations"):
+        relation_matrix(HEADS, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {"uniform": [0.1]})
+
+
+def test_40_relations_of_144_heads_are_less_than_200_kb() -> None:
+    values = noise(40, 144)
+    names = [f"relation{at}: head → dependent (1,234)" for at in range(40)]
+    beside = {name: values[:, 0].tolist() for name in ("best head", "best offset", "random weights", "uniform")}
+    figure = relation_matrix(model_of(12, 12), names, values, values, values, [3] * 40, beside)
+    assert len(figure.to_json()) < 200_000
+    assert 40 * 18 < figure.layout.height < 40 * 30
+
+
+# --- relations with what they are compared with
+
+ROWS = [
+    Found("obj", (2, 6), 206, 0.71, 0.64, 0.77, {"best offset": 0.43, "random weights": 0.22}),
+    Found("det", (0, 3), 500, 0.93, 0.9, 0.95, {"best offset": 0.95, "uniform attention": 0.1}, 0.97),
+]
+
+
+def test_relations_are_sorted_and_say_head_share_count_and_interval() -> None:
+    figure = relation_dots(ROWS, what="found, of held-out words")
+    best, *_ = figure.data
+    assert list(best.x) == [0.93, 0.71]
+    assert [tuple(each) for each in best.customdata] == [(1, 0, 3), (0, 2, 6)]
+    assert best.hovertext[1] == "obj<br>Layer 3, head 7: <b>71.0%</b> of 206 (64.0% to 77.0%)"
+    assert list(best.error_x.arrayminus) == pytest.approx([0.03, 0.07])
+    assert [re.sub(r"\s+", " ", name) for name in figure.layout.yaxis.ticktext] == ["det 1.4", "obj 3.7"]
+    assert figure.layout.xaxis.title.text == "found, of held-out words"
+
+
+def test_what_a_head_is_compared_with_has_its_own_form_and_its_name() -> None:
+    traces = relation_dots(ROWS).data
+    assert [trace.name for trace in traces] == [
+        "best head", "best offset", "uniform attention", "random weights", "several heads",
+    ]  # fmt: skip
+    assert len({trace.marker.symbol for trace in traces}) == len(traces)
+    assert list(traces[3].x) == [None, 0.22]
+    assert list(traces[4].x) == [0.97, None]
+    assert len(relation_dots(ROWS[:1]).data) == 3  # of one without several heads there is no such form
+
+
+def test_40_relations_have_room() -> None:
+    figure = relation_dots([Found(f"r{at}", (0, 0), 10, 0.5, 0.4, 0.6) for at in range(40)])
+    assert figure.layout.height >= 40 * 20
+    with pytest.raises(ValueError, match="no relation"):
+        relation_dots([])
+
+
+# --- one head among all
+
+
+def test_a_head_stands_among_the_others_measure_by_measure() -> None:
+    figure = measure_dots(HEADS, [BEFORE, ENTROPY, SPECIAL], 1)
+    ticks, dots = figure.data
+    assert list(dots.x) == pytest.approx([0.61 / 0.64, 0.4 / 2.53, 0.2 / 0.83])
+    assert list(dots.error_x.array) == pytest.approx([0.03 / 0.64, 0.03 / 2.53, 0.03 / 0.83])
+    assert list(dots.hovertext) == [f"{each.name}: {each.number(1)}" for each in (BEFORE, ENTROPY, SPECIAL)]
+    assert dots.name == "Layer 1, head 2"
+    of_special = [tuple(head) for row, head in zip(ticks.y, ticks.customdata, strict=True) if row == 2]
+    assert of_special == [(0, 0), (1, 1)]  # neither the head itself, nor the one that has no such number
+    assert ticks.hovertext[0] == "Layer 1, head 1: 0.10"
+    assert list(figure.layout.yaxis.ticktext)[:2] == [
+        "on the token before<br><b>0.61</b>",
+        "entropy<br><b>0.40</b> bits",
+    ]
+    assert [note.text for note in figure.layout.annotations] == ["0", "0.64", "0", "2.53", "0", "0.83"]
+
+
+def test_a_measure_that_the_head_does_not_have_says_so() -> None:
+    figure = measure_dots(HEADS, [SPECIAL], 2)
+    assert list(figure.data[1].x) == []
+    assert figure.layout.yaxis.ticktext[0].endswith("not defined")
+    with pytest.raises(ValueError, match="at least one measure"):
+        measure_dots(HEADS, [], 0)
+
+
+def test_what_figures_hold_is_json() -> None:
+    figures = [measure_dots(HEADS, [SPECIAL], 0), relation_dots(ROWS)]
+    assert all(json.loads(figure.to_json())["data"] for figure in figures)
