@@ -64,6 +64,14 @@ def interval(value: float, spreads: Sequence[Spread], n: int, *, lowest: float =
     return lowest + low * (1 - lowest), lowest + high * (1 - lowest)
 
 
+def around(value: float, spreads: Sequence[Spread]) -> tuple[float, float]:
+    """The 95% interval of a score without bounds, whose errors are normal: Student's t; nan from one part alone."""
+    if any(spread.n < 2 for spread in spreads):
+        return math.nan, math.nan
+    reach = _reach(spreads)
+    return value - reach, value + reach
+
+
 def _reach(spreads: Sequence[Spread]) -> float:
     """How far the ends are from a score whose errors are normal."""
     from scipy.stats import t

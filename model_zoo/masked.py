@@ -223,7 +223,7 @@ def token_scores(
     for batch in batches([encodings[index] for index, _ in copies], loaded.family.pads):
         chosen = [copies[number] for number in batch]
         hidden = [
-            replace(encodings[index], ids=_hiding(encodings[index], place, mask, scheme)) for index, place in chosen
+            replace(encodings[index], ids=ids_hiding(encodings[index], place, mask, scheme)) for index, place in chosen
         ]
         with torch.inference_mode():
             states = states_of(loaded, hidden)[torch.arange(len(chosen)), [place for _, place in chosen]]
@@ -235,7 +235,7 @@ def token_scores(
                 yield index, scores(index)
 
 
-def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[int, ...]:
+def ids_hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[int, ...]:
     """The ids with the mask at one place and, by "word l2r", at the places after it in its word."""
     word = encoding.word_ids[place] if scheme == "word l2r" else None
     return tuple(

@@ -297,13 +297,13 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
         yield given
 
 
-def batches(encodings: Sequence[Encoding], pads: bool) -> Iterator[list[int]]:
-    """Their places, shortest first, in batches whose padded size stays within ``_BATCH_TOKENS``; without padding
+def batches(encodings: Sequence[Encoding], pads: bool, most: int = _BATCH_TOKENS) -> Iterator[list[int]]:
+    """Their places, shortest first, in batches whose padded size stays within ``most`` tokens; without padding
     (see ``Family.pads``), in batches of one length.
     """
     batch: list[int] = []
     for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
-        full = (len(batch) + 1) * len(encodings[index]) > _BATCH_TOKENS
+        full = (len(batch) + 1) * len(encodings[index]) > most
         if batch and (full or (not pads and len(encodings[index]) > len(encodings[batch[0]]))):
             yield batch
             give_way()

@@ -4,7 +4,7 @@ of its changes touches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
-from model_zoo.types import Change, Effects, Encoding, MaskPrediction, SentenceScore
+from model_zoo.types import Change, Effects, Encoding, MaskPrediction, ModelInfo, SentenceScore
 from model_zoo.types.wording import counted
 
 if TYPE_CHECKING:  # each of them computes with what is here
@@ -364,9 +364,9 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
     """
     info, n, changes = loaded.info, len(encoding), question.changes
     n_heads, n_layers = info.n_heads, info.n_layers
-    touched = any(change.heads or change.edges for change in changes)
-    if touched and not n_heads:
-        raise NotSupported(f"{info.id} ({info.family}) has no attention to switch off. Choose another model.")
+    if any(change.edges for change in changes):
+        _refuse_without_heads(info)
+    refuse_heads(info, [head for change in changes for head in change.heads])
     blocks = any(change.attention or change.feed_forward for change in changes)
     if blocks:
         block_paths(loaded)
@@ -379,9 +379,6 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
     if states and question.value != "other":
         raise InvalidInput("Hidden states are patched in from another text. Give one, or switch heads off instead.")
     for change in changes:
-        for layer, head in change.heads:
-            _within(info.id, "layer", layer, n_layers)
-            _within(info.id, "head", head, n_heads)
         for layer in (*change.attention, *change.feed_forward):
             _within(info.id, "layer", layer, n_layers)
         for layer in change.states:
@@ -395,6 +392,19 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
                 _within(info.id, "head", edge.head, n_heads)
         for place in (*(change.positions or ()), *change.hidden):
             _within("The text", "token", place, n)
+
+
+def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
+    """Raises InvalidInput for heads (layer, head) that are not there, NotSupported for a model that has none."""
+    for layer, head in heads:
+        _refuse_without_heads(info)
+        _within(info.id, "layer", layer, info.n_layers)
+        _within(info.id, "head", head, info.n_heads)
+
+
+def _refuse_without_heads(info: ModelInfo) -> None:
+    if not info.n_heads:
+        raise NotSupported(f"{info.id} ({info.family}) has no attention to switch off. Choose another model.")
 
 
 def _more(change: Change) -> bool:

@@ -43,13 +43,7 @@ class Reader:
                 head = self.loaded.model.get_submodule(self.loaded.family.sentence_head)
                 return head(_pooled(self.loaded, states)).float()
             case "class":
-                return self._of_classes(states)
-
-    def _of_classes(self, states: torch.Tensor) -> torch.Tensor:
-        """The model's own head, whatever it reads, behind an encoder that hands out these states."""
-        head = head_of(self.loaded.model, Output((states, _pooled(self.loaded, states))))
-        inputs = {name: value.expand(len(states), -1) for name, value in self.loaded.inputs([self.encoding]).items()}
-        return head(**inputs).logits.float()
+                return class_logits(self.loaded, states, [self.encoding])
 
     def name(self, answer: int) -> str:
         """An answer as the model writes it."""
@@ -138,14 +132,28 @@ def reader(
             if text_pair is None:
                 raise InvalidInput("There is one text only. Give a second one that may follow it.")
         case "class":
-            if loaded.info.tuned_for != "classification":
-                raise NotSupported(
-                    f"{loaded.info.id} was not fine-tuned for classification, so it predicts no class. Train a model "
-                    "on the page “Train”, or choose a checkpoint that was fine-tuned for classification."
-                )
+            refuse_without_classes(loaded)
     encoding = loaded.encode(text, text_pair)
     row = len(encoding) - 1 if loaded.family.sums_up_last or loaded.info.family == "gpt2" else 0
     return Reader(loaded=loaded, aim=aim, encoding=encoding, position=None, row=row)
+
+
+def refuse_without_classes(loaded: LoadedModel) -> None:
+    """Raises NotSupported for a model that is no classifier."""
+    if loaded.info.tuned_for != "classification":
+        raise NotSupported(
+            f"{loaded.info.id} was not fine-tuned for classification, so it predicts no class. Train a model on the "
+            "page “Train”, or choose a checkpoint that was fine-tuned for classification."
+        )
+
+
+def class_logits(loaded: LoadedModel, states: torch.Tensor, encodings: Sequence[Encoding]) -> torch.Tensor:
+    """Logits of all classes (rows, classes), float32, from final states (rows, n, width) of texts, or of one text: the
+    model's own head, whatever it reads, behind an encoder that hands out these states.
+    """
+    head = head_of(loaded.model, Output((states, _pooled(loaded, states))))
+    inputs = {name: value.expand(len(states), -1) for name, value in loaded.inputs(encodings).items()}
+    return head(**inputs).logits.float()
 
 
 def hiding(loaded: LoadedModel) -> int:

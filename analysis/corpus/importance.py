@@ -1,0 +1,223 @@
+"""Whether heads matter: what is lost in many sentences when they are off, and how well gradients foretell it.
+
+Items are words of sentences, pairs of sentences or labelled texts; what belongs together (the words of a sentence, the
+pairs of a template) is one cluster, and intervals count clusters, not items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.intervals import around, interval, left_out
+from model_zoo.types import DoubleArray, FloatArray, IntArray
+
+Head = tuple[int, int]
+
+MOST_OTHERS: Final = 10
+"""Random heads of its layer that a head is compared with, at most."""
+
+MOST_POINTS: Final = 25
+"""Numbers of heads at which a pruning curve is measured, at most."""
+
+_SEED: Final = 35
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over items with its 95% interval over ``n_clusters`` clusters; nan for an interval from one alone."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    n_clusters: int
+
+
+def mean_of(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Mean:
+    """The mean of the values (items,) that are not nan: Student's t on the jackknife over clusters (items,)."""
+    return _mean(values, clusters, lambda value, spreads, _: around(value, spreads))
+
+
+def share_of(right: npt.ArrayLike, clusters: npt.ArrayLike) -> Mean:
+    """The share of right items: as ``mean_of``, with an interval that stays between 0 and 1."""
+    return _mean(right, clusters, interval)
+
+
+def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., tuple[float, float]]) -> Mean:
+    found, cluster = np.asarray(values, dtype=np.float64), np.asarray(clusters)
+    known = ~np.isnan(found)
+    found, cluster = found[known], cluster[known]
+    if not len(found):
+        return Mean(np.nan, np.nan, np.nan, 0, 0)
+    numbers, place = np.unique(cluster, return_inverse=True)
+    value, n = float(found.mean()), len(numbers)
+    if n < 2:
+        return Mean(value, np.nan, np.nan, len(found), n)
+    sums, sizes = np.bincount(place, weights=found), np.bincount(place)
+    without = (found.sum() - sums) / (len(found) - sizes)
+    low, high = bounds(value, [left_out(without)], n)
+    return Mean(value, low, high, len(found), n)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a set of ``heads`` being off does: the mean ``change`` of the score in nats, and the share of items that are
+    then answered rightly.
+    """
+
+    heads: tuple[Head, ...]
+    change: Mean
+    right: Mean
+
+
+def effects(
+    scores: FloatArray, right: FloatArray, clusters: npt.ArrayLike, sets: Sequence[tuple[Head, ...]]
+) -> tuple[Effect, ...]:
+    """Of each set, given the scores and what is right (1 + sets, items), first with nothing off."""
+    return tuple(
+        Effect(heads, mean_of(scores[row] - scores[0], clusters), share_of(right[row], clusters))
+        for row, heads in enumerate(sets, start=1)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Matters:
+    """One head off, beside ``others`` of its layer, each off by itself, and beside all heads of its layer together.
+
+    ``score`` is the mean with nothing off (ln P in nats), ``right`` the share of items that are answered rightly then.
+    ``others`` are a random choice, or where a layer has few heads ``all_others``.
+    """
+
+    score: Mean
+    right: Mean
+    head: Effect
+    others: tuple[Effect, ...]
+    layer: Effect
+    all_others: bool
+
+    @property
+    def n_as_much(self) -> int:
+        """How many of the others change the score at least as much, in the same direction."""
+        mine = self.head.change.value
+        return sum(abs(one.change.value) >= abs(mine) and one.change.value * mine > 0 for one in self.others)
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval of the head's change leaves out 0."""
+        change = self.head.change
+        return change.low > 0 or change.high < 0
+
+
+def compared_sets(head: Head, n_heads: int) -> tuple[tuple[Head, ...], ...]:
+    """The sets that a head is judged by: itself, ``MOST_OTHERS`` random other heads of its layer or all there are, and
+    all heads of the layer.
+    """
+    layer, mine = head
+    others = [one for one in range(n_heads) if one != mine]
+    if len(others) > MOST_OTHERS:
+        others = sorted(np.random.default_rng((_SEED, *head)).choice(others, MOST_OTHERS, replace=False).tolist())
+    whole = tuple((layer, one) for one in range(n_heads))
+    return (head,), *(((layer, one),) for one in others), whole
+
+
+def matters(
+    scores: FloatArray, right: FloatArray, clusters: npt.ArrayLike, sets: Sequence[tuple[Head, ...]]
+) -> Matters:
+    """The comparison that ``compared_sets`` asks for, given scores and what is right (1 + sets, items)."""
+    head, *others, layer = effects(scores, right, clusters, sets)
+    return Matters(
+        score=mean_of(scores[0], clusters),
+        right=share_of(right[0], clusters),
+        head=head,
+        others=tuple(others),
+        layer=layer,
+        all_others=len(others) == len(layer.heads) - 1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """What gradients say of every head beside what happens when it is off, each (layers, heads) in nats.
+
+    ``importance`` is the mean over items of |∂ score / ∂ gate| (Michel et al. 2019), ``estimate`` minus the mean of
+    ∂ score / ∂ gate: the change that is expected to first order. ``change`` is the mean change with the head off.
+    ``by_importance`` is Spearman's correlation of the importance with the loss (minus the change), ``by_estimate`` of
+    estimate and change: each with its interval over clusters.
+    """
+
+    importance: DoubleArray = field(repr=False)
+    estimate: DoubleArray = field(repr=False)
+    change: DoubleArray = field(repr=False)
+    by_importance: Mean
+    by_estimate: Mean
+
+
+def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike) -> Foretold:
+    """From the gradients (items, layers, heads) and the scores (1 + layers · heads, items) of the same items: first
+    with nothing off, then with each head off by itself, layer by layer.
+    """
+    known = ~(np.isnan(scores).any(axis=0) | np.isnan(gradients).any(axis=(1, 2)))
+    shape, cluster = gradients.shape[1:], np.asarray(clusters)[known]
+    flat = gradients[known].reshape(known.sum(), -1).astype(np.float64)
+    change = (scores[1:] - scores[0]).T[known].astype(np.float64)
+
+    def correlation(one: DoubleArray, other: DoubleArray) -> Mean:
+        """Of the means over items of two arrays (items, heads)."""
+        numbers, place = np.unique(cluster, return_inverse=True)
+        value, n = spearman(one.mean(axis=0), other.mean(axis=0)), len(numbers)
+        if n < 2 or np.isnan(value):
+            return Mean(value, np.nan, np.nan, len(one), n)
+        rest = [spearman(one[kept].mean(axis=0), other[kept].mean(axis=0)) for kept in (place != np.arange(n)[:, None])]
+        low, high = interval(value, [left_out(rest)], n, lowest=-1.0)
+        return Mean(value, low, high, len(one), n)
+
+    return Foretold(
+        importance=np.abs(flat).mean(axis=0).reshape(shape),
+        estimate=-flat.mean(axis=0).reshape(shape),
+        change=change.mean(axis=0).reshape(shape),
+        by_importance=correlation(np.abs(flat), -change),
+        by_estimate=correlation(-flat, change),
+    )
+
+
+def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Spearman's rank correlation; of equal values the mean rank counts. nan where one of them does not vary."""
+    from scipy.stats import rankdata
+
+    ranks = [rankdata(np.asarray(each)) - (np.size(each) + 1) / 2 for each in (one, other)]
+    size = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
+    return float((ranks[0] @ ranks[1]) / size) if size else float("nan")
+
+
+def points(n_heads: int) -> IntArray:
+    """Numbers of heads that are off at which a curve is measured: none, all, and steps of one length between."""
+    step = -(-n_heads // (MOST_POINTS - 1))
+    return np.unique(np.append(np.arange(0, n_heads, step), n_heads)).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A score over the number of heads that are off, ``counts`` (points,); a curve that was stopped ends early.
+
+    ``scores`` has a mean for each point; of several orders their mean, with ``low`` and ``high`` of the orders.
+    """
+
+    name: str
+    counts: tuple[int, ...]
+    scores: tuple[Mean, ...]
+
+
+def together(name: str, curves: Sequence[Curve]) -> Curve:
+    """Several curves as one: at each point their mean and range, not an interval, for as far as all of them go."""
+    n = min(len(curve.counts) for curve in curves)
+    scores = []
+    for place in range(n):
+        values = [curve.scores[place].value for curve in curves]
+        first = curves[0].scores[place]
+        scores.append(Mean(float(np.mean(values)), min(values), max(values), first.n, first.n_clusters))
+    return Curve(name, curves[0].counts[:n], tuple(scores))

@@ -1,0 +1,151 @@
+"""Numbers about heads that are off, by hand and against scipy: means, intervals over clusters, correlations, curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.corpus import importance
+from analysis.corpus.importance import (
+    Curve,
+    Mean,
+    compared_sets,
+    effects,
+    foretold,
+    matters,
+    mean_of,
+    points,
+    share_of,
+    spearman,
+    together,
+)
+
+
+def test_of_independent_items_it_is_students_t() -> None:
+    values = np.random.default_rng(0).normal(0.3, 1, 40)
+    found = mean_of(values, np.arange(40))
+    low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
+    assert (found.value, found.low, found.high) == pytest.approx((values.mean(), low, high))
+    assert (found.n, found.n_clusters) == (40, 40)
+
+
+def test_what_is_nan_is_not_counted_and_one_cluster_says_nothing() -> None:
+    found = mean_of([1.0, np.nan, 3.0], [4, 5, 4])
+    assert (found.value, found.n, found.n_clusters) == (2.0, 2, 1)
+    assert np.isnan([found.low, found.high]).all()
+    assert mean_of([np.nan], [0]).n == 0
+
+
+def test_items_of_one_sentence_are_not_counted_as_several() -> None:
+    """Each item ten times over in its cluster: the same interval, not one a third as wide."""
+    values = np.random.default_rng(1).normal(size=30)
+    once = mean_of(values, np.arange(30))
+    often = mean_of(np.repeat(values, 10), np.repeat(np.arange(30), 10))
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_intervals_cover_what_is_true(share: float) -> None:
+    """400 corpora of 40 sentences with one to five items each, which are alike within a sentence."""
+    rng = np.random.default_rng(2)
+    covered = {"mean": 0, "share": 0}
+    for _ in range(400):
+        clusters = np.repeat(np.arange(40), rng.integers(1, 6, 40))
+        of_sentence = rng.normal(-0.2, 0.3, 40)[clusters]
+        values = of_sentence + rng.normal(0, 0.3, len(clusters))
+        found = mean_of(values, clusters)
+        covered["mean"] += found.low <= -0.2 <= found.high
+        kept = rng.random(40) < share
+        right = np.where(rng.random(len(clusters)) < 0.5, kept[clusters], rng.random(len(clusters)) < share)
+        found = share_of(right, clusters)
+        covered["share"] += found.low <= share <= found.high
+    assert 0.92 < covered["mean"] / 400 < 0.98
+    assert 0.92 < covered["share"] / 400 < 0.98
+
+
+def test_a_share_stays_between_its_ends() -> None:
+    found = share_of(np.ones(20), np.arange(20))
+    assert found.high == 1
+    assert 0.8 < found.low < 0.9
+
+
+def test_the_heads_that_one_is_compared_with() -> None:
+    head, *others, whole = compared_sets((2, 5), 12)
+    assert head == ((2, 5),)
+    assert len(others) == len(set(others)) == importance.MOST_OTHERS
+    assert all(len(one) == 1 and one[0][0] == 2 and one[0][1] != 5 for one in others)
+    assert whole == tuple((2, one) for one in range(12))
+    assert compared_sets((2, 5), 12) == compared_sets((2, 5), 12)
+    head, *others, whole = compared_sets((0, 1), 4)
+    assert others == [((0, 0),), ((0, 2),), ((0, 3),)]
+
+
+def test_one_head_that_matters() -> None:
+    """Head 1 of four lowers ln P by 1, head 3 raises it by 2, and the others move it by nearly nothing."""
+    rng = np.random.default_rng(3)
+    sets = compared_sets((0, 1), 4)
+    base = rng.normal(-3, 1, 50)
+    lost = {(0, 0): 0.0, (0, 1): -1.0, (0, 2): 0.01, (0, 3): 2.0}
+    rows = [base, *(base + sum(lost[head] for head in heads) + rng.normal(0, 0.1, 50) for heads in sets)]
+    scores = np.array(rows, dtype=np.float32)
+    found = matters(scores, (scores > -3).astype(np.float32), np.arange(50), sets)
+    assert found.all_others
+    assert found.head.change.value == pytest.approx(-1, abs=0.05)
+    assert found.clear
+    assert found.n_as_much == 0  # head 3 moves it the other way
+    assert [one.heads for one in found.others] == [((0, 0),), ((0, 2),), ((0, 3),)]
+    assert found.layer.change.value == pytest.approx(1.01, abs=0.1)
+    assert found.right.value == pytest.approx(np.mean(base > -3))
+    other = matters(scores[[0, 2, 1, 3, 4, 5]], (scores > -3).astype(np.float32), np.arange(50), sets)
+    assert not other.clear
+    assert other.n_as_much >= 1
+
+
+def test_spearman_is_scipys() -> None:
+    rng = np.random.default_rng(4)
+    one, other = rng.integers(0, 9, 50), rng.normal(size=50)
+    assert spearman(one, other) == pytest.approx(stats.spearmanr(one, other).statistic)
+    assert np.isnan(spearman(one, np.zeros(50)))
+
+
+def test_gradients_that_foretell_what_happens() -> None:
+    """To first order the estimate is the change; importance counts the size alone."""
+    rng = np.random.default_rng(5)
+    strength = rng.normal(size=24)
+    gradients = (strength + rng.normal(0, 2, (60, 24))).reshape(60, 4, 6).astype(np.float32)
+    scores = np.concatenate([np.zeros((1, 60)), -gradients.reshape(60, 24).T]).astype(np.float32)
+    clusters = np.arange(60)
+    found = foretold(gradients, scores, clusters)
+    np.testing.assert_allclose(found.estimate, found.change.reshape(4, 6), atol=1e-5)
+    assert found.by_estimate.value == pytest.approx(1)
+    np.testing.assert_allclose(found.importance, np.abs(gradients).mean(axis=0), atol=1e-5)
+    expected = stats.spearmanr(found.importance.ravel(), -found.change.ravel()).statistic
+    assert found.by_importance.value == pytest.approx(expected)
+    assert -1 <= found.by_importance.low <= expected <= found.by_importance.high <= 1
+    gradients[7] = np.nan
+    assert foretold(gradients, scores, clusters).by_estimate.n == 59
+
+
+def test_points_of_a_curve() -> None:
+    assert points(8).tolist() == list(range(9))
+    for n in (72, 144, 25):
+        found = points(n)
+        assert (found[0], found[-1]) == (0, n)
+        assert len(found) <= importance.MOST_POINTS + 1
+
+
+def test_several_orders_are_their_mean_and_range() -> None:
+    def curve(*values: float) -> Curve:
+        return Curve("one", tuple(range(len(values))), tuple(Mean(value, 0, 1, 9, 9) for value in values))
+
+    found = together("at random", [curve(0.9, 0.5, 0.1), curve(0.9, 0.7)])
+    assert found.counts == (0, 1)
+    assert [(one.value, one.low, one.high) for one in found.scores] == [(0.9, 0.9, 0.9), (0.6, 0.5, 0.7)]
+
+
+def test_effects_are_those_of_each_set() -> None:
+    scores = np.array([[0, 0], [1, 3]], dtype=np.float32)
+    (found,) = effects(scores, np.array([[0, 0], [0, 1]]), [0, 1], (((0, 0), (0, 1)),))
+    assert found.heads == ((0, 0), (0, 1))
+    assert (found.change.value, found.right.value) == (2, 0.5)
