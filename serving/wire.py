@@ -36,6 +36,8 @@ _PLACES: Final = (
     "model_zoo.types",
     "model_zoo.questions",
     "serving.messages",
+    "analysis.corpus.looks",
+    "analysis.corpus.pattern",
     "analysis.corpus.sentences",
     "evidence.questions",
     "training.measure_quality",

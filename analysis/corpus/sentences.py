@@ -10,17 +10,20 @@ import unicodedata
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import regex
 
-from model_zoo.types import IntArray
+from model_zoo.types import BoolArray, IntArray
 
 NO_HEAD = -2
 """The head of a word whose head is not known, or has no characters of its own."""
 ROOT = -1
+
+Label = Literal["upos", "deprel"]
 
 # Letters with their marks and digits; a Chinese character by itself, since no spaces tell its words apart.
 _LETTERS = r"[[\p{L}\p{M}\p{N}_]--\p{Han}]+"
@@ -154,6 +157,17 @@ class Corpus:
     @property
     def n_words(self) -> int:
         return len(self._heads)
+
+    def labels(self, what: Label) -> Counter[str]:
+        """How often each part of speech or relation occurs; "_" is not one."""
+        counts = np.bincount(np.array(getattr(self, f"_{what}")), minlength=len(self._names))
+        return Counter({name: int(n) for name, n in zip(self._names, counts, strict=True) if n and name != "_"})
+
+    def with_label(self, what: Label, names: Collection[str]) -> BoolArray:
+        """Which sentences hold a word with one of these parts of speech or relations, (sentences,)."""
+        wanted = [self._labels[name] for name in names if name in self._labels]
+        before = np.concatenate([[0], np.cumsum(np.isin(np.array(getattr(self, f"_{what}")), wanted))])
+        return np.diff(before[np.array(self._ends)]) > 0
 
     def lengths(self) -> IntArray:
         """The number of words of each sentence."""

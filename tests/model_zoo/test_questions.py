@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from checkpoints import TEXT
 
+import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, questions
 from model_zoo.answer_cache import size_of
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
@@ -46,7 +47,11 @@ def found_in(module: Any) -> list[type[Any]]:
 
 
 FILES = sorted(one.name for one in pkgutil.iter_modules(questions.__path__))
-MODULES = [importlib.import_module(f"model_zoo.questions.{name}") for name in FILES]
+OF_EVIDENCE = sorted(one.name for one in pkgutil.iter_modules(evidence.questions.__path__))
+MODULES = [
+    *(importlib.import_module(f"model_zoo.questions.{name}") for name in FILES),
+    *(importlib.import_module(f"evidence.questions.{name}") for name in OF_EVIDENCE),
+]
 QUESTIONS = [kind for module in [*MODULES, measure_quality] for kind in found_in(module)]  # one of another room, too
 
 
@@ -137,7 +142,7 @@ def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: E
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [k for k in QUESTIONS if getattr(k, "remembered", True)], ids=lambda k: k.__name__)
 def test_size_is_at_least_what_pickle_takes(kind: type[Any], engine: Engine, causal: str) -> None:
     """Arrays take as much in memory as in a pickle, and Python's strings, numbers and tuples more; the weights of the
     model are in neither. What is mostly arrays is told to a tenth, by ``n_bytes`` too.

@@ -1,0 +1,121 @@
+"""Where heads look from some words to others: the pairs found, and sums by head that add up over parts of a corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits(ReadOnly):
+    """Pairs of words between which a head looks, one entry a pair and head in every array.
+
+    ``of`` is the head's place among those asked about. ``sentence`` is the number of the sentence, ``query`` and
+    ``key`` are places among its words (-1 for a token that belongs to none), ``query_start`` to ``key_end`` their
+    characters; ``token`` is the first token of the query. ``weight`` is the attention between the two, ``strongest``
+    whether the key gets the most of all words, or of all tokens for a pattern of tokens, beside the query itself and
+    special tokens.
+    """
+
+    of: IntArray
+    sentence: IntArray
+    query: IntArray
+    key: IntArray
+    query_start: IntArray
+    query_end: IntArray
+    key_start: IntArray
+    key_end: IntArray
+    token: IntArray
+    weight: FloatArray
+    strongest: BoolArray
+
+    def __post_init__(self) -> None:
+        lock(self, *(one.name for one in fields(self)))
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def at(self, places: IntArray | BoolArray | slice) -> Hits:
+        """Some of them, in this order."""
+        return Hits(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
+
+    def best(self, most: int) -> Hits:
+        """The ``most`` strongest of each head, heads in their order, strongest first; of equal ones the earlier in the
+        corpus.
+        """
+        order = np.lexsort((self.key_start, self.query_start, self.sentence, -self.weight, self.of))
+        of = self.of[order]
+        rank = np.arange(len(of)) - np.searchsorted(of, of)
+        return self.at(order[rank < most])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks(ReadOnly):
+    """What was found in some sentences, by head; two add up to what is found in the sentences of both.
+
+    ``layer`` and ``head`` are the heads asked about, from 0. ``n`` counts the pairs of a query and a key that it may
+    see, ``strongest`` those in which the key gets the most; ``weight`` sums the attention between them, ``even`` what a
+    head gives that spreads its attention evenly over all tokens it may see. ``hits`` are the ``most`` strongest pairs
+    of each head. ``n_sentences`` were read, ``n_found`` hold a pair, and ``n_cut`` were longer than the model reads, so
+    that their ends were not looked at.
+    """
+
+    layer: IntArray
+    head: IntArray
+    n: IntArray
+    strongest: IntArray
+    weight: DoubleArray
+    even: DoubleArray
+    hits: Hits
+    most: int
+    n_sentences: int
+    n_found: int
+    n_cut: int
+
+    def __post_init__(self) -> None:
+        lock(self, "layer", "head", "n", "strongest", "weight", "even")
+
+    def __add__(self, other: Looks) -> Looks:
+        """Raises ValueError for other heads, or another number of hits."""
+        if self.most != other.most or not (
+            np.array_equal(self.layer, other.layer) and np.array_equal(self.head, other.head)
+        ):
+            raise ValueError("only what was asked of the same heads adds up")
+        both = Hits(
+            **{
+                one.name: np.concatenate([getattr(self.hits, one.name), getattr(other.hits, one.name)])
+                for one in fields(Hits)
+            }
+        )
+        sums = ("n", "strongest", "weight", "even", "n_sentences", "n_found", "n_cut")
+        return replace(
+            self, hits=both.best(self.most), **{name: getattr(self, name) + getattr(other, name) for name in sums}
+        )
+
+    @property
+    def mean(self) -> DoubleArray:
+        """The mean attention of each head over its pairs; nan where it has none."""
+        return _mean(self.weight, self.n)
+
+    @property
+    def expected(self) -> DoubleArray:
+        """The same of a head that spreads its attention evenly."""
+        return _mean(self.even, self.n)
+
+    def of(self, place: int) -> Hits:
+        """The strongest pairs of one of the heads, by its place."""
+        return self.hits.at(self.hits.of == place)
+
+    def strongest_of_all(self, most: int) -> Hits:
+        """The strongest pairs, whichever head looks: each pair once, with the head that looks the most."""
+        order = np.argsort(-self.hits.weight, kind="stable")
+        spans = np.stack([self.hits.sentence, self.hits.query_start, self.hits.key_start], axis=1)[order]
+        _, first = np.unique(spans, axis=0, return_index=True)
+        return self.hits.at(order[np.sort(first)[:most]])
+
+
+def _mean(sums: DoubleArray, n: IntArray) -> DoubleArray:
+    return np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)

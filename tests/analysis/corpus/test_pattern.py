@@ -1,0 +1,115 @@
+"""Patterns: which words match, what is refused, and that no sentence which matches is left out beforehand."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from builders import encoding
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.corpus.pattern import KINDS, Kind, Pattern
+from analysis.corpus.sentences import Corpus, Sentence, plain_words
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+
+
+def corpus(*texts: str) -> Corpus:
+    made = Corpus()
+    for text in texts:
+        spans = plain_words(text)
+        upos = ["PUNCT" if not text[start:end].isalnum() else "X" for start, end in spans]
+        made.add(text, spans, upos, ["dep"] * len(spans), [-2] * len(spans))
+    return made
+
+
+TREE = Sentence(
+    0,
+    "She told it that SHE left.",
+    ((0, 3), (4, 8), (9, 11), (12, 16), (17, 20), (21, 25), (25, 26)),
+    ("PRON", "VERB", "PRON", "SCONJ", "PRON", "VERB", "PUNCT"),
+    ("nsubj", "root", "obj", "mark", "nsubj", "ccomp", "punct"),
+    (1, -1, 1, 5, 5, 1, 1),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "places"),
+    [
+        ("word", "she", [0, 4]),
+        ("word", " It , LEFT ", [2, 5]),
+        ("word", ",", []),
+        ("word", ".", [6]),
+        ("upos", "verb", [1, 5]),
+        ("deprel", "nsubj:pass, obj", [0, 2, 4]),
+        ("piece", "she", []),
+    ],
+)
+def test_words_that_match(kind: Kind, text: str, places: list[int]) -> None:
+    assert Pattern.parsed(kind, text).words(TREE) == places
+
+
+def test_tokens_match_as_the_tokenizer_writes_them() -> None:
+    found = encoding(["un", "##til", "Un", "##til"])
+    assert Pattern.parsed("piece", "##til").tokens(found) == [2, 4]
+    assert Pattern.parsed("piece", "un, [SEP]").tokens(found) == [1, 5]
+    assert Pattern.parsed("word", "un").tokens(found) == []
+
+
+@pytest.mark.parametrize(("kind", "text"), [("word", ""), ("word", "  "), ("deprel", ":pass"), ("word", "a" * 201)])
+def test_nothing_to_look_for_is_refused(kind: Kind, text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"Type|type"):
+        Pattern.parsed(kind, text)
+
+
+def test_a_kind_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="Choose word, piece"):
+        Pattern("letters", ("a",))  # type: ignore[arg-type]
+
+
+def test_equal_patterns_are_equal_and_say_what_they_are() -> None:
+    assert Pattern.parsed("word", "It,it , IT") == Pattern("word", ("it",))
+    assert str(Pattern.parsed("word", "he, she")) == "“he” or “she”"
+    assert str(Pattern.parsed("upos", "noun")) == "NOUN"
+
+
+def test_sentences_are_left_out_beforehand() -> None:
+    made = corpus("The cat sat.", "A dog, one", "Ein Café")
+    assert Pattern.parsed("word", "CAT").sentences(made).tolist() == [True, False, False]
+    assert Pattern.parsed("upos", "PUNCT").sentences(made).tolist() == [True, True, False]
+    assert Pattern.parsed("deprel", "obj").sentences(made).tolist() == [False] * 3
+    assert Pattern.parsed("piece", "##at").sentences(made).tolist() == [True, False, False]
+    assert Pattern.parsed("piece", "Ġcafe").sentences(made).tolist() == [False, False, True]
+    assert Pattern.parsed("piece", "[SEP]").sentences(made).all()
+    assert Pattern.parsed("word", "x").sentences(Corpus()).tolist() == []
+    assert Pattern.parsed("upos", "X").sentences(Corpus()).tolist() == []
+
+
+SIGNS = "abAB.,'- éßİﬁ東##▁Ġ[]1" + string.whitespace
+
+
+@given(
+    texts=st.lists(st.text(st.sampled_from(SIGNS), max_size=30), max_size=6),
+    kind=st.sampled_from(KINDS),
+    typed=st.text(st.one_of(st.sampled_from(SIGNS), st.characters()), max_size=12),
+)
+def test_no_sentence_that_matches_is_left_out(texts: list[str], kind: Kind, typed: str) -> None:
+    made = corpus(*texts)
+    try:
+        pattern = Pattern.parsed(kind, typed)
+    except InvalidInput:
+        return
+    may = pattern.sentences(made)
+    assert may.shape == (len(made),)
+    for sentence in made:
+        if pattern.words(sentence):
+            assert may[sentence.number]
+
+
+@pytest.mark.parametrize(
+    "text", ["The Café's naïve ﬁsh", "İstanbul, STRASSE straße", "東京 and Ω", "x\u0301y [SEP] ##a"]
+)
+def test_no_sentence_with_a_token_is_left_out(engine: Engine, text: str) -> None:
+    for token in engine.attend("embedded/tinybert", text).encoding.tokens:
+        assert Pattern("piece", (token,)).sentences(corpus(text)).all(), token

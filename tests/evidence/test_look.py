@@ -1,0 +1,239 @@
+"""Where heads look from some words to others: against attention computed sentence by sentence, word by word."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.corpus.looks import Hits, Looks
+from analysis.corpus.pattern import Kind, Pattern
+from analysis.corpus.sentences import Corpus, Sentence, plain_words
+from evidence.questions.look import Look
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput, NotSupported
+
+TINY = "embedded/tinybert"
+WORDS = "The cat sat on unbelievable mats , because she was tired and dogs barked loudly ."
+TEXTS = (
+    "The cat sat on the mat because it was unbelievably tired.",
+    "It sat. It slept on a mat, and the other cat sat on it.",
+    "Unbelievable!",
+    "A dog barked at the cat, café owners said; it didn't stop.",
+    "She saw the cat and the cat saw her.",
+    "cat",
+)
+TAGS = {"the": "DET", "a": "DET", "it": "PRON", "she": "PRON", "her": "PRON", "cat": "NOUN", "mat": "NOUN"}
+
+
+def corpus(texts: tuple[str, ...] = TEXTS) -> Corpus:
+    made = Corpus()
+    for text in texts:
+        spans = plain_words(text)
+        upos = [TAGS.get(text[start:end].lower(), "X") for start, end in spans]
+        deprel = ["subj" if tag == "PRON" else "_" for tag in upos]
+        made.add(text, spans, upos, deprel, [-2] * len(spans))
+    return made
+
+
+def of_tokens(engine: Engine, model: str, sentence: Sentence, pattern: Pattern) -> list[list[int]]:
+    """The tokens of each match, looked up one by one."""
+    encoding = engine.attend(model, sentence.text).encoding
+    if pattern.kind == "piece":
+        return [[place] for place, token in enumerate(encoding.tokens) if token in pattern.values]
+    labels = {"word": [word.lower() for word in sentence.words], "upos": sentence.upos, "deprel": sentence.deprel}
+    found = []
+    for word, label in enumerate(labels[pattern.kind]):
+        if label in pattern.values:
+            found.append(tokens_of_word(encoding, sentence, word))
+    return [tokens for tokens in found if tokens]
+
+
+def tokens_of_word(encoding: Any, sentence: Sentence, word: int) -> list[int]:
+    start, end = sentence.spans[word]
+    last = [stop - 1 for _, stop in encoding.offsets]
+    return [place for place in range(len(encoding)) if not encoding.special[place] and start <= last[place] < end]
+
+
+def by_hand(engine: Engine, model: str, sentences: tuple[Sentence, ...], query: Pattern, key: Pattern) -> Any:
+    """Per head: every pair's (sentence, tokens, tokens, weight, by how much it is the strongest, even)."""
+    found = defaultdict(list)
+    for sentence in sentences:
+        run = engine.attend(model, sentence.text)
+        encoding = run.encoding
+        words = [tokens_of_word(encoding, sentence, word) for word in range(len(sentence))]
+        rivals = (
+            [tokens for tokens in words if tokens]
+            if key.of_words
+            else [[place] for place in range(len(encoding)) if not encoding.special[place]]
+        )
+        for layer in range(run.n_layers):
+            for head in range(run.n_heads):
+                matrix = run.head(layer, head)
+
+                def weight(one: list[int], other: list[int], matrix: Any = matrix) -> float:
+                    return float(np.mean([sum(float(matrix[row, column]) for column in other) for row in one]))
+
+                seen = np.any([run.head(layer, each) > 0 for each in range(run.n_heads)], axis=0)
+                for one in of_tokens(engine, model, sentence, query):
+                    for other in of_tokens(engine, model, sentence, key):
+                        if set(one) & set(other):
+                            continue
+                        even = float(np.mean([seen[row, other].sum() / seen[row].sum() for row in one]))
+                        if even == 0:
+                            continue
+                        others = [rival for rival in rivals if not set(one) & set(rival) and rival != other]
+                        most = max((weight(one, rival) for rival in others), default=0)
+                        mine = weight(one, other)
+                        found[layer, head].append((sentence.number, one, other, mine, mine - most, even))
+    return found
+
+
+def check(engine: Engine, model: str, query: Pattern, key: Pattern, sentences: tuple[Sentence, ...]) -> Looks:
+    looks = engine.ask(Look(model, sentences, query, key))
+    expected = by_hand(engine, model, sentences, query, key)
+    for place, head in enumerate(zip(looks.layer.tolist(), looks.head.tolist(), strict=True)):
+        pairs = expected[head]
+        assert looks.n[place] == len(pairs)
+        assert looks.weight[place] == pytest.approx(sum(pair[3] for pair in pairs), abs=1e-5)
+        assert looks.even[place] == pytest.approx(sum(pair[5] for pair in pairs), abs=1e-5)
+        least, most = (sum(pair[4] > margin for pair in pairs) for margin in (1e-6, -1e-6))  # but for rounding
+        assert least <= looks.strongest[place] <= most
+        hits = looks.of(place)
+        np.testing.assert_allclose(hits.weight, sorted((pair[3] for pair in pairs), reverse=True), atol=2e-6)
+        of_hits = sorted(zip(hits.sentence.tolist(), hits.token.tolist(), strict=True))
+        assert of_hits == sorted((pair[0], pair[1][0]) for pair in pairs)
+    assert looks.n_found == len({pair[0] for pairs in expected.values() for pair in pairs})
+    assert looks.n_sentences == len(sentences)
+    return looks
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        (("word", "it"), ("word", "cat")),
+        (("upos", "pron"), ("upos", "NOUN")),
+        (("upos", "noun"), ("upos", "noun")),
+        (("deprel", "subj:pass"), ("word", "unbelievably, sat")),
+        (("word", "unbelievably, unbelievable"), ("upos", "noun")),
+        (("piece", "it"), ("piece", "[SEP]")),
+        (("piece", "[CLS]"), ("piece", "cat, the")),
+        (("word", "it"), ("piece", "cat")),
+        (("piece", "it, cat"), ("word", "cat")),
+        (("word", "café"), ("word", "cat")),
+    ],
+)
+def test_pairs_are_those_found_one_by_one(engine: Engine, query: tuple[Kind, str], key: tuple[Kind, str]) -> None:
+    looks = check(engine, TINY, Pattern.parsed(*query), Pattern.parsed(*key), tuple(corpus()))
+    assert looks.n.max() > 0
+    assert looks.n_cut == 0
+
+
+def test_spans_are_those_of_the_words_and_of_the_tokens(engine: Engine) -> None:
+    sentences = tuple(corpus())
+    for query in (Pattern("word", ("it",)), Pattern("piece", ("it",))):
+        hits = engine.ask(Look(TINY, sentences, query, Pattern("word", ("cat",)))).hits
+        for number, start, end, word in zip(hits.sentence, hits.query_start, hits.query_end, hits.query, strict=True):
+            assert sentences[number].text[start:end].lower() == "it"
+            assert sentences[number].words[word].lower() == "it"
+        for number, start, end in zip(hits.sentence, hits.key_start, hits.key_end, strict=True):
+            assert sentences[number].text[start:end] == "cat"
+
+
+@pytest.mark.parametrize("name", ["gpt2", "roberta", "deberta"])
+def test_families_whose_tokens_hold_spaces_or_look_back_only(
+    engine: Engine, checkpoint: Callable[[str], Path], name: str
+) -> None:
+    folder = str(checkpoint(name))
+    sentences = tuple(corpus())
+    check(engine, folder, Pattern("word", ("cat",)), Pattern("word", ("sat", "it")), sentences)
+    tokens = {token for sentence in sentences for token in engine.attend(folder, sentence.text).encoding.tokens}
+    cats = tuple(token for token in sorted(tokens) if token.endswith(("at", "t")))
+    looks = check(engine, folder, Pattern("piece", cats), Pattern("word", ("it", "cat")), sentences)
+    hits = looks.hits
+    for number, start, end in zip(hits.sentence, hits.query_start, hits.query_end, strict=True):
+        written = sentences[number].text[start:end]
+        assert written == written.strip()
+
+
+def many(n: int) -> tuple[Sentence, ...]:
+    rng = random.Random(1)
+    texts = tuple(" ".join(rng.sample(WORDS.split(), rng.randint(3, 14))) for _ in range(n))
+    return tuple(corpus(texts))
+
+
+@pytest.mark.parametrize("n_parts", [3, 17])
+def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: int) -> None:
+    sentences = many(100)
+    asked = Look(TINY, sentences, Pattern("upos", ("X",)), Pattern("upos", ("NOUN", "PRON")), most=7)
+    whole = engine.ask(asked)
+    parts = [engine.ask(replace(asked, sentences=sentences[start::n_parts])) for start in range(n_parts)]
+    random.Random(n_parts).shuffle(parts)
+    added = reduce(Looks.__add__, parts)
+    for name in ("n", "n_sentences", "n_found", "n_cut", "layer", "head"):
+        np.testing.assert_array_equal(getattr(added, name), getattr(whole, name))
+    for name in ("weight", "even"):
+        np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-6)
+    assert np.abs(added.strongest - whole.strongest).max() <= 1  # where two words are alike but for rounding
+    for field in fields(Hits):
+        if field.name == "weight":
+            np.testing.assert_allclose(added.hits.weight, whole.hits.weight, atol=1e-6)
+    assert (np.bincount(added.hits.of) == 7).all()
+    for place in range(len(added.layer)):
+        weights = added.of(place).weight
+        assert (np.diff(weights) <= 0).all()
+
+
+def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
+    asked = Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",)))
+    every = engine.ask(asked)
+    layer = engine.ask(replace(asked, layer=1))
+    head = engine.ask(replace(asked, layer=1, head=2))
+    assert list(zip(layer.layer, layer.head, strict=True)) == [(1, 0), (1, 1), (1, 2), (1, 3)]
+    np.testing.assert_array_equal(layer.weight, every.weight[4:])
+    assert head.weight == every.weight[6:7]
+    np.testing.assert_array_equal(head.hits.weight, every.of(6).weight)
+    np.testing.assert_allclose(every.mean, every.weight / every.n)
+    with pytest.raises(ValueError, match="same heads"):
+        _ = layer + head
+
+
+def test_the_strongest_of_all_heads_name_a_pair_once(engine: Engine) -> None:
+    looks = engine.ask(Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",))))
+    best = looks.strongest_of_all(100)
+    pairs = list(zip(best.sentence, best.query_start, best.key_start, strict=True))
+    assert len(set(pairs)) == len(pairs) == looks.n[0]
+    assert best.weight[0] == looks.hits.weight.max()
+    assert (np.diff(best.weight) <= 0).all()
+    assert len(looks.strongest_of_all(2)) == 2
+
+
+def test_nothing_found_is_no_failure(engine: Engine) -> None:
+    looks = engine.ask(Look(TINY, tuple(corpus()), Pattern("word", ("zebra",)), Pattern("word", ("cat",))))
+    assert looks.n.sum() == looks.n_found == len(looks.hits) == len(looks.strongest_of_all(5)) == 0
+    assert np.isnan(looks.mean).all()
+
+
+def test_sentences_that_the_model_cuts_are_counted(engine: Engine) -> None:
+    long = " ".join(["the cat sat"] * 300) + " it"
+    looks = engine.ask(Look(TINY, tuple(corpus((long, TEXTS[0]))), Pattern("word", ("it",)), Pattern("word", ("cat",))))
+    assert (looks.n_sentences, looks.n_cut, looks.n_found) == (2, 1, 1)
+
+
+def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
+    it, sentences = Pattern("word", ("it",)), tuple(corpus())
+    for wrong in ({"sentences": ()}, {"most": 0}, {"head": 1}, {"sentences": sentences[:1] * 1001}):
+        with pytest.raises(InvalidInput):
+            Look(**({"model": TINY, "sentences": sentences, "query": it, "key": it} | wrong))  # type: ignore[arg-type]
+    for head in ((2, None), (0, 4), (-1, 0)):
+        with pytest.raises(InvalidInput, match="does not exist"):
+            engine.ask(Look(TINY, sentences, it, it, *head))
+    with pytest.raises(NotSupported):
+        engine.ask(Look("embedded/bilstm", sentences, it, it))
