@@ -34,7 +34,8 @@ SHARES = {
     "pieces": "the other pieces of the same word",
     "own_sentence": "the words of the token's own sentence, where there are two",
     "other_sentence": "the words of the other sentence",
-    "rare": "the rarest token of the text, where it is known how rare tokens are",
+    "rare": "the rarest token or word of the text, where it is known how rare they are",
+    "rare_listed": "the rarest word of the text by a list of frequencies, where one is given",
 }
 
 
@@ -68,6 +69,7 @@ class Measures:
     own_sentence: Measured
     other_sentence: Measured
     rare: Measured
+    rare_listed: Measured
 
 
 MEASURE_NAMES = tuple(measure.name for measure in fields(Measures))
@@ -88,45 +90,119 @@ class Totals:
         """The totals of a layer before its first text."""
         return cls(np.zeros((n_heads + 1, len(MEASURE_NAMES))), np.zeros(len(MEASURE_NAMES)), np.zeros(2))
 
-    def add(self, maps: FloatArray, targets: BoolArray, queries: IntArray, *, one_text: bool) -> None:
-        """Add one text: maps (heads, n, m), targets (shares, n, m), indices of the queries that count, and whether
-        queries and keys are the same tokens.
+    def add(self, found: Sums) -> None:
+        """Add some texts."""
+        self.sums[:] += found.sums.sum(axis=0)
+        self.counts[:] += found.counts.sum(axis=0)
+        self.chance[:] += found.chance
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """One layer and some texts: ``sums`` over each text's queries (texts, heads + 1, measures), last a uniform head,
+    and over how many (texts, measures); ``chance`` (2,) as in ``Totals``. ``by_value`` (texts, heads, shares) are the
+    sums of ``SHARES`` where each key counts by α · ‖f(x)‖ (Kobayashi et al. 2020) instead of α, as a share of what the
+    query takes from all keys; None without norms.
+    """
+
+    sums: Measured = field(repr=False)
+    counts: Measured = field(repr=False)
+    chance: Measured = field(repr=False)
+    by_value: Measured | None = field(repr=False)
+
+
+@dataclass(slots=True)
+class Counted:
+    """Some texts, padded to one length: which keys count towards each of ``SHARES``, bool (texts, shares, n, m); which
+    queries are measured, bool (texts, n); whether queries and keys are the same tokens.
+    """
+
+    targets: BoolArray = field(repr=False)
+    queries: BoolArray = field(repr=False)
+    one_text: bool = True
+    _seen: tuple[BoolArray, _Seen] | None = field(default=None, repr=False)
+
+    def sums(self, weights: FloatArray, norms: FloatArray | None = None) -> Sums:
+        """The sums of one layer: ``weights`` (texts, heads, n, m), nothing for keys of padding; ``norms`` (texts,
+        heads, m) of the keys' values.
         """
-        weights = maps[:, queries]  # (heads, q, m)
-        visible = (weights > 0).any(axis=0)  # (q, m)
-        n_visible = visible.sum(axis=1)  # (q,)
-        even = visible / np.maximum(n_visible, 1)[:, None]
-        weights = np.concatenate([weights, even[None].astype(np.float32)])  # the uniform head goes along as the last
+        n_texts, n_heads = weights.shape[:2]
+        weights = np.where(self.queries[:, None, :, None], weights, np.float32(0))
+        seen = self._visible((weights > 0).any(axis=1))
+        choice = self.queries & (seen.n_visible > 1)
+        several = np.maximum(seen.n_visible - 1, 1)
+        entropy = np.concatenate([_entropy(weights), _entropy(seen.even)[:, None]], axis=1)  # (texts, heads + 1, n)
+        sums = np.zeros((n_texts, n_heads + 1, len(MEASURE_NAMES)))
+        counts = np.zeros((n_texts, len(MEASURE_NAMES)))
 
-        entropy = _entropy(weights)  # (heads + 1, q)
-        choice = n_visible > 1
-        distance = np.abs(queries[:, None] - np.arange(maps.shape[-1]))
-        of_measure: dict[str, tuple[Measured, BoolArray]] = {
-            "entropy": (entropy, n_visible > 0),
-            "relative_entropy": (entropy / np.log2(np.maximum(n_visible, 2)), choice),
-            "spread": ((np.exp2(entropy) - 1) / np.maximum(n_visible - 1, 1), choice),
-            "distance": (np.einsum("hqk,qk->hq", weights, distance), (n_visible > 0) & one_text),
-        }
-        seen = targets[:, queries] & visible  # (shares, q, m)
-        # One product per query for all heads and shares: (q, heads + 1, m) x (q, m, shares).
-        share = np.matmul(weights.transpose(1, 0, 2), seen.transpose(1, 2, 0).astype(np.float32))
-        for index, name in enumerate(SHARES):
-            of_measure[name] = share[..., index].T, seen[index].any(axis=1)
+        def put(name: str, values: Measured, of_queries: BoolArray) -> None:
+            column = MEASURE_NAMES.index(name)
+            sums[:, :, column] = np.einsum("thn,tn->th", values, of_queries.astype(np.float64))
+            counts[:, column] = of_queries.sum(axis=1)
 
-        own = seen[list(SHARES).index("own_sentence")]
-        n_own = own.sum(axis=1)
-        kept = weights * own
-        kept_sum = kept.sum(axis=-1, keepdims=True)
-        inside = _entropy(np.divide(kept, kept_sum, out=np.zeros_like(kept), where=kept_sum > 0))
-        of_measure["own_evenness"] = (np.exp2(inside) - 1) / np.maximum(n_own - 1, 1), n_own > 1
+        put("entropy", entropy, self.queries & (seen.n_visible > 0))
+        put("relative_entropy", entropy / np.log2(np.maximum(seen.n_visible, 2))[:, None], choice)
+        put("spread", (np.exp2(entropy) - 1) / several[:, None], choice)
+        if seen.own is not None:
+            every = np.concatenate([weights, seen.even[:, None]], axis=1)
+            n_own = seen.own.sum(axis=-1)
+            kept = every * seen.own[:, None]
+            kept_sum = kept.sum(axis=-1, keepdims=True)
+            inside = _entropy(np.divide(kept, kept_sum, out=np.zeros_like(kept), where=kept_sum > 0))
+            put("own_evenness", (np.exp2(inside) - 1) / np.maximum(n_own - 1, 1)[:, None], n_own > 1)
 
-        for column, name in enumerate(MEASURE_NAMES):
-            values, defined = of_measure[name]
-            self.sums[:, column] += values[:, defined].sum(axis=1, dtype=np.float64)
-            self.counts[column] += defined.sum()
-        keys = np.log(n_visible[choice])
-        self.chance[0] += np.interp(keys, _KEYS, _SPREAD).sum()
-        self.chance[1] += (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
+        # One product per text for all heads, shares and the distance: (heads, n m) x (n m, shares + 1).
+        flat = weights.reshape(n_texts, n_heads, -1)
+        shares = np.concatenate([flat @ seen.keys, seen.even.reshape(n_texts, 1, -1) @ seen.keys], axis=1)
+        columns = [MEASURE_NAMES.index(name) for name in (*SHARES, "distance")]
+        sums[:, :, columns], counts[:, columns] = shares, seen.counts
+        by_value = None
+        if norms is not None:
+            taken = weights * norms[:, :, None]
+            whole = taken.sum(axis=-1, keepdims=True)
+            taken = np.divide(taken, whole, out=taken, where=whole > 0)
+            by_value = (taken.reshape(n_texts, n_heads, -1) @ seen.keys[..., :-1]).astype(np.float64)
+        keys = np.log(seen.n_visible[choice])
+        chance = np.interp(keys, _KEYS, _SPREAD).sum(), (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
+        return Sums(sums, counts, np.array(chance), by_value)
+
+    def _visible(self, visible: BoolArray) -> _Seen:
+        """What follows from which keys a layer's queries may see, (texts, n, m); mostly the same for all layers."""
+        if self._seen is None or not np.array_equal(self._seen[0], visible):
+            self._seen = visible, self._of_visible(visible)
+        return self._seen[1]
+
+    def _of_visible(self, visible: BoolArray) -> _Seen:
+        n_texts, n, m = visible.shape
+        n_visible = visible.sum(axis=-1)
+        even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
+        seen = self.targets & visible[:, None] & self.queries[:, None, :, None]
+        distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * (visible if self.one_text else False)
+        keys = np.concatenate([seen, distance[:, None]], axis=1, dtype=np.float32)
+        measured = self.queries & (n_visible > 0) & self.one_text
+        counts = np.concatenate([seen.any(axis=-1).sum(axis=-1), measured.sum(axis=-1)[:, None]], axis=1)
+        own = seen[:, list(SHARES).index("own_sentence")]
+        return _Seen(
+            n_visible,
+            even,
+            np.ascontiguousarray(keys.reshape(n_texts, -1, n * m).swapaxes(1, 2)),
+            counts,
+            own if own.any() else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The number of keys a query may see (texts, n); a uniform head (texts, n, m); what each pair of tokens adds to
+    each share and to the distance (texts, n * m, shares + 1), and the number of queries these are defined for (texts,
+    shares + 1); the words of the own sentence (texts, n, m), where there are two.
+    """
+
+    n_visible: IntArray
+    even: FloatArray
+    keys: FloatArray
+    counts: IntArray
+    own: BoolArray | None
 
 
 def mean_measures(sums: Measured, counts: Measured) -> Measures:
@@ -137,42 +213,93 @@ def mean_measures(sums: Measured, counts: Measured) -> Measures:
 
 def _entropy(weights: npt.NDArray[np.floating]) -> Measured:
     """Shannon entropy in bits over the last axis; 0 log 0 is 0."""
-    bits: Measured = -(weights * np.log2(np.where(weights > 0, weights, 1))).sum(axis=-1, dtype=np.float64)
+    logs = np.log2(weights, out=np.zeros_like(weights), where=weights > 0)
+    bits: Measured = -np.einsum("...k,...k->...", weights, logs).astype(np.float64)
     return bits
 
 
-def counted_keys(queries: Encoding, keys: Encoding, rarity: Sequence[float] | None) -> BoolArray:
-    """For every share of ``SHARES`` which keys of which query count towards it: bool (shares, n, m)."""
-    one_text = keys is queries  # else places and sentences of the two sides have nothing to do with each other
-    shape = len(queries), len(keys)
-    special = np.array(keys.special, dtype=bool)
-    segment = np.array(keys.segment_ids)
-    numbers: dict[str, int] = {}
-    query_type, query_word = _words(queries, numbers)
-    key_type, key_word = _words(keys, numbers)
-    rank = np.array([np.nan if rarity is None else rarity[id_] for id_ in keys.ids], dtype=np.float64)
-    rank[special] = -np.inf
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is known of the tokens of some texts, (texts, n) each, padded: whether they are ``real``, special, the one
+    that stands for the whole text, the rarest, the rarest by a list; the text's part (0 or 1), the number of the word
+    as it is written, and the place of the word.
+    """
 
-    first = np.zeros(len(keys), dtype=bool)
-    first[_first(keys)] = True
-    itself = np.eye(*shape, dtype=bool) & one_text
-    same_unit = (query_word[:, None] == key_word) & one_text
-    same_segment = np.array(queries.segment_ids)[:, None] == segment
-    two_sentences = one_text and len(set(segment[~special])) > 1
+    real: BoolArray
+    special: BoolArray
+    first: BoolArray
+    rare: BoolArray
+    rare_listed: BoolArray
+    segment: IntArray
+    kind: IntArray
+    word: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        encodings: Sequence[Encoding],
+        rare: Sequence[BoolArray | None],
+        listed: Sequence[BoolArray | None],
+        numbers: dict[str, int] | None = None,
+    ) -> Marks:
+        """Put together from texts, with the rarest tokens (n,) of each where they are known. ``numbers`` are those of
+        words as they are written.
+        """
+        numbers = {} if numbers is None else numbers
+        n = max(map(len, encodings))
+        flags = np.zeros((5, len(encodings), n), dtype=bool)
+        places = np.full((3, len(encodings), n), -1, dtype=np.int64)
+        for text, (encoding, *rarest) in enumerate(zip(encodings, rare, listed, strict=True)):
+            end = len(encoding)
+            flags[0, text, :end] = True
+            flags[1, text, :end] = encoding.special
+            flags[2, text, _first(encoding)] = True
+            for flag, found in zip(flags[3:], rarest, strict=True):
+                if found is not None:
+                    flag[text, :end] = found
+            places[0, text, :end] = encoding.segment_ids
+            places[1, text, :end], places[2, text, :end] = _words(encoding, numbers)
+        return cls(*flags, *places)
+
+
+def counted_keys(queries: Marks, keys: Marks) -> Counted:
+    """For every share of ``SHARES`` which keys of which query count towards it. ``keys`` are ``queries`` themselves
+    where both are one text.
+    """
+    one_text = keys is queries  # else places and sentences of the two sides have nothing to do with each other
+    n, m = queries.real.shape[1], keys.real.shape[1]
+    special, first, typed = keys.special[:, None], keys.first[:, None], (keys.real & ~keys.special)[:, None]
+    itself = np.eye(n, m, dtype=bool)[None] & one_text
+    same_unit = (queries.word[..., None] == keys.word[:, None]) & one_text
+    same_segment = queries.segment[..., None] == keys.segment[:, None]
+    in_two = np.where(keys.real & ~keys.special, keys.segment, 0).any(axis=-1)
+    in_two &= (np.where(keys.real & ~keys.special, keys.segment, 1) == 0).any(axis=-1)
+    two_sentences = (in_two & one_text)[:, None, None]
     of_share: dict[str, BoolArray] = {
-        "first": first[None] & ~itself,
-        "separator": (special & ~first)[None] & ~itself,
-        "delimiter": (special | first)[None] & ~itself,
+        "first": first & ~itself,
+        "separator": special & ~first & ~itself,
+        "delimiter": (special | first) & ~itself,
         "itself": itself,
-        "previous": np.eye(*shape, k=-1, dtype=bool) & one_text,
-        "next": np.eye(*shape, k=1, dtype=bool) & one_text,
-        "same_word": (query_type[:, None] == key_type) & ~same_unit & ~special,
+        "previous": np.eye(n, m, k=-1, dtype=bool)[None] & one_text,
+        "next": np.eye(n, m, k=1, dtype=bool)[None] & one_text,
+        "same_word": (queries.kind[..., None] == keys.kind[:, None]) & ~same_unit & typed,
         "pieces": same_unit & ~itself,
-        "own_sentence": same_segment & ~special & two_sentences,
-        "other_sentence": ~same_segment & ~special & two_sentences,
-        "rare": (rank == rank.max())[None] & ~special & ~itself,
+        "own_sentence": same_segment & typed & two_sentences,
+        "other_sentence": ~same_segment & typed & two_sentences,
+        "rare": keys.rare[:, None] & typed & ~itself,
+        "rare_listed": keys.rare_listed[:, None] & typed & ~itself,
     }
-    return np.stack([np.broadcast_to(of_share[name], shape) for name in SHARES])
+    targets = np.stack([np.broadcast_to(of_share[name], (len(queries.real), n, m)) for name in SHARES], axis=1)
+    return Counted(targets, queries.real & ~queries.special, one_text)
+
+
+def rarest_tokens(encoding: Encoding, rarity: Sequence[float] | None) -> BoolArray | None:
+    """The rarest tokens of a text by a number for every id of the vocabulary, (n,); None without these numbers."""
+    if rarity is None:
+        return None
+    rank = np.array([rarity[id_] for id_ in encoding.ids], dtype=np.float64)
+    rank[np.array(encoding.special, dtype=bool)] = -np.inf
+    return np.asarray(rank == rank.max())
 
 
 def _first(encoding: Encoding) -> list[int]:

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from analysis.head_measures import MEASURE_NAMES, SHARES, Measured, Measures, Totals, counted_keys, mean_measures
+from analysis.head_measures import (
+    MEASURE_NAMES,
+    SHARES,
+    Marks,
+    Measured,
+    Measures,
+    Totals,
+    counted_keys,
+    mean_measures,
+    rarest_tokens,
+)
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, IntArray
 
@@ -160,7 +170,7 @@ class HeadTable:
     def frame(self) -> pd.DataFrame:
         """One row per head: layer, head (from 0), label, score, the measures, ``<share>_lift`` of shares.
 
-        Without the columns of "rare" where the table was made without the tokens' rarity.
+        Without the columns of "rare" and "rare_listed" where it is not known how rare tokens are.
         """
         columns: dict[str, object] = {
             "layer": self.layer,
@@ -170,8 +180,9 @@ class HeadTable:
         }
         columns |= {measure.name: getattr(self.measures, measure.name) for measure in fields(Measures)}
         columns |= {f"{share}_lift": self.lift(share) for share in SHARES}
-        if np.isnan(self.measures.rare).all():
-            del columns["rare"], columns["rare_lift"]
+        for share in ("rare", "rare_listed"):
+            if np.isnan(getattr(self.measures, share)).all():
+                del columns[share], columns[f"{share}_lift"]
         return pd.DataFrame(columns)
 
 
@@ -197,16 +208,25 @@ def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = No
             raise InvalidInput(f"The texts were read by two models, {model[0]} and {run.model.id}. Use one for all.")
         elif model[2] != run.stack:
             raise InvalidInput(f"The texts were read by two parts, {model[2]} and {run.stack}. Use one for all.")
-        queries = np.flatnonzero(~np.array(run.encoding.special, dtype=bool))
+        n_typed = sum(not special for special in run.encoding.special)
         n_texts += 1
-        n_queries += len(queries)
-        if len(queries):
-            targets = counted_keys(run.encoding, run.key_encoding, rarity)
+        n_queries += n_typed
+        if n_typed:
+            numbers: dict[str, int] = {}
+            queries, keys = (
+                Marks.of([encoding], [rarest_tokens(encoding, rarity)], [None], numbers)
+                for encoding in (run.encoding, run.key_encoding)
+            )
+            counted = counted_keys(queries, keys if run.stack == "cross" else queries)
             for layer, total in enumerate(totals):
-                total.add(run.layer(layer), targets, queries, one_text=run.stack != "cross")
+                total.add(counted.sums(run.layer(layer)[None]))
     if not n_queries:
         raise InvalidInput("There are no words to measure the heads on. Give at least one sentence.")
+    return table_of(totals, n_queries, n_texts)
 
+
+def table_of(totals: Sequence[Totals], n_queries: int, n_texts: int) -> HeadTable:
+    """The table of what was measured layer by layer."""
     sums = np.concatenate([total.sums[:-1] for total in totals])
     counts = np.concatenate([np.repeat(total.counts[None], len(total.sums) - 1, axis=0) for total in totals])
     base = np.concatenate([np.repeat(total.sums[-1:], len(total.sums) - 1, axis=0) for total in totals])

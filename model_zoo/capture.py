@@ -128,10 +128,12 @@ def _attend(
     return result
 
 
-def _unfused(call: Call, editor: Editor) -> torch.Tensor:
-    """softmax(q kᵀ · scaling) v step by step, with edges cut and weights noted; (batch, queries, heads, d')."""
+def weights_of(call: Call, hidden: torch.Tensor | None = None) -> torch.Tensor:
+    """Attention of a call, float (batch, heads, queries, keys): softmax(q kᵀ · scaling), masks and bias applied, and
+    nowhere where ``hidden`` (broadcast to that) is True. A query that may look nowhere gets zeros.
+    """
     group = call.query.shape[1] // call.key.shape[1]
-    key, value = (each.repeat_interleave(group, dim=1) if group > 1 else each for each in (call.key, call.value))
+    key = call.key.repeat_interleave(group, dim=1) if group > 1 else call.key
     scores = (call.query @ key.transpose(-1, -2)).float() * call.scaling
     if call.position_bias is not None:
         scores = scores + call.position_bias
@@ -139,10 +141,17 @@ def _unfused(call: Call, editor: Editor) -> torch.Tensor:
         scores = scores.masked_fill(torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1), -torch.inf)
     elif call.mask is not None:
         scores = scores.masked_fill(~call.mask, -torch.inf) if call.mask.dtype == torch.bool else scores + call.mask
-    if editor.hidden is not None:
-        scores = scores.masked_fill(editor.hidden, -torch.inf)
-    nowhere = torch.isneginf(scores).all(dim=-1, keepdim=True)  # who may look nowhere gets nothing
-    weights = scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
+    if hidden is not None:
+        scores = scores.masked_fill(hidden, -torch.inf)
+    nowhere = torch.isneginf(scores).all(dim=-1, keepdim=True)
+    return scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
+
+
+def _unfused(call: Call, editor: Editor) -> torch.Tensor:
+    """softmax(q kᵀ · scaling) v step by step, with edges cut and weights noted; (batch, queries, heads, d')."""
+    group = call.query.shape[1] // call.value.shape[1]
+    value = call.value.repeat_interleave(group, dim=1) if group > 1 else call.value
+    weights = weights_of(call, editor.hidden)
     if editor.maps is not None:
         editor.maps.append(weights)
     return (weights.to(value.dtype) @ value).transpose(1, 2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 from model_zoo import capture
-from model_zoo.capture import Call, as_array
+from model_zoo.capture import Call, as_array, weights_of
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.loading import LoadedModel
@@ -86,6 +87,94 @@ def attend_tokens(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One padded pass of some texts of similar length: ``places`` are theirs in the list they come from. ``calls`` are
+    what a layer's attention is made from, ``maps`` its finished attention in families that give nothing else.
+    """
+
+    loaded: LoadedModel
+    places: Sequence[int]
+    encodings: Sequence[Encoding]
+    calls: Sequence[Call]
+    maps: Sequence[torch.Tensor]
+    states: Sequence[HiddenStates | None]
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.maps or self.calls)
+
+    def layers(self) -> list[list[LayerAttention]]:
+        """What is kept of each layer, a text each, without padding."""
+        lengths = [len(encoding) for encoding in self.encodings]
+        if self.maps:
+            return [_cut_maps(as_array(maps), lengths) for maps in self.maps]
+        masks: list[dict[int, np.ndarray | None]] = [{} for _ in lengths]
+        return [_cut_call(call, lengths, masks) for call in self.calls]
+
+    @torch.inference_mode()
+    def weights(self, layer: int) -> torch.Tensor:
+        """Attention of a layer's heads, float (batch, heads, longest, longest). Nothing goes to padding; the rows of
+        padding mean nothing.
+        """
+        n = max(map(len, self.encodings))
+        if self.maps:
+            return self.maps[layer][..., :n, :n].float()
+        call = self.calls[layer]
+        lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
+        padding = torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None]
+        hidden = padding[:, None, None] if padding.any() else None
+        return weights_of(call, hidden)[..., :n, :n]
+
+    @torch.inference_mode()
+    def value_norms(self, layer: int) -> FloatArray | None:
+        """‖f(x)‖ of every token in a layer's heads, (batch, heads, longest), as in ``AttentionRun.value_norms``; None
+        where values or the output projection are not available.
+        """
+        projections = self.loaded.output_projections("encoder")
+        projection = projections[layer] if layer < len(projections) else None
+        if not self.calls or projection is None:
+            return None
+        n = max(map(len, self.encodings))
+        values = self.calls[layer].value[:, :, :n].float()
+        weight = torch.as_tensor(projection, device=values.device)  # (heads, d', width)
+        group = len(weight) // values.shape[1]
+        values = values.repeat_interleave(group, dim=1) if group > 1 else values
+        # ‖v W‖² = v (W Wᵀ) vᵀ, where d' is a tenth of the width.
+        gram = weight @ weight.transpose(-1, -2)
+        return as_array(((values @ gram) * values).sum(dim=-1).clamp(min=0).sqrt())
+
+
+def attend_batches(
+    loaded: LoadedModel, encodings: Sequence[Encoding], states_of: Sequence[int] | bool = False
+) -> Iterator[Batch]:
+    """Padded passes of the encoder over many texts, shortest first. What a batch holds is gone with it."""
+    with_states, state_layers = _wanted(states_of)
+    options = {"output_hidden_states": True} if with_states else {}
+    for places in batches(encodings, loaded.family.pads):
+        of_batch = [encodings[index] for index in places]
+        inputs = loaded.inputs(of_batch)
+        norm = loaded.final_norm if with_states else None
+        maps: tuple[torch.Tensor, ...] = ()
+        with (
+            torch.inference_mode(),
+            loaded.recording(max(map(len, of_batch))) as calls,
+            _given_to(norm) as given,
+        ):
+            if loaded.gives_maps:
+                output = loaded.encoder(**inputs, output_attentions=True, **options)
+                maps = _maps(output, "encoder")
+            else:
+                output = loaded.encoder(**inputs, **options)
+            states = (
+                _states(loaded, of_batch, output.hidden_states, given, state_layers)
+                if with_states
+                else [None] * len(places)
+            )
+        _refuse_without_attention(loaded, maps or calls)
+        yield Batch(loaded, places, of_batch, calls, maps, states)
+
+
 def attend_many(
     loaded: LoadedModel, texts: Sequence[Texts], max_tokens: int | None = None, states_of: Sequence[int] | bool = False
 ) -> Iterator[tuple[int, AttentionRun]]:
@@ -93,38 +182,19 @@ def attend_many(
 
     Each run holds copies of its own rows, without padding: the numbers of ``attend``, but for rounding.
     """
-    with_states, state_layers = _wanted(states_of)
     encodings = [loaded.encode(text, text_pair, max_tokens) for text, text_pair in texts]
-    options = {"output_hidden_states": True} if with_states else {}
-    projections = None
-    for batch in batches(encodings, loaded.family.pads):
-        inputs = loaded.inputs([encodings[index] for index in batch])
-        lengths = [len(encodings[index]) for index in batch]
-        norm = loaded.final_norm if with_states else None
-        with torch.inference_mode(), loaded.recording(max(lengths)) as calls, _given_to(norm) as given:
-            if loaded.gives_maps:
-                output = loaded.encoder(**inputs, output_attentions=True, **options)
-                of_layers = [_cut_maps(as_array(maps), lengths) for maps in _maps(output, "encoder")]
-            else:
-                output = loaded.encoder(**inputs, **options)
-                masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
-                of_layers = [_cut_call(call, lengths, masks) for call in calls]
-        _refuse_without_attention(loaded, of_layers)
-        if projections is None:
-            projections = loaded.output_projections("encoder")
-        of_batch = [encodings[index] for index in batch]
-        states = (
-            _states(loaded, of_batch, output.hidden_states, given, state_layers) if with_states else [None] * len(batch)
-        )
-        for row, index in enumerate(batch):
+    for batch in attend_batches(loaded, encodings, states_of):
+        projections = loaded.output_projections("encoder")
+        of_layers = batch.layers()
+        for row, (place, encoding) in enumerate(zip(batch.places, batch.encodings, strict=True)):
             yield (
-                index,
+                place,
                 AttentionRun(
-                    encoding=encodings[index],
+                    encoding=encoding,
                     model=loaded.info,
                     layers=tuple(of_layer[row] for of_layer in of_layers),
                     output_projections=projections,
-                    states=states[row],
+                    states=batch.states[row],
                 ),
             )
 
