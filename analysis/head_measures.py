@@ -128,7 +128,7 @@ class Counted:
         """
         n_texts, n_heads = weights.shape[:2]
         weights = np.where(self.queries[:, None, :, None], weights, np.float32(0))
-        seen = self._visible((weights > 0).any(axis=1))
+        seen = self._visible(np.any(weights > 0, axis=1))
         choice = self.queries & (seen.n_visible > 1)
         several = np.maximum(seen.n_visible - 1, 1)
         entropy = np.concatenate([_entropy(weights), _entropy(seen.even)[:, None]], axis=1)  # (texts, heads + 1, n)
@@ -166,7 +166,7 @@ class Counted:
         chance = np.interp(keys, _KEYS, _SPREAD).sum(), (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
         return Sums(sums, counts, np.array(chance), by_value)
 
-    def _visible(self, visible: BoolArray) -> _Seen:
+    def _visible(self, visible: npt.NDArray[np.bool_]) -> _Seen:
         """What follows from which keys a layer's queries may see, (texts, n, m); mostly the same for all layers."""
         if self._seen is None or not np.array_equal(self._seen[0], visible):
             self._seen = visible, self._of_visible(visible)
@@ -177,7 +177,7 @@ class Counted:
         n_visible = visible.sum(axis=-1)
         even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
         seen = self.targets & visible[:, None] & self.queries[:, None, :, None]
-        distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * (visible if self.one_text else False)
+        distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * visible * self.one_text
         keys = np.concatenate([seen, distance[:, None]], axis=1, dtype=np.float32)
         measured = self.queries & (n_visible > 0) & self.one_text
         counts = np.concatenate([seen.any(axis=-1).sum(axis=-1), measured.sum(axis=-1)[:, None]], axis=1)
