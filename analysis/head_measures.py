@@ -127,7 +127,6 @@ class Counted:
         heads, m) of the keys' values.
         """
         n_texts, n_heads = weights.shape[:2]
-        weights = np.where(self.queries[:, None, :, None], weights, np.float32(0))
         seen = self._visible(np.any(weights > 0, axis=1))
         choice = self.queries & (seen.n_visible > 1)
         several = np.maximum(seen.n_visible - 1, 1)

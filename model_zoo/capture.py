@@ -136,14 +136,18 @@ def weights_of(call: Call, hidden: torch.Tensor | None = None) -> torch.Tensor:
     key = call.key.repeat_interleave(group, dim=1) if group > 1 else call.key
     scores = (call.query @ key.transpose(-1, -2)).float() * call.scaling
     if call.position_bias is not None:
-        scores = scores + call.position_bias
+        scores += call.position_bias
     if call.mask is None and call.causal:
-        scores = scores.masked_fill(torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1), -torch.inf)
+        scores.masked_fill_(torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1), -torch.inf)
+    elif call.mask is not None and call.mask.dtype == torch.bool:
+        scores.masked_fill_(~call.mask, -torch.inf)
     elif call.mask is not None:
-        scores = scores.masked_fill(~call.mask, -torch.inf) if call.mask.dtype == torch.bool else scores + call.mask
+        scores = scores + call.mask
     if hidden is not None:
         scores = scores.masked_fill(hidden, -torch.inf)
-    nowhere = torch.isneginf(scores).all(dim=-1, keepdim=True)
+    nowhere = torch.isneginf(scores.amax(dim=-1, keepdim=True))
+    if not nowhere.any():
+        return scores.softmax(dim=-1)
     return scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
 
 

@@ -120,10 +120,10 @@ class Batch:
         n = max(map(len, self.encodings))
         if self.maps:
             return self.maps[layer][..., :n, :n].float()
-        call = self.calls[layer]
-        lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
-        padding = torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None]
-        hidden = padding[:, None, None] if padding.any() else None
+        call, hidden = self.calls[layer], None
+        if call.mask is None or call.mask.shape[-1] < call.key.shape[2]:  # a mask hides padding itself
+            lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
+            hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]
         return weights_of(call, hidden)[..., :n, :n]
 
     @torch.inference_mode()
@@ -136,13 +136,13 @@ class Batch:
         if not self.calls or projection is None:
             return None
         n = max(map(len, self.encodings))
-        values = self.calls[layer].value[:, :, :n].float()
+        values = self.calls[layer].value[:, :, :n].float().transpose(0, 1)  # (key heads, batch, n, d')
         weight = torch.as_tensor(projection, device=values.device)  # (heads, d', width)
-        group = len(weight) // values.shape[1]
-        values = values.repeat_interleave(group, dim=1) if group > 1 else values
+        group = len(weight) // len(values)
+        values = (values.repeat_interleave(group, dim=0) if group > 1 else values).flatten(1, 2)
         # ‖v W‖² = v (W Wᵀ) vᵀ, where d' is a tenth of the width.
-        gram = weight @ weight.transpose(-1, -2)
-        return as_array(((values @ gram) * values).sum(dim=-1).clamp(min=0).sqrt())
+        squares = torch.linalg.vecdot(values @ (weight @ weight.transpose(-1, -2)), values)
+        return as_array(squares.clamp(min=0).sqrt().unflatten(1, (-1, n)).transpose(0, 1))
 
 
 def attend_batches(

@@ -154,7 +154,7 @@ def test_measures_equal_a_slow_loop(first: list[str], second: list[str], seed: i
         "other_sentence": lambda i, j: j in queries and encoding.segment_ids[i] != encoding.segment_ids[j],
         "rare": lambda i, j: j != i and j in queries and encoding.ids[j] == rarest,
     }
-    assert counts_to.keys() == SHARES.keys()
+    assert counts_to.keys() == SHARES.keys() - {"rare_listed"}
     for head, weights in enumerate(maps):
         assert table.measures.entropy[head] == pytest.approx(
             np.mean([entropy(weights[i], base=2) for i in queries]), abs=1e-4

@@ -1,0 +1,362 @@
+"""Relations between words, and the heads that find them: chosen on one half of the sentences, judged on the other.
+
+A case is a word of a sentence, a relation and a direction: from a dependent to its head ("up"), or from a head to its
+dependents of this relation ("down"), any of which counts. A head is right where the word it looks at most, itself and
+special tokens left out, is such a partner (Clark et al. 2019, whose heads are chosen and judged on the same sentences).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.corpus.sentences import Sentence
+from analysis.intervals import wilson
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
+
+Direction = Literal["up", "down"]
+DIRECTIONS: Final[tuple[Direction, ...]] = ("up", "down")
+
+OFFSETS: Final = tuple(offset for offset in range(-10, 11) if offset)
+"""The fixed offsets that a head is held against, in words."""
+
+_BIT: Final = {offset: 1 << place for place, offset in enumerate(OFFSETS)}
+
+FEWEST: Final = 10
+"""Cases in each half below which nothing is said of a relation."""
+
+MOST_IN_ENSEMBLE: Final = 4
+_AMONG: Final = 6  # the best heads of the half that chooses, of which ensembles are made
+_DRAWS: Final = 2000
+_BLOCK: Final = 200  # draws at a time: 10,000 sentences take 16 MB
+_SIGNS: Final = 9999
+_MANY: Final = 50
+_SEED: Final = 35
+_LEFT_OUT = frozenset({"_", "punct", "root"})
+
+
+class Relation(NamedTuple):
+    """A universal relation and where a head looks from."""
+
+    deprel: str
+    direction: Direction
+
+
+class Asked(NamedTuple):
+    """One case of a sentence: the places of the word that looks and of its partners."""
+
+    relation: Relation
+    query: int
+    partners: tuple[int, ...]
+
+    @property
+    def nearest(self) -> int:
+        """The partner that is nearest, the first of two."""
+        return min(self.partners, key=lambda place: abs(place - self.query))
+
+    @property
+    def offsets(self) -> int:
+        """Which of ``OFFSETS`` lead from the word to one of its partners, as bits."""
+        return sum(_BIT.get(offset, 0) for offset in {partner - self.query for partner in self.partners})
+
+
+def asked_of(sentence: Sentence, placed: BoolArray) -> Iterator[Asked]:
+    """The cases of a sentence between words that are ``placed`` (words,) among a model's tokens; punctuation and the
+    root's own relation are left out.
+    """
+    below: dict[tuple[int, str], list[int]] = {}
+    for place, (head, deprel) in enumerate(zip(sentence.heads, sentence.deprel, strict=True)):
+        if head < 0 or deprel in _LEFT_OUT or not (placed[place] and placed[head]):
+            continue
+        yield Asked(Relation(deprel, "up"), place, (head,))
+        below.setdefault((head, deprel), []).append(place)
+    for (head, deprel), dependents in below.items():
+        yield Asked(Relation(deprel, "down"), head, tuple(dependents))
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Cases of many sentences, in no order that means anything: an entry each.
+
+    ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``judged`` whether it is of
+    the half that judges, ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as
+    in ``Asked``, ``chance`` how often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are
+    right, packed as ``numpy.packbits`` does.
+    """
+
+    names: tuple[Relation, ...]
+    n_heads: int
+    relation: IntArray = field(repr=False)
+    sentence: IntArray = field(repr=False)
+    judged: BoolArray = field(repr=False)
+    query: IntArray = field(repr=False)
+    key: IntArray = field(repr=False)
+    offsets: IntArray = field(repr=False)
+    chance: FloatArray = field(repr=False)
+    right: npt.NDArray[np.uint8] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, asked: Sequence[Asked], right: BoolArray, sentence: IntArray, judged: BoolArray, n_words: IntArray
+    ) -> Cases:
+        """Put together from cases, which heads are right (cases, heads), and of each case (cases,) its sentence's
+        number and half, and how many of its words are placed.
+        """
+        names = tuple(sorted({one.relation for one in asked}))
+        number = {name: place for place, name in enumerate(names)}
+        n_partners: IntArray = np.array([len(one.partners) for one in asked], dtype=np.int64)
+        return cls(
+            names=names,
+            n_heads=right.shape[1],
+            relation=np.array([number[one.relation] for one in asked], dtype=np.uint16),
+            sentence=sentence.astype(np.int32),
+            judged=judged.astype(bool),
+            query=np.array([one.query for one in asked], dtype=np.uint16),
+            key=np.array([one.nearest for one in asked], dtype=np.uint16),
+            offsets=np.array([one.offsets for one in asked], dtype=np.uint32),
+            chance=(n_partners / np.maximum(n_words - 1, 1)).astype(np.float32),
+            right=np.packbits(right, axis=1),
+        )
+
+    def __len__(self) -> int:
+        return len(self.relation)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Cases]) -> Cases:
+        """The cases of all parts, which are of the same heads."""
+        names = tuple(sorted({name for part in parts for name in part.names}))
+        number = {name: place for place, name in enumerate(names)}
+        relation = [
+            np.array([number[name] for name in part.names], dtype=np.uint16)[part.relation]
+            if len(part)
+            else part.relation
+            for part in parts
+        ]
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS[1:]}
+        return cls(names, parts[0].n_heads, np.concatenate(relation), **arrays)
+
+    @property
+    def n_bytes(self) -> int:
+        """What its arrays take."""
+        return sum(getattr(self, name).nbytes for name in _ARRAYS)
+
+    def where(self, chosen: BoolArray) -> Cases:
+        """Some of them (cases,)."""
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _ARRAYS})
+
+    def of_relation(self, relation: Relation) -> Cases:
+        """Those of one relation, in the order of the corpus; of ``ALL`` those of every relation from below."""
+        if relation == ALL:
+            up = np.array([name.direction == "up" for name in self.names], dtype=bool)
+            found = self.where(up[self.relation] if len(self) else np.zeros(0, dtype=bool))
+        elif relation in self.names:
+            found = self.where(self.relation == self.names.index(relation))
+        else:
+            found = self.where(np.zeros(len(self), dtype=bool))
+        order = np.lexsort((found.query, found.sentence))
+        return found.where(order)  # type: ignore[arg-type]
+
+    def heads_right(self) -> BoolArray:
+        """Which heads are right, (cases, heads)."""
+        return np.unpackbits(self.right, axis=1, count=self.n_heads).astype(bool)
+
+    def offsets_right(self) -> BoolArray:
+        """Which of ``OFFSETS`` are right, (cases, offsets)."""
+        return (self.offsets[:, None] >> np.arange(len(OFFSETS)) & 1).astype(bool)
+
+
+_ARRAYS: Final = ("relation", "sentence", "judged", "query", "key", "offsets", "chance", "right")
+ALL: Final = Relation("all", "up")
+"""Every relation, from the dependent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often something is right, with its 95% interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One relation and the head that finds it best.
+
+    ``head`` is a place among all heads, layer by layer; it and the ``offset`` are the best on the ``n_choosing`` cases
+    of one half, and judged on the ``n_judged`` cases of ``n_sentences`` sentences of the other. ``choosing`` and
+    ``judged`` (heads,) are how often each head is right on each half. ``chance`` is how often a word drawn at random is
+    right. ``p`` is how likely the head would do better than the offset by so much if both were as good as each other
+    (one-sided, sentences as the units), corrected for the number of relations (Holm 1979).
+    """
+
+    relation: Relation
+    n_choosing: int
+    n_judged: int
+    n_sentences: int
+    head: int
+    accuracy: Share
+    offset: int
+    by_offset: Share
+    chance: float
+    p: float
+    choosing: DoubleArray = field(repr=False)
+    judged: DoubleArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is found of each relation, those with most cases first; ``too_few`` are relations with fewer than ``FEWEST``
+    cases in a half, with how many they have in all.
+    """
+
+    found: tuple[Found, ...]
+    too_few: tuple[tuple[Relation, int], ...]
+
+    def of(self, relation: Relation) -> Found | None:
+        return next((one for one in self.found if one.relation == relation), None)
+
+
+def findings(cases: Cases) -> Findings:
+    """Choose the best head and the best offset of every relation and direction on one half, and judge them on the
+    other.
+    """
+    up = np.array([name.direction == "up" for name in cases.names], dtype=bool)
+    every = [(ALL, up[cases.relation])] if len(cases) else []
+    rows: list[Found] = []
+    hits: list[tuple[BoolArray, IntArray]] = []
+    too_few, p_values = [], []
+    for relation, chosen in [*every, *((name, cases.relation == at) for at, name in enumerate(cases.names))]:
+        choose, judge = chosen & ~cases.judged, chosen & cases.judged
+        if min(choose.sum(), judge.sum()) < FEWEST:
+            too_few.append((relation, int(chosen.sum())))
+            continue
+        choosers, judges = cases.where(choose), cases.where(judge)
+        right = judges.heads_right()
+        choosing, judged = choosers.heads_right().mean(axis=0), right.mean(axis=0)
+        head, offset = int(choosing.argmax()), int(choosers.offsets_right().mean(axis=0).argmax())
+        of_head, of_offset, sentence = right[:, head], judges.offsets_right()[:, offset], judges.sentence
+        hits += [(of_head, sentence), (of_offset, sentence)]
+        p_values.append(p_better(of_head, of_offset, sentence))
+        unknown = Share(0, 0, 0)
+        rows.append(
+            Found(
+                relation=relation,
+                n_choosing=int(choose.sum()),
+                n_judged=int(judge.sum()),
+                n_sentences=len(np.unique(sentence)),
+                head=head,
+                accuracy=unknown,
+                offset=OFFSETS[offset],
+                by_offset=unknown,
+                chance=float(judges.chance.mean()),
+                p=1.0,
+                choosing=choosing,
+                judged=judged,
+            )
+        )
+    shares = bootstrap(hits)
+    whole = [
+        replace(row, accuracy=accuracy, by_offset=by, p=p)
+        for row, accuracy, by, p in zip(rows, shares[::2], shares[1::2], holm(p_values), strict=True)
+    ]
+    whole.sort(key=lambda row: (row.relation != ALL, -row.n_judged, row.relation))
+    too_few.sort(key=lambda each: (-each[1], each[0]))
+    return Findings(tuple(whole), tuple(too_few))
+
+
+def bootstrap(asked: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, seed: int = _SEED) -> list[Share]:
+    """Of each the share of cases that are right, with the interval between the 2.5 and the 97.5% of what is found where
+    sentences are drawn with replacement (Efron 1979); (cases,) right and the number of the sentence. All have the same
+    draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for so many sentences.
+    """
+    if not asked:
+        return []
+    numbers = np.unique(np.concatenate([sentence for _, sentence in asked]))
+    n = len(numbers)
+    sums = np.zeros((n, 2 * len(asked)))  # right and all cases of each sentence
+    for column, (right, sentence) in enumerate(asked):
+        place = np.searchsorted(numbers, sentence)
+        sums[:, 2 * column] = np.bincount(place, weights=right.astype(np.float64), minlength=n)
+        sums[:, 2 * column + 1] = np.bincount(place, minlength=n)
+    rng = np.random.default_rng(seed)
+    found = []
+    for start in range(0, draws, _BLOCK):
+        block = min(_BLOCK, draws - start)
+        drawn = rng.integers(n, size=(block, n)) + n * np.arange(block)[:, None]
+        often = np.bincount(drawn.reshape(-1), minlength=block * n).reshape(block, n)
+        found.append(often @ sums)
+    drawn_sums = np.concatenate(found)
+    shares = []
+    for column, (right, sentence) in enumerate(asked):
+        share = float(right.mean())
+        hits, size = drawn_sums[:, 2 * column], drawn_sums[:, 2 * column + 1]
+        if share in (0.0, 1.0):
+            shares.append(Share(share, *wilson(share, len(np.unique(sentence)))))
+        else:
+            low, high = np.quantile(hits[size > 0] / size[size > 0], [0.025, 0.975])
+            shares.append(Share(share, float(low), float(high)))
+    return shares
+
+
+def p_better(a: BoolArray, b: BoolArray, sentence: IntArray) -> float:
+    """How likely ``a`` would be right so much more often than ``b`` if each sentence's difference were as likely of
+    either sign (Fisher 1935): by drawn signs, of many sentences by the normal distribution. One-sided.
+    """
+    _, place = np.unique(sentence, return_inverse=True)
+    difference = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
+    difference = difference[difference != 0]
+    if not len(difference):
+        return 1.0
+    total = difference.sum()
+    if len(difference) > _MANY:
+        return 0.5 * math.erfc(total / math.sqrt(2 * (difference**2).sum()))
+    signs = np.random.default_rng(_SEED).integers(0, 2, size=(_SIGNS, len(difference)), dtype=np.int8) * 2 - 1
+    return float((1 + (signs @ difference >= total - 1e-9).sum()) / (1 + _SIGNS))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p of several tests, corrected so that the chance of any false one stays below the level of each (Holm 1979)."""
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(order))
+    worst = 0.0
+    for done, at in enumerate(order):
+        worst = max(worst, min(1.0, p_values[at] * (len(order) - done)))
+        corrected[at] = worst
+    return corrected.tolist()
+
+
+Group = tuple[int, ...]
+"""Heads, by their places among all heads, whose attention is averaged."""
+
+
+def ensembles(found: Found) -> tuple[Group, ...]:
+    """The sets of two to four of the heads that are best on the half that chooses, and each of these alone; which of
+    them is best is for that half to say, too (Limisiewicz et al. 2020).
+    """
+    best = np.argsort(-found.choosing, kind="stable")[:_AMONG].tolist()
+    sizes = range(1, min(MOST_IN_ENSEMBLE, len(best)) + 1)
+    return tuple(tuple(sorted(group)) for size in sizes for group in combinations(best, size))
+
+
+@dataclass(frozen=True, slots=True)
+class Ensemble:
+    """The best set of heads of a relation on the half that chooses, and how often it is right on the other."""
+
+    relation: Relation
+    heads: Group
+    accuracy: Share
+
+
+def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> Ensemble | None:
+    """Choose and judge among groups; ``cases`` are those of the relation, their "heads" are the groups. None where
+    there are too few of them.
+    """
+    found = findings(cases).of(relation)
+    return None if found is None else Ensemble(relation, groups[found.head], found.accuracy)

@@ -1,0 +1,372 @@
+"""What a model's heads do over a corpus: a ``Survey``, made of parts that add up in any order.
+
+``Measuring`` makes the part of one padded batch from attention that it is given layer by layer. All scores are sums
+over sentences, cases, and examples that a part keeps few of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from analysis.corpus.between_words import Strongest, between_words, edges_found, hide_trivial, strongest_pairs
+from analysis.corpus.examples import Examples
+from analysis.corpus.moments import Moments
+from analysis.corpus.placing import word_of_token
+from analysis.corpus.relations import ALL, Asked, Cases, Direction, Relation, asked_of
+from analysis.corpus.sentences import Sentence
+from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, Totals, counted_keys
+from analysis.heads import HeadTable, table_of
+from analysis.probing.trees import is_punctuation
+from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray
+from model_zoo.types import counted as counted_noun
+
+BY_VALUE: Final = "value_"
+"""What the names of shares begin with where each key counts by α · ‖f(x)‖ instead of α."""
+
+NAMES: Final = (*MEASURE_NAMES, *(f"{BY_VALUE}{share}" for share in SHARES))
+"""The measures of a survey, in the order of their columns."""
+
+NUMBERS: Final = frozenset({"entropy", "distance"})
+"""The measures that are no shares: bits and tokens."""
+
+
+class Head(NamedTuple):
+    """A head by layer and number, both from 0."""
+
+    layer: int
+    head: int
+
+
+class Told(NamedTuple):
+    """What could not be measured: sentences longer than the model reads, with how many of their tokens were left out;
+    words without a token of their own, because the tokenizer joins them to a neighbour, drops or cuts them; relations
+    that such words are part of; sentences whose tree could therefore not be compared.
+    """
+
+    cut_sentences: int = 0
+    cut_tokens: int = 0
+    words: int = 0
+    relations: int = 0
+    trees: int = 0
+
+    def sentences(self) -> tuple[str, ...]:
+        """The same for the screen; nothing where all was measured."""
+        said = []
+        if self.cut_sentences:
+            said.append(
+                f"{counted_noun(self.cut_sentences, 'sentence')} longer than the model reads: "
+                f"{counted_noun(self.cut_tokens, 'token')} at their ends left out."
+            )
+        if self.words:
+            said.append(
+                f"{counted_noun(self.words, 'word')} without a token of their own (cut off, dropped, or joined to a "
+                f"neighbour by the tokenizer): {counted_noun(self.relations, 'relation')} and "
+                f"{counted_noun(self.trees, 'tree')} of such words left out."
+            )
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What was measured of some sentences; the sum of two is that of both their sentences.
+
+    ``heads`` are the heads of each layer; everything "of all heads" goes layer by layer. ``moments`` of ``NAMES`` are
+    of all heads (heads, names), their counts of each layer repeated for its heads; ``uniform`` (layers, measures) and
+    ``chance`` (layers, 2) as in ``head_measures.Totals``. ``cases`` are those of relations, ``edges`` the moments of
+    gold edges that a head's own tree has (heads,), and ``chain`` (1,) of the chain of neighbours.
+    """
+
+    heads: tuple[int, ...]
+    n_texts: int
+    n_tokens: int
+    n_queries: int
+    told: Told
+    moments: Moments
+    uniform: DoubleArray = field(repr=False)
+    chance: DoubleArray = field(repr=False)
+    cases: Cases
+    edges: Moments
+    chain: Moments
+    examples: Examples
+
+    def __add__(self, other: Survey) -> Survey:
+        return total([self, other])
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of all layers."""
+        return sum(self.heads)
+
+    def head(self, place: int) -> Head:
+        """The head at a place among all."""
+        layer = int(np.searchsorted(np.cumsum(self.heads), place, side="right"))
+        return Head(layer, place - sum(self.heads[:layer]))
+
+    def place(self, layer: int, head: int) -> int:
+        """The place of a head among all."""
+        return sum(self.heads[:layer]) + head
+
+    def every_head(self) -> list[Head]:
+        return [Head(layer, head) for layer, n in enumerate(self.heads) for head in range(n)]
+
+    def measure(self, name: str) -> DoubleArray:
+        """The mean of a measure of all heads, (heads,); nan where undefined."""
+        return self.moments.means[:, NAMES.index(name)]
+
+    def interval(self, name: str) -> tuple[DoubleArray, DoubleArray]:
+        """The ends of the 95% intervals over sentences, (heads,) each."""
+        column = NAMES.index(name)
+        return self.moments.column(column).intervals(shares=name not in NUMBERS)
+
+    def defined(self) -> tuple[str, ...]:
+        """The names of the measures that any head has."""
+        means = self.moments.means
+        return tuple(name for place, name in enumerate(NAMES) if np.isfinite(means[:, place]).any())
+
+    def table(self) -> HeadTable:
+        """The same as ``analysis.heads.head_table`` of these sentences' runs: measures and labels by rules."""
+        n = len(MEASURE_NAMES)
+        ends = np.cumsum(self.heads)
+        totals = [
+            Totals(
+                np.concatenate([self.moments.s[end - heads : end, :n], self.uniform[layer][None]]),
+                self.moments.n[end - 1, :n],
+                self.chance[layer],
+            )
+            for layer, (heads, end) in enumerate(zip(self.heads, ends, strict=True))
+        ]
+        return table_of(totals, self.n_queries, self.n_texts)
+
+
+def total(parts: Sequence[Survey]) -> Survey:
+    """The sum of some parts, of one model."""
+    first = parts[0]
+    plain = {
+        one.name: reduce(add, (getattr(part, one.name) for part in parts))
+        for one in fields(Survey)
+        if one.name not in ("heads", "told", "cases")
+    }
+    told = Told(*(sum(numbers) for numbers in zip(*(part.told for part in parts), strict=True)))
+    return Survey(heads=first.heads, told=told, cases=Cases.joined([part.cases for part in parts]), **plain)
+
+
+class _Placed:
+    """The words of one padded batch among its tokens."""
+
+    def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding]) -> None:
+        self.sentences, self.encodings = sentences, encodings
+        self.n_words = max(1, *map(len, sentences))
+        self.word_of = np.full((len(sentences), max(map(len, encodings))), -1, dtype=np.int64)
+        for row, (sentence, encoding) in enumerate(zip(sentences, encodings, strict=True)):
+            self.word_of[row, : len(encoding)] = word_of_token(encoding, sentence.spans)
+        self.placed = (self.word_of[..., None] == np.arange(self.n_words)).any(axis=1)  # (texts, words)
+        self.asked = [
+            (row, asked) for row, sentence in enumerate(sentences) for asked in asked_of(sentence, self.placed[row])
+        ]
+
+    def between(self, weights: FloatArray) -> FloatArray:
+        """Attention between words, nothing between a word and itself: see ``between_words``."""
+        between = between_words(weights, self.word_of, self.n_words)
+        hide_trivial(between, self.placed)
+        return between
+
+    def cases(self, asked: Sequence[tuple[int, Asked]], right: BoolArray) -> Cases:
+        rows = [row for row, _ in asked]
+        numbers = np.array([sentence.number for sentence in self.sentences])
+        judged = np.array([sentence.judged for sentence in self.sentences])
+        return Cases.of([one for _, one in asked], right, numbers[rows], judged[rows], self.placed.sum(axis=1)[rows])
+
+
+def _partners(asked: Sequence[tuple[int, Asked]]) -> IntArray:
+    """The partners of each case, (cases, most), -1 where there are fewer."""
+    most = max((len(one.partners) for _, one in asked), default=1)
+    return np.array([[*one.partners, *[-1] * (most - len(one.partners))] for _, one in asked]).reshape(-1, most)
+
+
+class Layer(NamedTuple):
+    """What was measured of one layer."""
+
+    moments: Moments
+    uniform: DoubleArray
+    chance: DoubleArray
+    right: BoolArray
+    edges: IntArray
+    strongest: Strongest
+
+
+class Measuring:
+    """One padded batch of sentences, measured a layer at a time (``layer``), in any order and by several threads;
+    ``survey`` puts the layers together.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding]) -> None:
+        self._placed = _Placed(sentences, encodings)
+        rare, listed = (
+            [
+                None if sentence.rare[which] is None else of_token[: len(encoding)] == sentence.rare[which]
+                for sentence, encoding, of_token in zip(sentences, encodings, self._placed.word_of, strict=True)
+            ]
+            for which in (0, 1)
+        )
+        marks = Marks.of(encodings, rare, listed)
+        self._counted = counted_keys(marks, marks)
+        self._rows = np.array([row for row, _ in self._placed.asked], dtype=np.int64)
+        self._queries = np.array([asked.query for _, asked in self._placed.asked], dtype=np.int64)
+        self._partners = _partners(self._placed.asked)
+        self._find_trees()
+
+    def layer(self, weights: FloatArray, norms: FloatArray | None) -> Layer:
+        """A layer's attention (texts, heads, n, n) measured; ``norms`` (texts, heads, n) are what each key's value
+        weighs.
+        """
+        placed, n_heads = self._placed, weights.shape[1]
+        sums = self._counted.sums(weights, norms)
+        by_value, of_shares = sums.by_value, sums.counts[:, [MEASURE_NAMES.index(share) for share in SHARES]]
+        if by_value is None:
+            by_value, of_shares = np.zeros((len(weights), n_heads, len(SHARES))), np.zeros(of_shares.shape)
+        of_heads = np.concatenate([sums.sums[:, :-1], by_value], axis=2)
+        counts = np.concatenate([sums.counts, of_shares], axis=1)
+
+        between = placed.between(weights)
+        partner = between.argmax(axis=-1)  # (texts, words, heads)
+        found = partner[self._rows, self._queries]  # (cases, heads)
+        return Layer(
+            moments=Moments.of(of_heads, counts[:, None]).spread(n_heads),
+            uniform=sums.sums[:, -1].sum(axis=0),
+            chance=sums.chance,
+            right=(found[..., None] == self._partners[:, None]).any(axis=-1),
+            edges=edges_found(between, self._tree_words, self._gold),
+            strongest=strongest_pairs(between, partner, placed.placed),
+        )
+
+    def survey(self, layers: Sequence[Layer]) -> Survey:
+        """What was measured, from all layers in their order."""
+        placed = self._placed
+        numbers = np.array([sentence.number for sentence in placed.sentences], dtype=np.int64)
+        right = np.concatenate([layer.right for layer in layers], axis=1)
+        n_gold = self._gold.sum(axis=(1, 2))[:, None] // 2
+        of_layers = [layer.strongest for layer in layers]
+        strongest = Strongest(*(np.concatenate(each, axis=1) for each in zip(*of_layers, strict=True)))
+        edges = np.concatenate([layer.edges for layer in layers], axis=1)
+        return Survey(
+            heads=tuple(len(layer.moments.s) for layer in layers),
+            n_texts=len(numbers),
+            n_tokens=sum(map(len, placed.encodings)),
+            n_queries=int(self._counted.queries.sum()),
+            told=self._told(),
+            moments=Moments.stacked([layer.moments for layer in layers]),
+            uniform=np.array([layer.uniform for layer in layers]),
+            chance=np.array([layer.chance for layer in layers]),
+            cases=placed.cases(placed.asked, right),
+            edges=Moments.of(edges.astype(np.float64), n_gold),
+            chain=Moments.of(self._chain[:, None].astype(np.float64), n_gold),
+            examples=Examples.of(strongest, numbers),
+        )
+
+    def _find_trees(self) -> None:
+        """The gold edges of trees whose words all have tokens, punctuation left out (texts, words, words); the words
+        that such a tree spans (texts, words), and how many of its edges link neighbours (texts,).
+        """
+        placed = self._placed
+        shape = len(placed.sentences), placed.n_words
+        self._gold = np.zeros((*shape, shape[1]), dtype=bool)
+        self._tree_words = np.zeros(shape, dtype=bool)
+        self._chain = np.zeros(shape[0], dtype=np.int64)
+        self._trees_left_out = 0
+        for row, sentence in enumerate(placed.sentences):
+            if not any(head >= 0 for head in sentence.heads):
+                continue
+            counted = [
+                place
+                for place, (word, upos) in enumerate(zip(sentence.words, sentence.upos, strict=True))
+                if not is_punctuation(word, upos)
+            ]
+            if not placed.placed[row, counted].all():
+                self._trees_left_out += 1
+                continue
+            within = set(counted)
+            for place in counted:
+                head = sentence.heads[place]
+                if head in within:
+                    self._gold[row, place, head] = self._gold[row, head, place] = True
+            self._tree_words[row, counted] = True
+            self._chain[row] = sum(self._gold[row, one, other] for one, other in pairwise(counted))
+
+    def _told(self) -> Told:
+        placed = self._placed
+        dropped = [encoding.n_dropped for encoding in placed.encodings if encoding.n_dropped]
+        n_missing = np.array([*map(len, placed.sentences)]) - placed.placed.sum(axis=1)
+        incomplete = [(sentence, placed.placed[row]) for row, sentence in enumerate(placed.sentences) if n_missing[row]]
+        lost = sum(
+            len(_from_below(sentence, np.ones(len(sentence), dtype=bool))) - len(_from_below(sentence, there))
+            for sentence, there in incomplete
+        )
+        return Told(len(dropped), sum(dropped), int(n_missing.sum()), lost, self._trees_left_out)
+
+
+def _from_below(sentence: Sentence, placed: BoolArray) -> list[Asked]:
+    """The relations of a sentence, once each."""
+    return [asked for asked in asked_of(sentence, placed) if asked.relation.direction == "up"]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Sets of heads (layer, head) to be tried on a relation: each looks where the mean of its heads' attention is."""
+
+    deprel: str
+    direction: Direction
+    groups: tuple[tuple[tuple[int, int], ...], ...]
+
+    @property
+    def relation(self) -> Relation:
+        return Relation(self.deprel, self.direction)
+
+
+class Averaging:
+    """One padded batch of sentences in which sets of heads look together: the cases of each relation say which of its
+    sets are right instead of which head is.
+    """
+
+    def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding], tried: Sequence[Together]) -> None:
+        self._placed, self._tried = _Placed(sentences, encodings), tried
+        self._asked = [
+            [
+                (row, asked)
+                for row, asked in self._placed.asked
+                if asked.relation == one.relation or (one.relation == ALL and asked.relation.direction == "up")
+            ]
+            for one in tried
+        ]
+        self._summed = [
+            np.zeros((len(asked), len(one.groups), self._placed.n_words), dtype=np.float32)
+            for asked, one in zip(self._asked, tried, strict=True)
+        ]
+
+    def layer(self, layer: int, weights: FloatArray) -> None:
+        """A layer's attention (texts, heads, n, n)."""
+        between = self._placed.between(weights)
+        for asked, one, summed in zip(self._asked, self._tried, self._summed, strict=True):
+            heads = sorted({head for group in one.groups for of, head in group if of == layer})
+            if not heads or not asked:
+                continue
+            rows, queries = [row for row, _ in asked], [case.query for _, case in asked]
+            looked = between[rows, queries][:, heads]  # (cases, heads, words)
+            shares = np.array(
+                [[((layer, head) in group) / len(group) for head in heads] for group in one.groups], dtype=np.float32
+            )
+            summed += shares @ looked
+
+    def cases(self) -> tuple[Cases, ...]:
+        """Which sets are right, a relation each, once all layers were there."""
+        found = []
+        for asked, summed in zip(self._asked, self._summed, strict=True):
+            right = (summed.argmax(axis=-1)[..., None] == _partners(asked)[:, None]).any(axis=-1)
+            found.append(self._placed.cases(asked, right))
+        return tuple(found)

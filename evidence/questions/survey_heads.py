@@ -1,0 +1,42 @@
+"""What every head does in some sentences of a corpus."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from analysis.corpus.sentences import Sentence, plain_words
+from analysis.corpus.survey import Survey, total
+from model_zoo.question import LoadedModel, Streamed
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyHeads(Streamed[Survey, Survey]):
+    """Run sentences in batches of similar length and measure every head: where its attention goes, with how much it
+    carries, how often it finds the partner of each relation, the tree that it spans, and its strongest examples.
+
+    Never more than a batch is held. The answers to parts of a corpus add up to that of the whole, in any order.
+    Raises NotSupported for models without attention.
+    """
+
+    model: str
+    sentences: tuple[Sentence, ...]
+
+    remembered = False  # who asks adds the parts up; of a corpus they would push everything else out of memory
+
+    def parts(self, loaded: LoadedModel) -> Iterator[Survey]:
+        from evidence import surveying
+
+        return surveying.survey(loaded, self.sentences)
+
+    def whole(self, parts: Sequence[Survey]) -> Survey:
+        return total(parts)
+
+    def again(self, whole: Survey) -> Iterable[Survey]:
+        return (whole,)
+
+    @classmethod
+    def example(cls, model: str) -> Self:
+        text = "The cat sat on a mat."
+        spans = tuple(plain_words(text))
+        nothing = ("_",) * len(spans)
+        return cls(model, (Sentence(0, text, spans, nothing, nothing, (-2,) * len(spans)),))
