@@ -8,11 +8,11 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final, Literal
 
-import evidence
 from analysis.corpus.relations import best_ensemble, ensembles, findings
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from analysis.corpus.survey import Together
+from evidence import asking
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
@@ -74,7 +74,7 @@ class Surveying(Job):
         survey = None
         self._next("heads")
         try:
-            with closing(evidence.survey(self._engine, self.model, self.corpus)) as found:
+            with closing(asking.survey(self._engine, self.model, self.corpus)) as found:
                 for survey in found:
                     self._of_stage = survey.n_texts / len(self.corpus)
                     yield
@@ -94,7 +94,7 @@ class Surveying(Job):
         self._next("random weights")
         survey = None
         try:
-            with closing(evidence.survey(self._engine, f"{UNTRAINED}{self.model}", self.corpus)) as found:
+            with closing(asking.survey(self._engine, f"{UNTRAINED}{self.model}", self.corpus)) as found:
                 for survey in found:
                     self._of_stage = survey.n_texts / len(self.corpus)
                     yield
@@ -117,7 +117,7 @@ class Surveying(Job):
         ]
         n_cases = sum(found.n_choosing + found.n_judged for found in results.findings.found)
         cases = None
-        with closing(evidence.try_together(self._engine, self.model, self.corpus, tried)) as found:
+        with closing(asking.try_together(self._engine, self.model, self.corpus, tried)) as found:
             for cases in found:
                 self._of_stage = sum(map(len, cases)) / n_cases
                 yield
