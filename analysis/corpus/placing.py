@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model_zoo.types import Encoding, FloatArray, IntArray
+from model_zoo.types import BoolArray, Encoding, FloatArray, IntArray
 
 
 def word_of_token(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> IntArray:
@@ -31,3 +31,21 @@ def word_of_token(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> IntAr
 def belongs(word_of: IntArray, n_words: int) -> FloatArray:
     """Which word each token belongs to, (n, words) of 0 and 1."""
     return (word_of[:, None] == np.arange(n_words)).astype(np.float32)
+
+
+def own_tokens(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> BoolArray:
+    """Which words have all their characters in tokens of their own, (words,): not those that the tokenizer drops, cuts
+    off at the model's limit or joins to a neighbour.
+    """
+    starts: IntArray = np.array([start for start, _ in spans], dtype=np.int64)
+    ends: IntArray = np.array([end for _, end in spans], dtype=np.int64)
+    own = np.zeros(len(spans), dtype=bool)
+    own[np.setdiff1d(word_of_token(encoding, spans), [-1])] = True
+    read_to = max((end for _, end in encoding.offsets), default=0)
+    for (start, end), special in zip(encoding.offsets, encoding.special, strict=True):
+        if not special:
+            first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(starts, end, side="left")
+            own[first:last] &= last - first == 1
+    if encoding.n_dropped:
+        own &= ends <= read_to
+    return own

@@ -15,6 +15,7 @@ from fuzzing import A_READER, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 
 from analysis import files, minimal_pairs, pairs
+from analysis.corpus.coreference import read_pairs
 from analysis.corpus.reading import read_corpus, read_frequencies
 from analysis.probing import readers
 from model_zoo.errors import InvalidInput
@@ -43,14 +44,26 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "a corpus": lambda data: read_corpus([("own", data)]),
     "a corpus, as CoNLL-U": lambda data: read_corpus([("own.conllu", data)]),
     "a corpus in a zip": lambda data: read_corpus([("own.zip", _zipped(data))]),
+    "pronouns": lambda data: read_pairs("own", data).corpus,
     "frequencies of words": lambda data: read_frequencies("own", data),
     "texts": lambda data: files.lines(files.decoded(data, "own")[0]),
 }
 
 CELLS = TEXTS | st.sampled_from(
-    ["a", "b", "good", "bad", "text", "label", "1", "0", "tr", "te", "va", "_", '"', '"x"y']
+    ["a", "b", "good", "bad", "text", "label", "[a]", "{b}", "<c>", "1", "0", "tr", "te", "va", "_", '"', '"x"y']
 )
-_HEADERS = st.sampled_from(["text,label", "a,b,label", "good,bad,phenomenon", "a;b", "text\tlabel", "label|text", ""])
+_HEADERS = st.sampled_from(
+    [
+        "text,label",
+        "text,pronoun,antecedent,distractor",
+        "a,b,label",
+        "good,bad,phenomenon",
+        "a;b",
+        "text\tlabel",
+        "label|text",
+        "",
+    ]
+)
 _IDS = st.sampled_from(["1", "2", "3", "1-2", "1.1", "0", "-1", "9" * 5000, "٣", "x", ""])
 _WORDS = st.builds(
     lambda id_, form, upos, head, deprel, misc: "\t".join([id_, form, "_", upos, "_", "_", head, deprel, "_", misc]),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from analysis.corpus.placing import belongs, word_of_token
+from analysis.corpus.placing import belongs, own_tokens, word_of_token
 from analysis.corpus.sentences import plain_words
 from model_zoo.types import Encoding
 
@@ -49,3 +50,23 @@ def test_belongs() -> None:
     assert found.shape == (8, 4)
     assert found.sum(axis=0).tolist() == [1, 2, 2, 1]
     assert found.sum(axis=1).tolist() == [0, 1, 1, 1, 1, 1, 1, 0]
+
+
+OWN_TOKENS = {
+    "a token a word": (WORDS, [(0, 3), (4, 11), (12, 16), (16, 17)], [True] * 4),
+    "the space before belongs to the token": (WORDS, [(0, 3), (3, 11), (11, 16), (16, 17)], [True] * 4),
+    "a token over two words": (TREE, [(0, 3), (4, 11), (12, 14), (14, 17)], [True, False, False, False, False]),
+    "a word that the tokenizer drops": (WORDS, [(0, 3), (12, 16), (16, 17)], [True, False, True, True]),
+    "no words": ([], [(0, 3)], []),
+}
+
+
+@pytest.mark.parametrize("case", OWN_TOKENS)
+def test_own_tokens(case: str) -> None:
+    spans, offsets, expected = OWN_TOKENS[case]
+    assert own_tokens(_encoding(TEXT, offsets), spans).tolist() == expected
+
+
+def test_a_word_that_is_cut_has_not_all_of_its_tokens() -> None:
+    cut = replace(_encoding(TEXT, [(0, 3), (4, 8)]), n_dropped=3)
+    assert own_tokens(cut, WORDS).tolist() == [True, False, False, False]

@@ -1,0 +1,332 @@
+"""Pronouns beside the nouns that they mean: sentences with two candidates each, built in or one's own, and how often
+attention from the pronoun prefers the right one.
+
+Heads are chosen on one half of the sentences and judged on the other, beside rules that know no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files as resources
+from typing import Final
+
+import numpy as np
+import regex
+
+from analysis import files
+from analysis.corpus.relations import OFFSETS, Share, bootstrap
+from analysis.corpus.sentences import Corpus, Sentence, alike, plain_words
+from analysis.files import check_size, decoded, each_line
+from model_zoo.errors import InvalidInput
+from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, counted
+
+KINDS: Final[Mapping[str, str]] = {
+    "sense": "only the sense tells",
+    "gender": "gender tells",
+    "number": "number tells",
+}
+"""What tells which noun is meant, in the built-in sentences and in a column ``kind`` of one's own."""
+
+MAX_PAIRS: Final = 2_000
+FEWEST: Final = 10
+"""Sentences in each half below which nothing is said of a head."""
+
+_COLUMNS = ("text", "pronoun", "antecedent", "distractor")
+_MAX_WORDS = 200
+_UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
+# It means [this] or {that}: <it>.
+_MARK = regex.compile(r"\[(?P<antecedent>[^\[\]{}<>]+)\]|\{(?P<distractor>[^\[\]{}<>]+)\}|<(?P<pronoun>[^\[\]{}<>]+)>")
+_HOW = (
+    "Write a table with the columns text, pronoun, antecedent and distractor, or a sentence a line with marks in it, "
+    "as in “The [cat] saw the {lamp} when <it> woke.”"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Sentences with a pronoun, its antecedent and a distractor; ``kinds`` say of each what tells them apart, "" where
+    nothing was said.
+    """
+
+    corpus: Corpus
+    kinds: tuple[str, ...] = field(repr=False)
+
+
+@cache
+def built_in() -> Pairs:
+    """200 sentences of this project: one personal pronoun each; half of the antecedents come before their distractor,
+    half of the pronouns are subjects, a quarter each he, she, it and they. For everybody: not to be added to.
+    """
+    data = resources("analysis.corpus").joinpath("coreference.tsv").read_bytes()
+    return read_pairs("coreference.tsv", data)
+
+
+def read_pairs(name: str, data: bytes) -> Pairs:
+    """Sentences from a table with the columns ``text``, ``pronoun``, ``antecedent`` and ``distractor``, or from lines
+    with marks in them: ``The [cat] saw the {lamp} when <it> woke.``
+
+    A cell holds the word itself, or where that occurs more than once its number among the words of the text, from 1.
+    Columns ``nouns`` and ``verb`` give parts of speech, ``kind`` one of ``KINDS``; without nouns the two candidates are
+    the nouns. Sentences that occur again are left out. Raises InvalidInput with the line.
+    """
+    text, notes = decoded(check_size(data, name, 10 * MB), name)
+    corpus = Corpus(files=[name])
+    kinds: list[str] = []
+    seen: dict[str, int] = {}
+    repeated: list[int] = []
+    header = files.first_line(text)
+    named = {cell.strip().strip('"').lower() for cell in header.split(files.separator_of(header))}
+    for line, row in _rows(text, name) if len(named & set(_COLUMNS)) > 1 else _marked(text, name):
+        where = f"{name}, line {line}"
+        spans = plain_words(row["text"])
+        if len(spans) > _MAX_WORDS:
+            raise InvalidInput(f"{where}: a sentence of more than {_MAX_WORDS} words. Shorten it.")
+        if _UNREADABLE.search(row["text"]):
+            raise InvalidInput(f"{where}: the text holds a control character, which no tokenizer can read. Delete it.")
+        words = [row["text"][start:end] for start, end in spans]
+        places = {column: _place(row[column], words, where, column) for column in _COLUMNS[1:]}
+        if len(set(places.values())) < len(places):
+            raise InvalidInput(f"{where}: pronoun, antecedent and distractor are not three different words.")
+        key = f"{alike(row['text'])} {places}"
+        if key in seen:
+            repeated.append(line)
+            continue
+        seen[key] = line
+        kind = row.get("kind", "").lower()
+        if kind and kind not in KINDS:
+            raise InvalidInput(f"{where}: “{kind[:40]}” is not a kind. Write {', '.join(KINDS)}, or nothing.")
+        nouns = [_place(noun, words, where, "noun") for noun in row.get("nouns", "").split()]
+        upos = ["_"] * len(words)
+        for place in (*nouns, places["antecedent"], places["distractor"]):
+            upos[place] = "NOUN"
+        if verb := row.get("verb", ""):
+            upos[_place(verb, words, where, "verb")] = "VERB"
+        upos[places["pronoun"]] = "PRON"
+        kinds.append(kind)
+        corpus.add(
+            row["text"],
+            spans,
+            upos,
+            source=(0, line),
+            coreference=(places["pronoun"], places["antecedent"], places["distractor"]),
+        )
+        if len(corpus) > MAX_PAIRS:
+            raise InvalidInput(f"{name} has more than {MAX_PAIRS:,} sentences with a pronoun. Use a sample of them.")
+    if not len(corpus):
+        raise InvalidInput(f"{name} has no sentence with a pronoun. {_HOW}")
+    if repeated:
+        lines = files.first_few(repeated)
+        notes += (f"Left out {counted(len(repeated), 'sentence')} that had come before: line {lines}.",)
+    corpus.notes = notes
+    return Pairs(corpus, tuple(kinds))
+
+
+def _rows(text: str, name: str) -> Sequence[tuple[int, dict[str, str]]]:
+    rows = files.rows(text, name)
+    _, header = next(rows)
+    names = [cell.strip().lower() for cell in header]
+    if missing := [column for column in _COLUMNS if column not in names]:
+        raise InvalidInput(f"{name}, line 1: there is no column {' and no column '.join(missing)}. {_HOW}")
+    found = []
+    for line, row in rows:
+        cells = {column: files.cell(row, place) for place, column in enumerate(names)}
+        if empty := next((column for column in _COLUMNS if not cells[column]), None):
+            raise InvalidInput(f"{name}, line {line}: the {empty} is missing. Fill it in, or delete the line.")
+        found.append((line, cells))
+    return found
+
+
+def _marked(text: str, name: str) -> Sequence[tuple[int, dict[str, str]]]:
+    found = []
+    for line, marked in enumerate(each_line(text), start=1):
+        if not marked.strip():
+            continue
+        cells: dict[str, str] = {}
+        plain, at = "", 0
+        for mark in _MARK.finditer(marked):
+            ((column, word),) = ((key, value) for key, value in mark.groupdict().items() if value is not None)
+            if column in cells:
+                raise InvalidInput(f"{name}, line {line}: there are two marks for the {column}. Keep one.")
+            plain += marked[at : mark.start()] + word
+            cells[column] = str(len(plain_words(plain)))  # that of its last word
+            at = mark.end()
+        if missing := next((column for column in _COLUMNS[1:] if column not in cells), None):
+            raise InvalidInput(f"{name}, line {line}: no {missing} is marked. {_HOW}")
+        # Spaces before it are no words: places stay as they are.
+        found.append((line, cells | {"text": (plain + marked[at:]).strip()}))
+    return found
+
+
+def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:
+    """The place from 0 of a word in a text, given as itself (of several words the last) or as its number from 1."""
+    wanted = [cell[start:end] for start, end in plain_words(cell)]
+    found = [
+        place + len(wanted) - 1
+        for place in range(len(words) - len(wanted) + 1)
+        if [word.casefold() for word in words[place : place + len(wanted)]] == [word.casefold() for word in wanted]
+    ]
+    exact = [place for place in found if words[place] == wanted[-1]]
+    found = exact if len(exact) == 1 else found
+    if len(found) == 1:
+        return found[0]
+    if not found and cell.isascii() and cell.isdigit():
+        if len(cell) < 6 and 1 <= int(cell) <= len(words):
+            return int(cell) - 1
+        raise InvalidInput(f"{where}: the text has {counted(len(words), 'word')}; there is no {what} {cell[:20]}.")
+    often = f"occurs {len(found)} times in the text" if found else "is not a word of the text"
+    raise InvalidInput(
+        f"{where}: the {what} “{cell[:40]}” {often}. Write the word as it stands there, or its number, from 1."
+    )
+
+
+Rule = Callable[[Sentence], int | None]
+"""Which word is meant, by a rule that knows no meaning; None where it names none."""
+
+
+def nearest_noun(sentence: Sentence) -> int | None:
+    """The noun with the fewest words between it and the pronoun, the earlier of two."""
+    pronoun = _asked(sentence)[0]
+    return min(_nouns(sentence), key=lambda place: (abs(place - pronoun), place))
+
+
+def first_noun(sentence: Sentence) -> int | None:
+    return min(_nouns(sentence))
+
+
+def nearer_of_two(sentence: Sentence) -> int | None:
+    """The candidate with fewer words between it and the pronoun."""
+    pronoun, *two = _asked(sentence)
+    return min(two, key=lambda place: (abs(place - pronoun), place))
+
+
+def first_of_two(sentence: Sentence) -> int | None:
+    return min(_asked(sentence)[1:])
+
+
+def at_offset(offset: int) -> Rule:
+    """The word so many words after the pronoun, before it where that is negative."""
+    return lambda sentence: _asked(sentence)[0] + offset
+
+
+def _asked(sentence: Sentence) -> tuple[int, int, int]:
+    assert sentence.coreference is not None
+    return sentence.coreference
+
+
+def _nouns(sentence: Sentence) -> list[int]:
+    return [place for place, upos in enumerate(sentence.upos) if upos in ("NOUN", "PROPN")]
+
+
+def prefers(antecedent: FloatArray, distractor: FloatArray) -> DoubleArray:
+    """1 where the antecedent has more attention, 0.5 where both have as much (none, in models that only look back)."""
+    return np.where(antecedent == distractor, 0.5, antecedent > distractor)
+
+
+def of_rule(sentences: Sequence[Sentence], rule: Rule, *, two: bool) -> DoubleArray:
+    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; where only the ``two`` candidates
+    count, 0.5 for any word that is neither.
+    """
+    scores = []
+    for sentence in sentences:
+        _, antecedent, distractor = _asked(sentence)
+        named = rule(sentence)
+        scores.append(1.0 if named == antecedent else 0.5 if two and named != distractor else 0.0)
+    return np.array(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How often the antecedent gets more attention than the distractor (``prefers``), and how often most of all words
+    (``most``): (heads,) each, on the ``n_choosing`` sentences of one half and the ``n_judging`` of the other, with
+    95% intervals of the latter over sentences.
+
+    ``order`` are all heads, best first by ``prefers`` on the half that chooses. ``rules`` are by name what rules reach
+    on the half that judges, as both measures; the offset is the best of the half that chooses.
+    """
+
+    n_choosing: int
+    n_judging: int
+    order: IntArray = field(repr=False)
+    choosing: DoubleArray = field(repr=False)
+    prefers: tuple[Share, ...] = field(repr=False)
+    most: tuple[Share, ...] = field(repr=False)
+    rules: Mapping[str, tuple[Share, Share]]
+
+    @property
+    def best(self) -> int:
+        return int(self.order[0])
+
+
+def judge(
+    sentences: Sequence[Sentence], antecedent: FloatArray, distractor: FloatArray, strongest: BoolArray
+) -> Judged | None:
+    """Choose and judge heads by attention from the pronoun, (sentences, heads) each: to the antecedent, to the
+    distractor, and whether the antecedent is the word with most. None where a half has fewer than ``FEWEST`` sentences.
+    """
+    judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
+    if min(judging.sum(), (~judging).sum()) < FEWEST:
+        return None
+    chosen_by = [one for one in sentences if not one.judged]
+    judged_by = [one for one in sentences if one.judged]
+    right = prefers(antecedent, distractor)
+    choosing = right[~judging].mean(axis=0)
+    rules: dict[str, tuple[Rule, Rule]] = {
+        "nearest noun": (nearer_of_two, nearest_noun),
+        "first noun": (first_of_two, first_noun),
+        "fixed offset": (_best_offset(chosen_by, two=True), _best_offset(chosen_by, two=False)),
+    }
+    of_rules = [
+        of_rule(judged_by, rule, two=two)
+        for pair in rules.values()
+        for rule, two in zip(pair, (True, False), strict=True)
+    ]
+    columns = np.column_stack([right[judging], strongest[judging], *of_rules])
+    shares = shares_of(columns)
+    n_heads = right.shape[1]
+    beside = shares[2 * n_heads :]
+    return Judged(
+        n_choosing=len(chosen_by),
+        n_judging=len(judged_by),
+        order=np.argsort(-choosing, kind="stable"),
+        choosing=choosing,
+        prefers=shares[:n_heads],
+        most=shares[n_heads : 2 * n_heads],
+        rules={name: (beside[2 * place], beside[2 * place + 1]) for place, name in enumerate(rules)},
+    )
+
+
+def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
+    """The mean of each column of scores (sentences, columns), with its interval over sentences."""
+    numbers = np.arange(len(scores))
+    return tuple(bootstrap([(column, numbers) for column in scores.T]))
+
+
+@dataclass(frozen=True, slots=True)
+class OfKind:
+    """How often a head prefers the antecedent in the sentences of a kind, on the half that judges."""
+
+    kind: str
+    n: int
+    share: Share
+
+
+def by_kind(
+    sentences: Sequence[Sentence], kinds: Sequence[str], antecedent: FloatArray, distractor: FloatArray, head: int
+) -> tuple[OfKind, ...]:
+    """One head's ``prefers`` for each of ``KINDS``, on the half that judges; those without a sentence left out."""
+    right = prefers(antecedent[:, head], distractor[:, head])
+    found = []
+    for kind in KINDS:
+        of_kind = [place for place, one in enumerate(sentences) if one.judged and kinds[one.number] == kind]
+        if of_kind:
+            (share,) = shares_of(right[of_kind][:, None])
+            found.append(OfKind(kind, len(of_kind), share))
+    return tuple(found)
+
+
+def _best_offset(sentences: Sequence[Sentence], *, two: bool) -> Rule:
+    by_size = sorted(OFFSETS, key=abs)
+    found = [float(of_rule(sentences, at_offset(offset), two=two).mean()) for offset in by_size]
+    return at_offset(by_size[int(np.argmax(found))])

@@ -1,0 +1,293 @@
+"""Pronouns and what they mean: the built-in sentences are balanced, one's own are read, heads are judged fairly."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from analysis.corpus.coreference import (
+    KINDS,
+    MAX_PAIRS,
+    at_offset,
+    built_in,
+    by_kind,
+    first_noun,
+    first_of_two,
+    judge,
+    nearer_of_two,
+    nearest_noun,
+    of_rule,
+    prefers,
+    read_pairs,
+    shares_of,
+)
+from analysis.corpus.sentences import Sentence
+from model_zoo.errors import InvalidInput
+
+PRONOUNS = {"he": "he", "him": "he", "she": "she", "her": "she", "it": "it", "they": "they", "them": "they"}
+OTHERS = {"i", "me", "you", "we", "us", "his", "hers", "its", "their", "theirs", "my", "your", "our"}
+HEADER = "text,pronoun,antecedent,distractor"
+TREES = "The cat saw the lamp when it woke."
+
+
+def _table() -> list[dict[str, str]]:
+    text = files("analysis.corpus").joinpath("coreference.tsv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+
+
+TABLE = _table()
+SENTENCES = tuple(built_in().corpus)
+
+
+def _placed(sentence: Sentence) -> tuple[int, int, int]:
+    assert sentence.coreference is not None
+    return sentence.coreference
+
+
+def test_there_are_200_built_in_sentences() -> None:
+    assert len(SENTENCES) == len(set(built_in().corpus.texts)) == 200
+    assert not built_in().corpus.notes
+    assert all(5 <= len(sentence) <= 22 for sentence in SENTENCES)
+    assert built_in().corpus.has_parts_of_speech
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["text"][:30])
+def test_each_has_one_pronoun_and_words_that_occur_once(row: dict[str, str]) -> None:
+    words = re.findall(r"\w+", row["text"])
+    small = [word.lower() for word in words]
+    assert sum(word in PRONOUNS or word in OTHERS for word in small) == 1
+    nouns = row["nouns"].split()
+    assert {row["antecedent"], row["distractor"]} < {*nouns, row["pronoun"]}
+    for word in (row["pronoun"], row["verb"], *nouns):
+        assert words.count(word) == 1
+    places = [words.index(noun) for noun in nouns]
+    assert places == sorted(places)
+    assert row["kind"] in KINDS
+    assert row["text"][0].isupper()
+    assert row["text"].endswith(".")
+
+
+def test_they_are_balanced() -> None:
+    order, distance, pronoun, role, crossed = Counter(), Counter(), Counter(), Counter(), Counter()
+    for row, sentence in zip(TABLE, SENTENCES, strict=True):
+        at, right, wrong = _placed(sentence)
+        first, near = right < wrong, abs(right - at) < abs(wrong - at)
+        who = PRONOUNS[row["pronoun"]]
+        order[first] += 1
+        distance[near] += 1
+        pronoun[who] += 1
+        role[row["role"]] += 1
+        crossed[who, row["role"], first] += 1
+    assert order == {True: 100, False: 100}
+    assert all(90 <= n <= 110 for n in distance.values())
+    assert pronoun == dict.fromkeys(("he", "she", "it", "they"), 50)
+    assert role == {"subject": 100, "object": 100}
+    assert len(crossed) == 16
+    assert set(crossed.values()) == {12, 13}
+    for row in TABLE:
+        form = {
+            "he": "subject",
+            "she": "subject",
+            "they": "subject",
+            "him": "object",
+            "her": "object",
+            "them": "object",
+        }
+        assert row["role"] == form.get(row["pronoun"], row["role"])
+
+
+def test_the_nearer_noun_is_not_always_the_later_one() -> None:
+    """Some pronouns come before both nouns or between them, so that the two baselines are told apart."""
+    later = [max(_placed(sentence)[1:]) < _placed(sentence)[0] for sentence in SENTENCES]
+    assert 30 <= later.count(False) <= 80
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_balanced(kind: str) -> None:
+    chosen = [sentence for sentence, row in zip(SENTENCES, TABLE, strict=True) if row["kind"] == kind]
+    assert len(chosen) >= 40
+    assert 2 * sum(_placed(sentence)[1] < _placed(sentence)[2] for sentence in chosen) == len(chosen)
+
+
+def test_verbs_vary() -> None:
+    verbs = Counter(row["verb"] for row in TABLE)
+    assert len(verbs) >= 150
+    assert max(verbs.values()) <= 3
+
+
+def test_halves_are_even() -> None:
+    assert 85 <= sum(sentence.judged for sentence in SENTENCES) <= 115
+
+
+def test_rules_that_know_no_meaning_are_near_chance() -> None:
+    for rule in (nearer_of_two, first_of_two):
+        assert 0.4 < of_rule(SENTENCES, rule, two=True).mean() < 0.6
+
+
+OWN = {
+    "words": (f'{HEADER}\n"{TREES}",it,cat,lamp\n', (6, 1, 4)),
+    "any case": (f'{HEADER}\n"{TREES}",IT,Cat,lamp\n', (6, 1, 4)),
+    "numbers": (f'{HEADER}\n"{TREES}",7,2,5\n', (6, 1, 4)),
+    "several words": (f"{HEADER}\nMr Li saw an old lamp as he left.,he,Mr Li,old lamp\n", (7, 1, 5)),
+    "other columns, tabs": (f"n\ttext\tPronoun\tantecedent\tdistractor\n1\t{TREES}\tit\tcat\tlamp\n", (6, 1, 4)),
+    "marks": ("\nThe [cat] saw the {lamp} when <it> woke.\n", (6, 1, 4)),
+    "marks, another order": ("When <it> rang, the {cat} saw the [big lamp].", (1, 9, 5)),
+}
+
+
+@pytest.mark.parametrize("case", OWN)
+def test_pairs_of_ones_own(case: str) -> None:
+    text, expected = OWN[case]
+    (sentence,) = read_pairs("own.csv", text.encode()).corpus
+    assert sentence.coreference == expected
+    assert "[" not in sentence.text
+    assert [place for place, upos in enumerate(sentence.upos) if upos == "NOUN"] == sorted(expected[1:])
+    assert sentence.upos[expected[0]] == "PRON"
+
+
+def test_nouns_and_kinds_of_ones_own() -> None:
+    data = f'{HEADER},nouns,verb,kind\n"{TREES}",it,cat,lamp,cat lamp,woke,gender\n"It {TREES}",7,cat,lamp,,,\n'
+    found = read_pairs("own.csv", data.encode())
+    assert found.kinds == ("gender", "")
+    assert found.corpus.sentence(0).upos[7] == "VERB"
+
+
+def test_repeated_pairs_are_left_out_and_told() -> None:
+    rows = f'"{TREES}",it,cat,lamp\n'
+    found = read_pairs("own.csv", f'{HEADER}\n{rows}{rows}"{TREES}",it,lamp,cat\n'.encode())
+    assert len(found.corpus) == 2
+    assert found.corpus.notes == ("Left out 1 sentence that had come before: line 3.",)
+
+
+REFUSED = {
+    "a column is missing": (
+        "text,pronoun,antecedent,distraction\nx,y,z,w",
+        "own.csv, line 1: there is no column distractor",
+    ),
+    "no marks": ("The cat saw the lamp.", "own.csv, line 1: no pronoun is marked"),
+    "two marks": (
+        "The [cat] saw the {lamp} as <it> saw {me}.",
+        "own.csv, line 1: there are two marks for the distractor",
+    ),
+    "an empty cell": (f'{HEADER}\n"{TREES}",it,,lamp', "own.csv, line 2: the antecedent is missing"),
+    "not in the text": (
+        f'{HEADER}\n"{TREES}",it,dog,lamp',
+        "own.csv, line 2: the antecedent “dog” is not a word of the text",
+    ),
+    "more than once": (
+        f'{HEADER}\n"{TREES}",it,cat,the lamp\n"{TREES} The cat",it,cat,lamp',
+        "own.csv, line 3: the antecedent “cat” occurs 2 times",
+    ),
+    "no such number": (
+        f'{HEADER}\n"{TREES}",it,cat,77',
+        "own.csv, line 2: the text has 9 words; there is no distractor 77",
+    ),
+    "the same word": (f'{HEADER}\n"{TREES}",it,cat,cat', "own.csv, line 2: .* not three different words"),
+    "a kind": (f'{HEADER},kind\n"{TREES}",it,cat,lamp,guess', "own.csv, line 2: “guess” is not a kind"),
+    "signs alone": (f'{HEADER}\n"{TREES}",it,cat, ! ', "own.csv, line 2: the distractor “!” is not a word"),
+    "nothing but a header": (HEADER, "own.csv has no sentence with a pronoun"),
+    "a control character": (f'{HEADER}\n"{TREES}\x07",it,cat,lamp', "own.csv, line 2: .*control character"),
+    "a long text": (f'{HEADER}\n"{"x " * 300}",it,cat,lamp', "own.csv, line 2: a sentence of more than 200 words"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    text, said = REFUSED[case]
+    with pytest.raises(InvalidInput, match=said):
+        read_pairs("own.csv", text.encode())
+
+
+def test_too_many_are_refused() -> None:
+    rows = "".join(f'"{TREES} {number}",it,cat,lamp\n' for number in range(MAX_PAIRS + 1))
+    with pytest.raises(InvalidInput, match="more than 2,000 sentences"):
+        read_pairs("own.csv", f"{HEADER}\n{rows}".encode())
+
+
+def test_rules() -> None:
+    # nouns: cat 1, lamp 4 and, farther from the pronoun than both, dog 9
+    (sentence,) = read_pairs(
+        "own.csv", f'{HEADER},nouns\n"The cat saw the lamp when it woke the dog",it,lamp,cat,cat lamp dog'.encode()
+    ).corpus
+    assert nearest_noun(sentence) == 4
+    assert first_noun(sentence) == first_of_two(sentence) == 1
+    assert nearer_of_two(sentence) == 4
+    assert at_offset(-2)(sentence) == 4
+    assert of_rule([sentence], at_offset(-2), two=True) == 1
+    assert of_rule([sentence], at_offset(-5), two=True) == 0
+    assert of_rule([sentence], at_offset(3), two=True) == 0.5
+    assert of_rule([sentence], at_offset(3), two=False) == 0
+
+
+def test_as_much_attention_on_both_is_half_right() -> None:
+    antecedent, distractor = np.array([[0.2, 0.1, 0.0]]), np.array([[0.1, 0.2, 0.0]])
+    assert prefers(antecedent, distractor).tolist() == [[1.0, 0.0, 0.5]]
+
+
+def _heads(right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Attention of heads that prefer the antecedent where ``right`` (sentences, heads)."""
+    antecedent = np.where(right, 0.5, 0.1).astype(np.float32)
+    return antecedent, np.full_like(antecedent, 0.3), right
+
+
+def test_a_head_that_knows_is_found_and_no_other() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random((200, 24)) < 0.5
+    right[:, 17] = True
+    found = judge(SENTENCES, *_heads(right))
+    assert found is not None
+    assert found.best == 17
+    assert found.n_choosing + found.n_judging == 200
+    assert found.prefers[17].share == found.most[17].share == 1
+    assert found.prefers[17].low > 0.95
+    assert all(share.low < 0.6 for place, share in enumerate(found.prefers) if place != 17)
+    assert all(share.low < 0.5 < share.high for share, _ in found.rules.values())
+
+
+def test_a_head_is_chosen_on_one_half_alone() -> None:
+    judging = np.array([sentence.judged for sentence in SENTENCES])
+    right = np.zeros((200, 2), dtype=bool)
+    right[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
+    right[judging, 1] = True
+    found = judge(SENTENCES, *_heads(right))
+    assert found is not None
+    assert found.order.tolist() == [0, 1]
+    assert found.choosing.tolist() == [1, 0]
+    assert [share.share for share in found.prefers] == [0, 1]
+
+
+def test_chance_finds_nothing_in_most_seeds() -> None:
+    """72 heads, the best of them chosen: its interval on the other half holds 50% as often as it says."""
+    surprises = 0
+    for seed in range(40):
+        right = np.random.default_rng(seed).random((200, 72)) < 0.5
+        found = judge(SENTENCES, *_heads(right))
+        assert found is not None
+        surprises += not found.prefers[found.best].low <= 0.5 <= found.prefers[found.best].high
+    assert surprises <= 6  # 2 are expected
+
+
+def test_intervals_hold_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    right = (rng.random((100, 400)) < 0.7).astype(np.float64)
+    held = [share.low <= 0.7 <= share.high for share in shares_of(right)]
+    assert 0.91 <= np.mean(held) <= 0.99
+
+
+def test_too_few_sentences_say_nothing() -> None:
+    assert judge(SENTENCES[:15], *_heads(np.ones((15, 2), dtype=bool))) is None
+
+
+def test_by_kind() -> None:
+    right = np.array([[kind == "gender"] for kind in built_in().kinds])
+    antecedent, distractor, _ = _heads(right)
+    found = by_kind(SENTENCES, built_in().kinds, antecedent, distractor, 0)
+    assert [one.kind for one in found] == list(KINDS)
+    assert [one.share.share for one in found] == [0, 1, 0]
+    assert sum(one.n for one in found) == sum(sentence.judged for sentence in SENTENCES)

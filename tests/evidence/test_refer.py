@@ -1,0 +1,122 @@
+"""Attention from pronouns: against attention summed word by word, in every kind of model; what cannot be placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.corpus.coreference import built_in, read_pairs
+from analysis.corpus.sentences import Sentence
+from evidence.questions.refer import Refer, Referred
+from jobs.referring import Referring
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput, NotSupported
+from serving.wire import pack, unpack
+
+TINY = "embedded/tinybert"
+SENTENCES = built_in().corpus.some(range(0, 200, 5))
+
+
+def _by_hand(engine: Engine, model: str, sentence: Sentence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Antecedent, distractor and whether the first is strongest, (heads,), by loops over tokens."""
+    run = engine.attend(model, sentence.text)
+    tokens = [
+        [
+            place
+            for place, (_, stop) in enumerate(run.encoding.offsets)
+            if not run.encoding.special[place] and start < stop <= end
+        ]
+        for start, end in sentence.spans
+    ]
+    assert sentence.coreference is not None
+    pronoun, right, wrong = sentence.coreference
+    rows = []
+    for layer in range(run.n_layers):
+        for head in range(run.n_heads):
+            matrix = run.head(layer, head)
+            rows.append([np.mean([matrix[row, word].sum() for row in tokens[pronoun]]) for word in tokens])
+    shares = np.array(rows)
+    others = [place for place in range(len(sentence)) if place not in (pronoun, right)]
+    return shares[:, right], shares[:, wrong], shares[:, right] > shares[:, others].max(axis=1)
+
+
+@pytest.mark.parametrize("model", [TINY, "embedded/modernbert", "gpt2", "deberta"])
+def test_attention_is_that_of_one_sentence_at_a_time(
+    model: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    name = model if "/" in model else str(checkpoint(model))
+    found = engine.ask(Refer(name, SENTENCES[:6]))
+    assert found.numbers.tolist() == [one.number for one in SENTENCES[:6] if one.number not in found.left_out]
+    for row, number in enumerate(found.numbers):
+        (sentence,) = (one for one in SENTENCES if one.number == number)
+        antecedent, distractor, strongest = _by_hand(engine, name, sentence)
+        np.testing.assert_allclose(found.antecedent[row], antecedent, atol=1e-5)
+        np.testing.assert_allclose(found.distractor[row], distractor, atol=1e-5)
+        assert (found.strongest[row] == strongest).mean() > 0.95  # but for rounding
+
+
+@pytest.mark.parametrize("n_parts", [3, 17])
+def test_parts_join_to_the_whole(n_parts: int, engine: Engine) -> None:
+    whole = engine.ask(Refer(TINY, SENTENCES))
+    parts = [engine.ask(Refer(TINY, SENTENCES[start::n_parts])) for start in range(n_parts)]
+    joined = Referred.joined(parts[::-1])
+    assert joined.heads == whole.heads
+    assert joined.numbers.tolist() == whole.numbers.tolist() == [one.number for one in SENTENCES]
+    np.testing.assert_allclose(joined.antecedent, whole.antecedent, atol=1e-6)
+    np.testing.assert_allclose(joined.distractor, whole.distractor, atol=1e-6)
+
+
+def test_a_model_without_attention_is_refused(engine: Engine) -> None:
+    with pytest.raises(NotSupported, match="no attention to show"):
+        engine.ask(Refer("embedded/bilstm", SENTENCES[:1]))
+
+
+def test_a_sentence_without_a_pronoun_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no pronoun, antecedent and distractor"):
+        Refer(TINY, (replace(SENTENCES[0], coreference=None),))
+    with pytest.raises(InvalidInput, match="no sentences"):
+        Refer(TINY, ())
+
+
+def test_words_that_the_tokenizer_cuts_off_are_told(engine: Engine) -> None:
+    long = f"{'zqxjkvb ' * 150}the [cat] {'and ' * 40}saw the {{lamp}} when <it> woke"
+    pairs = read_pairs("own", f"The [cat] saw the {{lamp}} when <it> woke.\n{long}".encode())
+    found = engine.ask(Refer(TINY, tuple(pairs.corpus)))
+    assert found.numbers.tolist() == [0]
+    assert found.left_out.tolist() == [1]
+    alone = engine.ask(Refer(TINY, pairs.corpus.some([1])))
+    assert len(alone.numbers) == 0
+    assert Referred.joined([alone, engine.ask(Refer(TINY, pairs.corpus.some([0])))]).left_out.tolist() == [1]
+
+
+def test_it_travels(engine: Engine) -> None:
+    question = Refer(TINY, SENTENCES[:3])
+    assert unpack(pack(question)) == question
+    found = engine.ask(question)
+    again = unpack(pack(found))
+    assert again.heads == found.heads
+    assert np.array_equal(again.antecedent, found.antecedent)
+
+
+def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
+    job = Referring(engine, TINY, built_in())
+    for _ in job.steps():
+        assert 0 < job.share <= 1
+        assert job.progress.endswith(".")
+    assert job.share == 1
+    assert job.trained is not None
+    assert job.random is not None
+    assert job.trained.numbers.tolist() == job.random.numbers.tolist() == list(range(200))
+    assert not np.allclose(job.trained.antecedent, job.random.antecedent)
+
+
+def test_a_job_that_is_stopped_keeps_what_it_found(engine: Engine) -> None:
+    job = Referring(engine, "embedded/modernbert", built_in(), random=False)
+    next(job.steps())
+    assert job.trained is not None
+    assert 0 < len(job.trained.numbers) < 200
+    assert job.random is None
