@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -74,10 +75,16 @@ def around(value: float, spreads: Sequence[Spread]) -> tuple[float, float]:
 
 def _reach(spreads: Sequence[Spread]) -> float:
     """How far the ends are from a score whose errors are normal."""
-    from scipy.stats import t
-
     variance = sum(spread.variance for spread in spreads)
     if variance == 0:
         return 0.0
     freedom = variance**2 / sum(spread.variance**2 / (spread.n - 1) for spread in spreads)
-    return float(t.ppf((1 + LEVEL) / 2, freedom)) * math.sqrt(variance)
+    return _student(round(freedom, 9)) * math.sqrt(variance)
+
+
+@lru_cache(maxsize=4096)
+def _student(freedom: float) -> float:
+    """Where Student's t ends; that of one number of sentences is asked for every measure of every head."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + LEVEL) / 2, freedom))

@@ -22,7 +22,7 @@ class HeadMeasure:
     """``values``, float64 (heads,), and the ends of their 95% intervals; nan where a head has none.
 
     ``name`` says what is measured as a reader would finish "attention …" ("on the token before") or by itself
-    ("entropy"); ``unit`` what a number is: a share of attention, bits, tokens.
+    ("entropy"); ``unit`` what a number is: a share of something, bits, tokens.
     """
 
     name: str
@@ -57,8 +57,12 @@ class HeadMeasure:
         if np.isnan(self.values[head]):
             return "not defined"
         value, low, high = (self.written(each[head]) for each in (self.values, self.lows, self.highs))
-        unit = "" if self.unit == SHARE else f" {token_text(self.unit)}"
-        return f"<b>{value}</b>{unit} ({low} to {high})"
+        return f"<b>{value}</b>{self.after} ({low} to {high})"
+
+    @property
+    def after(self) -> str:
+        """What is written after a number, as safe text: its unit, unless it is a share."""
+        return "" if self.unit.startswith("share") else f" {token_text(self.unit)}"
 
 
 def names_of(heads: Sequence[Head]) -> list[str]:

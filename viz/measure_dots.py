@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.head_measure import SHARE, Head, HeadMeasure, names_of
+from viz.head_measure import Head, HeadMeasure, names_of
 from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import CLICKED_AS_BEFORE, LEGEND_BELOW, error_bars
 from viz.palette import theme
@@ -92,7 +92,6 @@ def _place(measure: HeadMeasure, value: float) -> float:
 
 def _named(measure: HeadMeasure, head: int) -> str:
     """The measure, and below it the head's number."""
-    unit = "" if measure.unit == SHARE else f" {token_text(measure.unit)}"
     value = measure.values[head]
-    number = "not defined" if np.isnan(value) else f"<b>{measure.written(value)}</b>{unit}"
+    number = "not defined" if np.isnan(value) else f"<b>{measure.written(value)}</b>{measure.after}"
     return f"{token_text(measure.name, _LONGEST_NAME)}<br>{number}"

@@ -6,7 +6,9 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, lock
+from analysis.corpus.placing import belongs, word_of_token
+from analysis.corpus.sentences import Sentence
+from model_zoo.types import AttentionRun, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +121,17 @@ class Looks(ReadOnly):
 
 def _mean(sums: DoubleArray, n: IntArray) -> DoubleArray:
     return np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int) -> int | None:
+    """The word to which a head gives the most of a word's attention, beside that word and special tokens: pieces summed
+    into keys, averaged over queries. None where it can see no other, or the word has no token.
+    """
+    word_of = word_of_token(run.encoding, sentence.spans)
+    queries = np.flatnonzero(word_of == word)
+    if not len(queries):
+        return None
+    rows = run.layers[layer].weights(head, slice(int(queries[0]), int(queries[-1]) + 1))
+    given = rows[queries - queries[0]].mean(axis=0) @ belongs(word_of, len(sentence))
+    given[word] = 0
+    return int(given.argmax()) if given.any() else None

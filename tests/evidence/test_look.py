@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.corpus.looks import Hits, Looks
+from analysis.corpus.looks import Hits, Looks, strongest_word
 from analysis.corpus.pattern import Kind, Pattern
 from analysis.corpus.sentences import Corpus, Sentence, plain_words
 from evidence.questions.look import Look
@@ -237,3 +237,19 @@ def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
             engine.ask(Look(TINY, sentences, it, it, *head))
     with pytest.raises(NotSupported):
         engine.ask(Look("embedded/bilstm", sentences, it, it))
+
+
+def test_the_strongest_word_of_one_is_that_looked_at_most(engine: Engine) -> None:
+    for sentence in corpus():
+        run = engine.attend(TINY, sentence.text)
+        of = [tokens_of_word(run.encoding, sentence, word) for word in range(len(sentence))]
+        for word, queries in enumerate(of):
+            given = run.head(1, 2)[queries].mean(axis=0)
+            weights = {other: given[keys].sum() for other, keys in enumerate(of) if other != word}
+            found = strongest_word(run, sentence, word, 1, 2)
+            assert found == (max(weights, key=weights.__getitem__) if weights else None)
+
+
+def test_a_word_without_a_token_has_no_strongest_word(engine: Engine) -> None:
+    sentence = Sentence(0, "a b", ((0, 1), (1, 1), (2, 3)), ("_",) * 3, ("_",) * 3, (-2,) * 3)
+    assert strongest_word(engine.attend(TINY, "a b"), sentence, 1, 0, 0) is None

@@ -54,6 +54,9 @@ MODULES = [
 ]
 QUESTIONS = [kind for module in [*MODULES, measure_quality] for kind in found_in(module)]  # one of another room, too
 
+SHARED = [kind for kind in QUESTIONS if getattr(kind, "remembered", True)]
+"""Those whose answers are handed to everybody who asks."""
+
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
@@ -124,7 +127,7 @@ def test_a_question_is_a_frozen_key(kind: type[Any], causal: str) -> None:
     assert hash(sent) == hash(one)
 
 
-@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", SHARED, ids=lambda kind: kind.__name__)
 def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: Engine, causal: str) -> None:
     question = example(kind, causal)
     answer = asked(engine, question)
@@ -142,7 +145,7 @@ def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: E
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [k for k in QUESTIONS if getattr(k, "remembered", True)], ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", SHARED, ids=lambda kind: kind.__name__)
 def test_size_is_at_least_what_pickle_takes(kind: type[Any], engine: Engine, causal: str) -> None:
     """Arrays take as much in memory as in a pickle, and Python's strings, numbers and tuples more; the weights of the
     model are in neither. What is mostly arrays is told to a tenth, by ``n_bytes`` too.
@@ -188,7 +191,7 @@ with open(sys.argv[2], "wb") as file:
 
 @pytest.mark.slow
 def test_questions_and_answers_go_through_a_process_without_torch(engine: Engine, causal: str, tmp_path: Path) -> None:
-    pairs = [(question, asked(engine, question)) for question in (example(kind, causal) for kind in QUESTIONS)]
+    pairs = [(question, asked(engine, question)) for question in (example(kind, causal) for kind in SHARED)]
     sent, back = tmp_path / "sent", tmp_path / "back"
     sent.write_bytes(pickle.dumps(pairs))
     done = subprocess.run(

@@ -43,6 +43,7 @@ def noise(*shape: int) -> DoubleArray:
 def test_a_measure_says_its_number_with_interval_and_unit() -> None:
     assert BEFORE.number(1) == "<b>0.61</b> (0.58 to 0.64)"
     assert ENTROPY.number(0) == "<b>2.50</b> bits (2.47 to 2.53)"
+    assert measure("obj", [0.5], "share of held-out words").number(0) == "<b>0.50</b> (0.47 to 0.53)"
     assert SPECIAL.number(2) == "not defined"
     assert measure("x", [0.0123], width=0.001).number(0) == "<b>0.0123</b> (0.0113 to 0.0133)"
     assert measure("x", [-0.5, 0.5]).written(-0.5) == "−0.50"

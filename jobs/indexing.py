@@ -1,0 +1,100 @@
+"""An index of the vectors that a layer gives to the tokens of a corpus: a job. Also the folder of such indices."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import shutil
+import time
+from collections.abc import Generator
+from contextlib import closing, suppress
+from typing import Final
+
+from analysis.corpus.nearest import Index
+from analysis.corpus.sentences import Corpus
+from jobs.job import Job
+from model_zoo.engine_interface import EngineInterface
+from model_zoo.errors import ModelZooError
+from model_zoo.process_folder import ProcessFolder
+from model_zoo.questions.encode_states import EncodeStates
+from model_zoo.types import counted, duration
+
+FOLDER: Final = ProcessFolder("inside-bert-index-")
+_RESERVE: Final = 500_000_000  # bytes of the disk never taken: the app itself and its logs write to the same one
+_AT_ONCE: Final = 128  # sentences between two looks at the disk
+_STEP: Final = 16  # sentences between two chances to stop
+_FULL: Final = "The index of this layer does not fit on the disk; it holds the part of the corpus that did."
+
+
+class Indexing(Job):
+    """Reads the sentences of a corpus in their order until the index is full; what was read stays when it is stopped.
+
+    ``layer`` counts from 0, after the embeddings. The index is removed when its visitor has left or begins another.
+    """
+
+    doing = "indexing a corpus"
+
+    def __init__(self, engine: EngineInterface, model: str, corpus: Corpus, layer: int) -> None:
+        super().__init__()
+        self.model, self.corpus, self.layer = model, corpus, layer
+        self.index: Index | None = None
+        self._engine = engine
+        self._seconds = 0.0
+
+    @property
+    def n_sentences(self) -> int:
+        """How many are in the index."""
+        return 0 if self.index is None else self.index.n_sentences
+
+    @property
+    def share(self) -> float:
+        if self.index is None:
+            return 0.0
+        return max(self.n_sentences / max(len(self.corpus), 1), len(self.index) / self.index.most)
+
+    @property
+    def progress(self) -> str:
+        said = f"{self.n_sentences:,} of {counted(len(self.corpus), 'sentence')} read"
+        if self._seconds < 1 or self.share < 0.03:
+            return f"{said}."
+        return f"{said}, about {duration(self._seconds * (1 - self.share) / self.share)} left."
+
+    @property
+    def n_ended(self) -> int:
+        """The page has something to show when the first sentences are in, and when all are."""
+        return int(self.n_sentences > 0)
+
+    def steps(self) -> Generator[None, None, None]:
+        FOLDER.sweep()  # of processes that were killed
+        try:
+            for start in range(0, len(self.corpus), _AT_ONCE):
+                if shutil.disk_usage(FOLDER.made()).free < _RESERVE:
+                    raise ModelZooError(_FULL)
+                yield from self._read(range(start, min(start + _AT_ONCE, len(self.corpus))))
+                if self.index is not None and self.index.full:
+                    return
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise ModelZooError(_FULL) from error
+            raise
+
+    def _read(self, numbers: range) -> Generator[None, None, None]:
+        """Read some sentences, shorter ones first."""
+        asked = [EncodeStates(self.model, self.corpus.texts[number], layers=(self.layer,)) for number in numbers]
+        began = time.monotonic()
+        with closing(self._engine.stream_all(asked, remember=False)) as stream:
+            for read, (place, found) in enumerate(stream, start=1):
+                if self.index is None:
+                    file = FOLDER.made() / f"{secrets.token_hex(8)}.f16"
+                    self.index = Index(file, found.states.shape[-1])
+                if not self.index.full:
+                    self.index.add(self.corpus.sentence(numbers[place]), found.encoding, found.states[0])
+                if read % _STEP == 0 or read == len(numbers):
+                    self._seconds += time.monotonic() - began
+                    yield
+                    began = time.monotonic()
+
+    def forget(self) -> None:
+        if self.index is not None:
+            with suppress(OSError):
+                self.index.close()

@@ -1,0 +1,172 @@
+"""Nearest tokens: against cosines in float64, in little memory, while others are added."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from builders import encoding
+
+from analysis.corpus.nearest import Index, next_word, shares
+from analysis.corpus.sentences import Sentence
+from model_zoo.types import FloatArray
+
+WIDTH = 24
+WORDS = ("The", "cat", "saw", "the", "dog", "again")
+
+
+def sentence(number: int, words: tuple[str, ...] = WORDS) -> Sentence:
+    text, spans = " ".join(words), []
+    for word in words:
+        start = spans[-1][1] + 1 if spans else 0
+        spans.append((start, start + len(word)))
+    m = len(words)
+    return Sentence(number, text, tuple(spans), ("_",) * m, ("_",) * m, (-2,) * m)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Index]]:
+    made: list[Index] = []
+
+    def index(width: int = WIDTH, **changes: int) -> Index:
+        made.append(Index(tmp_path / f"{len(made)}.f16", width, **changes))
+        return made[-1]
+
+    yield index
+    for one in made:
+        one.close()
+
+
+def vectors(n: int, seed: int = 0, width: int = WIDTH) -> FloatArray:
+    """Of very different lengths, with a column that is much larger than the others, as in real models."""
+    rng = np.random.default_rng(seed)
+    found = rng.normal(size=(n, width)) * np.exp(rng.normal(size=(n, 1)) * 4)
+    found[:, 3] *= 30
+    return found.astype(np.float32)
+
+
+def filled(index: Index, n: int = 300, seed: int = 0) -> FloatArray:
+    """Sentences of six words; their tokens' vectors."""
+    found = []
+    for number in range(n):
+        states = vectors(8, seed + number, index.width)
+        index.add(sentence(number), encoding(WORDS), states)
+        found.append(states[1:-1])
+    return np.concatenate(found)
+
+
+def exact(stored: FloatArray, vector: FloatArray) -> np.ndarray:
+    wide, one = stored.astype(np.float64), vector.astype(np.float64)
+    return wide @ one / np.linalg.norm(wide, axis=1) / np.linalg.norm(one)
+
+
+def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
+    index = make()
+    stored = filled(index)
+    assert len(index) == len(stored) == 1800
+    assert index.n_bytes == index.file.stat().st_size == 1800 * WIDTH * 2
+    for vector in vectors(20, seed=999):
+        expected = exact(stored, vector)
+        np.testing.assert_allclose(index.cosines(vector), expected, atol=2e-3)
+        found = index.nearest(vector, 10)
+        order = np.argsort(-expected, kind="stable")
+        places = [one.sentence * 6 + one.word for one in found]
+        np.testing.assert_allclose([one.cosine for one in found], expected[order[:10]], atol=2e-3)
+        for place, right in zip(places, order, strict=False):
+            assert place == right or expected[right] - expected[place] < 4e-3  # ties but for rounding
+
+
+def test_a_token_says_where_it_stands(make: Callable[..., Index]) -> None:
+    index = make()
+    stored = filled(index, 40)
+    found = index.nearest(stored[6 * 17 + 4], 1)[0]
+    assert (found.sentence, found.word, found.token) == (17, 4, 5)
+    assert sentence(17).text[slice(*found.span)] == "dog"
+    assert found.cosine == pytest.approx(1, abs=1e-3)
+
+
+def test_tokens_are_left_out_and_words_found_once(make: Callable[..., Index]) -> None:
+    index = make()
+    stored = filled(index, 40)
+    vector = stored[6 * 17 + 4]
+    without = index.nearest(vector, 240, without=[(17, 5), (3, 1)])
+    assert len(without) == 238
+    assert {(17, 5), (3, 1)}.isdisjoint((one.sentence, one.token) for one in without)
+    words = [sentence(0).words[one.word].lower() for one in index.nearest(vector, 10, word="Dog", each_once=True)]
+    assert sorted(words) == ["again", "cat", "saw", "the"]  # "The" and "the" are one word
+    best = exact(stored, vector).reshape(40, 6).max(axis=0)
+    assert (
+        words[0] == max(zip(best, WORDS, strict=True), key=lambda pair: pair[0] if pair[1] != "dog" else -2)[1].lower()
+    )
+    assert len(index.nearest(vector, 3, each_once=True)) == 3
+
+
+def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> None:
+    index = make()
+    same = np.tile(vectors(1), (8, 1))
+    for number in range(5):
+        index.add(sentence(number), encoding(WORDS), same)
+    assert [(one.sentence, one.word) for one in index.nearest(same[0], 7)] == [
+        *((0, word) for word in range(6)),
+        (1, 0),
+    ]
+
+
+def test_pieces_are_of_their_word_and_zeros_are_near_nothing(make: Callable[..., Index]) -> None:
+    index = make()
+    index.add(sentence(0, ("until", "now")), encoding(["un", "##til", "now"]), np.zeros((5, WIDTH), dtype=np.float32))
+    found = index.nearest(np.ones(WIDTH, dtype=np.float32), 5)
+    assert [(one.word, one.token, one.span, one.cosine) for one in found] == [
+        (0, 1, (0, 2), 0.0),
+        (0, 2, (2, 5), 0.0),
+        (1, 3, (6, 9), 0.0),
+    ]
+    assert index.nearest(np.zeros(WIDTH, dtype=np.float32), 1)[0].cosine == 0
+
+
+def test_an_index_that_is_full_takes_no_more(make: Callable[..., Index]) -> None:
+    index = make(most=9)
+    filled(index, 2)
+    assert index.full
+    assert len(index) == 9
+    assert index.n_sentences == 2
+    assert len(index.nearest(vectors(1)[0], 100)) == 9
+    index.close()
+    assert not index.file.exists()
+
+
+def test_an_empty_index_has_no_neighbours(make: Callable[..., Index]) -> None:
+    assert make().nearest(vectors(1)[0], 5) == []
+
+
+def test_another_width_is_refused(make: Callable[..., Index]) -> None:
+    with pytest.raises(ValueError, match="width 24"):
+        make().add(sentence(0), encoding(WORDS), vectors(8, width=25))
+
+
+def test_searching_holds_a_chunk_in_memory(make: Callable[..., Index]) -> None:
+    """40,000 vectors of 256 numbers take 41 MB in float32; at no time are 16 MB taken."""
+    index = make(256)
+    states = vectors(802, width=256)
+    words = ("word",) * 800
+    for number in range(50):
+        index.add(sentence(number, words), encoding(words), states)
+    tracemalloc.start()
+    try:
+        found = index.nearest(states[7], 20)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(index) == 40_000
+    assert [one.token for one in found] == [7] * 20
+    assert peak < 16e6
+
+
+def test_the_next_word_and_shares() -> None:
+    assert next_word(sentence(0), 1) == "saw"
+    assert next_word(sentence(0), 5) == ""
+    assert shares(["b", "a", "a", "c"], 2) == [("a", 0.5), ("b", 0.25)]
+    assert shares([], 3) == []

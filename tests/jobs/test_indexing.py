@@ -1,0 +1,119 @@
+"""An index of a corpus, as a job: what it holds, stopped, full, on a full disk, and removed."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from analysis.corpus.nearest import Index
+from analysis.corpus.sentences import Corpus, plain_words
+from jobs import indexing
+from jobs.indexing import Indexing
+from model_zoo import Engine
+
+TINY = "embedded/tinybert"
+
+
+def corpus(n: int = 200) -> Corpus:
+    made = Corpus()
+    for number in range(n):
+        text = f"Cat {number} saw {'a dog and ' * (number % 5)}the bird ."
+        made.add(text, plain_words(text))
+    return made
+
+
+@pytest.fixture
+def job(engine: Engine) -> Iterator[Indexing]:
+    made = Indexing(engine, TINY, corpus(), 2)
+    yield made
+    made.forget()
+
+
+def run(job: Indexing, until: int = 10_000) -> Index:
+    while job.running and job.n_sentences < until:
+        job.advance()
+    assert job.index is not None
+    return job.index
+
+
+def test_every_word_of_the_corpus_is_in_it_with_its_vector(engine: Engine, job: Indexing) -> None:
+    index = run(job)
+    assert job.complete
+    assert job.share == 1
+    assert job.n_sentences == 200
+    for number in (0, 77, 199):
+        states = engine.encoded_states(TINY, job.corpus.texts[number], layers=[2])
+        for token in range(1, len(states.encoding) - 1):
+            found = index.nearest(states.states[0, token], 1)[0]
+            assert found.cosine == pytest.approx(1, abs=1e-3)
+            if states.encoding.tokens[token] == str(number):
+                assert (found.sentence, found.token) == (number, token)
+    n = sum(len(engine.attend(TINY, text).encoding) - 2 for text in job.corpus.texts)
+    assert len(index) == n
+
+
+def test_when_it_is_stopped_what_was_read_can_be_searched(job: Indexing) -> None:
+    index = run(job, 16)
+    assert job.progress.startswith("16 of 200 sentences read")
+    job.stop()
+    job.advance()
+    assert not job.running
+    assert not job.complete
+    assert job.n_sentences == index.n_sentences == 16
+    assert len(index.nearest(np.ones(index.width, dtype=np.float32), 5)) == 5
+
+
+def test_it_ends_where_the_index_is_full(job: Indexing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "Index", lambda file, width: Index(file, width, 500))
+    index = run(job)
+    assert job.complete
+    assert job.share == 1
+    assert len(index) == 500
+    assert 0 < job.n_sentences < 200
+
+
+def test_it_is_removed_when_its_visitor_has_left(job: Indexing) -> None:
+    file = run(job).file
+    assert file.exists()
+    job.leave()
+    assert not file.exists()
+    job.forget()  # again: nothing happens
+
+
+def test_time_left_is_told(job: Indexing) -> None:
+    run(job, 64)
+    job._seconds = 20.0
+    assert job.progress == "64 of 200 sentences read, about 42 seconds left."
+
+
+@pytest.mark.parametrize("how", ["before", "while writing"])
+def test_a_full_disk_is_told_and_what_is_there_stays(job: Indexing, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(job, 128)
+    if how == "before":
+        monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=499_999_999))
+    else:
+
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Index, "add", full)
+    index = run(job)
+    assert job.failure is not None
+    assert job.failure.startswith("The index of this layer does not fit on the disk")
+    assert index.n_sentences == 128
+    assert index.nearest(np.ones(index.width, dtype=np.float32), 1)
+
+
+def test_a_layer_that_does_not_exist_is_told(engine: Engine) -> None:
+    job = Indexing(engine, TINY, corpus(3), 9)
+    while job.running:
+        job.advance()
+    assert job.failure is not None
+    assert "9 does not exist" in job.failure
+    assert job.share == 0
+    job.forget()
