@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from analysis.corpus.coreference import Referred
 from analysis.corpus.placing import belongs, own_tokens, word_of_token
 from analysis.corpus.sentences import Sentence
-from evidence.questions.refer import Referred
 from model_zoo.loading import LoadedModel
 from model_zoo.running import attend_many
 from model_zoo.types import AttentionRun, FloatArray

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 
-from analysis.corpus.coreference import Pairs
+from analysis.corpus.coreference import Pairs, Referred
 from evidence import asking
-from evidence.questions.refer import Refer, Referred
+from evidence.questions.refer import Refer
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError

@@ -7,7 +7,7 @@ Heads are chosen on one half of the sentences and judged on the other, beside ru
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files as resources
 from typing import Final
@@ -176,9 +176,47 @@ def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:
             return int(cell) - 1
         raise InvalidInput(f"{where}: the text has {counted(len(words), 'word')}; there is no {what} {cell[:20]}.")
     often = f"occurs {len(found)} times in the text" if found else "is not a word of the text"
-    raise InvalidInput(
-        f"{where}: the {what} “{cell[:40]}” {often}. Write the word as it stands there, or its number, from 1."
-    )
+    raise InvalidInput(f"{where}: the {what} “{cell[:40]}” {often}. Write a word of the text, or its number, from 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """Attention from the pronouns of sentences, those that could be placed among the model's tokens.
+
+    ``numbers`` (sentences,) are theirs, ``tokens`` (sentences,) the places of their pronouns' first tokens.
+    ``antecedent`` and ``distractor`` (sentences, heads of all layers) are the shares of a pronoun's attention that
+    these words get, summed over their pieces and averaged over the pronoun's; ``strongest`` says whether the antecedent
+    has most of all words, special tokens and the pronoun left out.
+    ``heads`` are the heads of each layer. ``left_out`` are the numbers of sentences one of whose three words has no
+    tokens of its own: the tokenizer cuts it off, drops it or joins it to a neighbour.
+    """
+
+    heads: tuple[int, ...]
+    numbers: IntArray = field(repr=False)
+    tokens: IntArray = field(repr=False)
+    antecedent: FloatArray = field(repr=False)
+    distractor: FloatArray = field(repr=False)
+    strongest: BoolArray = field(repr=False)
+    left_out: IntArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Referred]) -> Referred:
+        """All parts, of one model, in the order of their sentences."""
+        whole = [part for part in parts if len(part.numbers)]
+        left_out = np.sort(np.concatenate([part.left_out for part in parts]))
+        if not whole:
+            return replace(parts[0], left_out=left_out)
+        numbers = np.concatenate([part.numbers for part in whole])
+        order = np.argsort(numbers, kind="stable")
+        return cls(
+            heads=whole[0].heads,
+            numbers=numbers[order],
+            tokens=np.concatenate([part.tokens for part in whole])[order],
+            antecedent=np.concatenate([part.antecedent for part in whole])[order],
+            distractor=np.concatenate([part.distractor for part in whole])[order],
+            strongest=np.concatenate([part.strongest for part in whole])[order],
+            left_out=left_out,
+        )
 
 
 Rule = Callable[[Sentence], int | None]
@@ -243,7 +281,8 @@ class Judged:
     95% intervals of the latter over sentences.
 
     ``order`` are all heads, best first by ``prefers`` on the half that chooses. ``rules`` are by name what rules reach
-    on the half that judges, as both measures; the offset is the best of the half that chooses.
+    on the half that judges, as both measures; the offset is the best of the half that chooses. ``by_rule`` are the
+    rules that choose among two.
     """
 
     n_choosing: int
@@ -253,24 +292,22 @@ class Judged:
     prefers: tuple[Share, ...] = field(repr=False)
     most: tuple[Share, ...] = field(repr=False)
     rules: Mapping[str, tuple[Share, Share]]
+    by_rule: Mapping[str, Rule] = field(repr=False)
 
     @property
     def best(self) -> int:
         return int(self.order[0])
 
 
-def judge(
-    sentences: Sequence[Sentence], antecedent: FloatArray, distractor: FloatArray, strongest: BoolArray
-) -> Judged | None:
-    """Choose and judge heads by attention from the pronoun, (sentences, heads) each: to the antecedent, to the
-    distractor, and whether the antecedent is the word with most. None where a half has fewer than ``FEWEST`` sentences.
-    """
+def judge(pairs: Pairs, referred: Referred) -> Judged | None:
+    """Choose and judge the heads of a model. None where a half has fewer than ``FEWEST`` sentences."""
+    sentences = pairs.corpus.some(referred.numbers.tolist())
     judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
     if min(judging.sum(), (~judging).sum()) < FEWEST:
         return None
     chosen_by = [one for one in sentences if not one.judged]
     judged_by = [one for one in sentences if one.judged]
-    right = prefers(antecedent, distractor)
+    right = prefers(referred.antecedent, referred.distractor)
     choosing = right[~judging].mean(axis=0)
     rules: dict[str, tuple[Rule, Rule]] = {
         "nearest noun": (nearer_of_two, nearest_noun),
@@ -282,7 +319,7 @@ def judge(
         for pair in rules.values()
         for rule, two in zip(pair, (True, False), strict=True)
     ]
-    columns = np.column_stack([right[judging], strongest[judging], *of_rules])
+    columns = np.column_stack([right[judging], referred.strongest[judging], *of_rules])
     shares = shares_of(columns)
     n_heads = right.shape[1]
     beside = shares[2 * n_heads :]
@@ -294,6 +331,7 @@ def judge(
         prefers=shares[:n_heads],
         most=shares[n_heads : 2 * n_heads],
         rules={name: (beside[2 * place], beside[2 * place + 1]) for place, name in enumerate(rules)},
+        by_rule={name: of_two for name, (of_two, _) in rules.items()},
     )
 
 
@@ -305,24 +343,29 @@ def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OfKind:
-    """How often a head prefers the antecedent in the sentences of a kind, on the half that judges."""
+    """How often a head prefers the antecedent in the ``n`` sentences of a kind, or of all kinds (""), on the half that
+    judges, and how often rules and other heads do, by their names.
+    """
 
     kind: str
     n: int
     share: Share
+    beside: Mapping[str, float]
 
 
-def by_kind(
-    sentences: Sequence[Sentence], kinds: Sequence[str], antecedent: FloatArray, distractor: FloatArray, head: int
-) -> tuple[OfKind, ...]:
-    """One head's ``prefers`` for each of ``KINDS``, on the half that judges; those without a sentence left out."""
-    right = prefers(antecedent[:, head], distractor[:, head])
+def by_kind(pairs: Pairs, referred: Referred, judged: Judged, head: int) -> tuple[OfKind, ...]:
+    """One head's ``prefers``: in all sentences first, then in those of each of ``KINDS`` that has any."""
+    right = prefers(referred.antecedent[:, head], referred.distractor[:, head])
+    sentences = pairs.corpus.some(referred.numbers.tolist())
+    kinds = [pairs.kinds[number] for number in referred.numbers]
     found = []
-    for kind in KINDS:
-        of_kind = [place for place, one in enumerate(sentences) if one.judged and kinds[one.number] == kind]
-        if of_kind:
-            (share,) = shares_of(right[of_kind][:, None])
-            found.append(OfKind(kind, len(of_kind), share))
+    for kind in ("", *KINDS):
+        places = [place for place, one in enumerate(sentences) if one.judged and (not kind or kinds[place] == kind)]
+        if places:
+            (share,) = shares_of(right[places][:, None])
+            of_kind = [sentences[place] for place in places]
+            beside = {name: float(of_rule(of_kind, rule, two=True).mean()) for name, rule in judged.by_rule.items()}
+            found.append(OfKind(kind, len(places), share, beside))
     return tuple(found)
 
 

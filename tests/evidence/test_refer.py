@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.corpus.coreference import built_in, read_pairs
+from analysis.corpus.coreference import Referred, built_in, read_pairs
 from analysis.corpus.sentences import Sentence
-from evidence.questions.refer import Refer, Referred
+from evidence.questions.refer import Refer
 from jobs.referring import Referring
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported

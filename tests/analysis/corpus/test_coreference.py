@@ -14,6 +14,7 @@ import pytest
 from analysis.corpus.coreference import (
     KINDS,
     MAX_PAIRS,
+    Referred,
     at_offset,
     built_in,
     by_kind,
@@ -230,17 +231,18 @@ def test_as_much_attention_on_both_is_half_right() -> None:
     assert prefers(antecedent, distractor).tolist() == [[1.0, 0.0, 0.5]]
 
 
-def _heads(right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Attention of heads that prefer the antecedent where ``right`` (sentences, heads)."""
+def _heads(right: np.ndarray) -> Referred:
+    """Heads that prefer the antecedent where ``right`` (sentences, heads), and then look there most."""
     antecedent = np.where(right, 0.5, 0.1).astype(np.float32)
-    return antecedent, np.full_like(antecedent, 0.3), right
+    n = np.arange(len(right))
+    return Referred((right.shape[1],), n, n, antecedent, np.full_like(antecedent, 0.3), right, n[:0])
 
 
 def test_a_head_that_knows_is_found_and_no_other() -> None:
     rng = np.random.default_rng(0)
     right = rng.random((200, 24)) < 0.5
     right[:, 17] = True
-    found = judge(SENTENCES, *_heads(right))
+    found = judge(built_in(), _heads(right))
     assert found is not None
     assert found.best == 17
     assert found.n_choosing + found.n_judging == 200
@@ -255,7 +257,7 @@ def test_a_head_is_chosen_on_one_half_alone() -> None:
     right = np.zeros((200, 2), dtype=bool)
     right[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
     right[judging, 1] = True
-    found = judge(SENTENCES, *_heads(right))
+    found = judge(built_in(), _heads(right))
     assert found is not None
     assert found.order.tolist() == [0, 1]
     assert found.choosing.tolist() == [1, 0]
@@ -267,7 +269,7 @@ def test_chance_finds_nothing_in_most_seeds() -> None:
     surprises = 0
     for seed in range(40):
         right = np.random.default_rng(seed).random((200, 72)) < 0.5
-        found = judge(SENTENCES, *_heads(right))
+        found = judge(built_in(), _heads(right))
         assert found is not None
         surprises += not found.prefers[found.best].low <= 0.5 <= found.prefers[found.best].high
     assert surprises <= 6  # 2 are expected
@@ -281,13 +283,16 @@ def test_intervals_hold_the_truth() -> None:
 
 
 def test_too_few_sentences_say_nothing() -> None:
-    assert judge(SENTENCES[:15], *_heads(np.ones((15, 2), dtype=bool))) is None
+    assert judge(built_in(), _heads(np.ones((15, 2), dtype=bool))) is None
 
 
 def test_by_kind() -> None:
-    right = np.array([[kind == "gender"] for kind in built_in().kinds])
-    antecedent, distractor, _ = _heads(right)
-    found = by_kind(SENTENCES, built_in().kinds, antecedent, distractor, 0)
+    referred = _heads(np.array([[kind == "gender"] for kind in built_in().kinds]))
+    judged = judge(built_in(), referred)
+    assert judged is not None
+    whole, *found = by_kind(built_in(), referred, judged, 0)
+    assert whole.n == judged.n_judging == sum(one.n for one in found)
+    assert whole.share == judged.prefers[0]
+    assert whole.beside == {name: share.share for name, (share, _) in judged.rules.items()}
     assert [one.kind for one in found] == list(KINDS)
     assert [one.share.share for one in found] == [0, 1, 0]
-    assert sum(one.n for one in found) == sum(sentence.judged for sentence in SENTENCES)
