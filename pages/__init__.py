@@ -14,6 +14,7 @@ _NAMES = (
     "masked_words",
     "next_sentence",
     "layers",
+    "corpus",
     "cause",
     "compare",
     "train",

@@ -1,0 +1,1 @@
+"""The page "Corpus": what heads do over many sentences."""

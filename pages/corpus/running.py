@@ -1,0 +1,83 @@
+"""Measuring: the button, how far it is, and what there is without it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.corpus.results import Results
+from jobs.surveying import Surveying
+from model_zoo import registry
+from model_zoo.types import counted, duration
+from pages.corpus.source import Source
+from ui import as_text, work
+from ui.tuned import short_name
+from web.background import desk
+from web.engine import engine
+
+# Measured on two processor cores, sentences of twenty tokens; three passes where there are trees.
+_SECONDS_A_SENTENCE = 0.6e-3
+_SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
+
+
+def _last() -> Surveying | None:
+    """This visitor's last run, at work or over."""
+    return desk().current(Surveying)
+
+
+def results(model: str, source: Source) -> Results | None:
+    """What was found of a model on these sentences in this visit."""
+    job = _last()
+    if job is not None and job.model == model and job.corpus is source.corpus:
+        return job.results
+    return None
+
+
+def button(model: str, source: Source) -> None:
+    """The button that measures what is chosen, in the line of what is asked; none while something runs."""
+    known = results(model, source)
+    work.button(
+        f"Measure {counted(len(source.corpus), 'sentence')}",
+        Surveying,
+        (model, source.fingerprint),
+        key="measure corpus",
+        primary=known is None,
+        disabled=not len(source.corpus),
+        help=as_text(_takes(model, source)),
+    )
+
+
+def draw(model: str, source: Source) -> None:
+    """While something runs how far it is; else what was asked for is begun."""
+    job = _last()
+    if job is not None and job.running:
+        work.watch(job, stop=False)
+        return
+    work.begin(Surveying, (model, source.fingerprint), [model], lambda: Surveying(engine(), model, source.corpus))
+    if job is not None and results(model, source) is not None:
+        _aftermath(job)
+    if job is not None and job.failure is not None:
+        work.watch(job)
+
+
+def _aftermath(job: Surveying) -> None:
+    """What the last run did not come to."""
+    assert job.results is not None
+    n = job.results.survey.n_texts
+    if job.stopping and n < len(job.corpus):
+        st.info(
+            as_text(f"Stopped after {n:,} of {len(job.corpus):,} sentences; what is shown is of these."),
+            icon=":material/stop_circle:",
+        )
+
+
+def _takes(model: str, source: Source) -> str:
+    """About how long measuring takes."""
+    spec = registry.find(model)
+    n = counted(len(source.corpus), "sentence")
+    if spec is None:
+        return f"Measures all heads of {short_name(model)} on {n}. How long that takes depends on the model."
+    weights = 12 * spec.layers * spec.width**2
+    passes = 3 if source.corpus.has_trees else 1
+    seconds = passes * len(source.corpus) * (_SECONDS_A_SENTENCE + 20 * _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
+    roughly = "a few seconds" if seconds < 10 else f"about {duration(round(seconds, -1))}"
+    return f"Measures all heads of {spec.name} on {n}. On two processor cores that takes {roughly}."

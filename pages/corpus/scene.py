@@ -1,0 +1,91 @@
+"""What every view of the page "Corpus" is given: the sentences, the model, and what was found of its heads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from analysis.corpus.relations import Found, Relation
+from analysis.corpus.results import Results
+from analysis.corpus.sentences import Corpus
+from model_zoo.types import ModelInfo, counted
+from pages.corpus import running, source
+from pages.corpus.fields import RELATION
+from pages.corpus.source import Source
+from ui import HEAD, LAYER, Need, View, notes, widgets
+from web.engine import engine
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``results`` are those of the chosen model on the chosen sentences, None where nothing was measured yet."""
+
+    source: Source
+    info: ModelInfo
+    results: Results | None
+
+    @property
+    def corpus(self) -> Corpus:
+        return self.source.corpus
+
+    @property
+    def model(self) -> str:
+        return self.info.id
+
+    @property
+    def found(self) -> Results:
+        """The results, in a view that needs them."""
+        assert self.results is not None
+        return self.results
+
+    @property
+    def layer(self) -> int:
+        """The chosen layer, from 0."""
+        return min(LAYER.value, self.info.n_layers) - 1
+
+    @property
+    def head(self) -> int:
+        """The chosen head, from 0."""
+        return min(HEAD.value, self.info.n_heads) - 1
+
+    @property
+    def place(self) -> int:
+        """The chosen head's place among all heads."""
+        return self.found.survey.place(self.layer, self.head)
+
+    def relation(self) -> Found | None:
+        """The chosen relation as it was found; the first one where none is chosen, None where there is none."""
+        findings = self.found.findings
+        deprel, _, direction = RELATION.value.partition(".")
+        chosen = next((one for one in findings.found if one.relation == (deprel, direction)), None)
+        return chosen or (findings.found[0] if findings.found else None)
+
+    def lacks(self, need: Need) -> str | None:
+        if need == "attention":
+            return None if self.info.n_heads else f"{self.model} has no attention to measure. Choose another model."
+        assert need == "results", need
+        if self.results is not None:
+            return None
+        return (
+            f"Nothing was measured yet with this model on these sentences. Press “Measure "
+            f"{counted(len(self.corpus), 'sentence')}” above."
+        )
+
+
+def written(relation: Relation) -> str:
+    """A relation as the field holds it."""
+    return ".".join(relation)
+
+
+def make(_view: View[Scene]) -> Scene:
+    """Ask for model and sentences, measure or show how far that is, and gather what was found."""
+    with widgets.asked():
+        model = widgets.model()
+        chosen = source.draw()
+        running.button(model, chosen)
+    running.draw(model, chosen)
+    return Scene(chosen, engine().info(model), running.results(model, chosen))
+
+
+def left_out(scene: Scene) -> str:
+    """What is on the screen and not in the address."""
+    return notes.not_in_link(["the sentences that you brought"] if scene.source.own else [])
