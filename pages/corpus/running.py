@@ -7,9 +7,10 @@ import streamlit as st
 from analysis.corpus.results import Results
 from jobs.surveying import Surveying
 from model_zoo import registry
-from model_zoo.types import counted, duration
+from model_zoo.types import ModelInfo, counted, duration
 from pages.corpus.source import Source
 from ui import as_text, work
+from ui.precomputed import heads
 from ui.tuned import short_name
 from web.background import desk
 from web.engine import engine
@@ -24,23 +25,26 @@ def _last() -> Surveying | None:
     return desk().current(Surveying)
 
 
-def results(model: str, source: Source) -> Results | None:
+def _mine(model: str, source: Source) -> Results | None:
     """What was found of a model on these sentences in this visit."""
     job = _last()
-    if job is not None and job.model == model and job.corpus is source.corpus:
-        return job.results
-    return None
+    return job.results if job is not None and job.model == model and job.corpus is source.corpus else None
+
+
+def results(info: ModelInfo, source: Source) -> Results | None:
+    """What there is of a model on these sentences: from this visit, else what came with the app."""
+    return _mine(info.id, source) or (None if source.own else heads.of(info, source.corpus))
 
 
 def button(model: str, source: Source) -> None:
     """The button that measures what is chosen, in the line of what is asked; none while something runs."""
-    known = results(model, source)
+    known = _mine(model, source) or (not source.own and model in heads.MODELS)
     work.button(
         f"Measure {counted(len(source.corpus), 'sentence')}",
         Surveying,
         (model, source.fingerprint),
         key="measure corpus",
-        primary=known is None,
+        primary=not known,
         disabled=not len(source.corpus),
         help=as_text(_takes(model, source)),
     )
@@ -53,7 +57,7 @@ def draw(model: str, source: Source) -> None:
         work.watch(job, stop=False)
         return
     work.begin(Surveying, (model, source.fingerprint), [model], lambda: Surveying(engine(), model, source.corpus))
-    if job is not None and results(model, source) is not None:
+    if job is not None and _mine(model, source) is not None:
         _aftermath(job)
     if job is not None and job.failure is not None:
         work.watch(job)

@@ -83,7 +83,8 @@ def make(_view: View[Scene]) -> Scene:
         chosen = source.draw()
         running.button(model, chosen)
     running.draw(model, chosen)
-    return Scene(chosen, engine().info(model), running.results(model, chosen))
+    info = engine().info(model)
+    return Scene(chosen, info, running.results(info, chosen))
 
 
 def left_out(scene: Scene) -> str:
