@@ -21,7 +21,7 @@ Head = tuple[int, int]
 MOST_OTHERS: Final = 10
 """Random heads of its layer that a head is compared with, at most."""
 
-MOST_POINTS: Final = 25
+MOST_POINTS: Final = 13
 """Numbers of heads at which a pruning curve is measured, at most."""
 
 _SEED: Final = 35
@@ -142,7 +142,7 @@ def matters(
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """What gradients say of every head beside what happens when it is off, each (layers, heads) in nats.
+    """What gradients say of every head beside what happens when it is off: means in nats, layer by layer.
 
     ``importance`` is the mean over items of |∂ score / ∂ gate| (Michel et al. 2019), ``estimate`` minus the mean of
     ∂ score / ∂ gate: the change that is expected to first order. ``change`` is the mean change with the head off.
@@ -150,9 +150,9 @@ class Foretold:
     estimate and change: each with its interval over clusters.
     """
 
-    importance: DoubleArray = field(repr=False)
-    estimate: DoubleArray = field(repr=False)
-    change: DoubleArray = field(repr=False)
+    importance: tuple[Mean, ...] = field(repr=False)
+    estimate: tuple[Mean, ...] = field(repr=False)
+    change: tuple[Mean, ...] = field(repr=False)
     by_importance: Mean
     by_estimate: Mean
 
@@ -162,7 +162,7 @@ def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike)
     with nothing off, then with each head off by itself, layer by layer.
     """
     known = ~(np.isnan(scores).any(axis=0) | np.isnan(gradients).any(axis=(1, 2)))
-    shape, cluster = gradients.shape[1:], np.asarray(clusters)[known]
+    cluster = np.asarray(clusters)[known]
     flat = gradients[known].reshape(known.sum(), -1).astype(np.float64)
     change = (scores[1:] - scores[0]).T[known].astype(np.float64)
 
@@ -176,10 +176,13 @@ def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike)
         low, high = interval(value, [left_out(rest)], n, lowest=-1.0)
         return Mean(value, low, high, len(one), n)
 
+    def means(values: DoubleArray) -> tuple[Mean, ...]:
+        return tuple(mean_of(column, cluster) for column in values.T)
+
     return Foretold(
-        importance=np.abs(flat).mean(axis=0).reshape(shape),
-        estimate=-flat.mean(axis=0).reshape(shape),
-        change=change.mean(axis=0).reshape(shape),
+        importance=means(np.abs(flat)),
+        estimate=means(-flat),
+        change=means(change),
         by_importance=correlation(np.abs(flat), -change),
         by_estimate=correlation(-flat, change),
     )

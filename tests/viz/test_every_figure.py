@@ -14,6 +14,8 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
+from analysis.corpus.importance import Curve as PruningCurve
+from analysis.corpus.importance import Mean, compared_sets, matters
 from analysis.erasure import Erasure
 from analysis.latency import Latency
 from analysis.minimal_pairs import MinimalPair, accuracies
@@ -68,6 +70,7 @@ TREES = StructuralResult(
     ),
     p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
 )  # fmt: skip
+MATTERS = matters(np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32), range(9), compared_sets((0, 1), 4))
 CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
 HEADS = [(0, 0), (0, 1)]
 A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")
@@ -109,6 +112,10 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     ),
     "predictions.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
     "probing.curve": ((RESULT, "A task"), {}),
+    "pruning.pruning": (
+        ([PruningCurve("greedy", (0, 2), (Mean(0.9, 0.8, 1.0, 9, 9),) * 2)], "right", 2),
+        {"percent": True, "baseline": ("chance", 0.5)},
+    ),
     "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
     "relation_dots.relation_dots": (([Found("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
@@ -117,6 +124,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         {"chosen": (0, 1)},
     ),
     "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
+    "switched_off.switched_off": ((MATTERS, "change of ln P (nats)"), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
     "shifts.shifts": (([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)],), {}),

@@ -117,10 +117,14 @@ def test_gradients_that_foretell_what_happens() -> None:
     scores = np.concatenate([np.zeros((1, 60)), -gradients.reshape(60, 24).T]).astype(np.float32)
     clusters = np.arange(60)
     found = foretold(gradients, scores, clusters)
-    np.testing.assert_allclose(found.estimate, found.change.reshape(4, 6), atol=1e-5)
+    importance, estimate, change = (
+        np.array([one.value for one in each]) for each in (found.importance, found.estimate, found.change)
+    )
+    np.testing.assert_allclose(estimate, change, atol=1e-5)
     assert found.by_estimate.value == pytest.approx(1)
-    np.testing.assert_allclose(found.importance, np.abs(gradients).mean(axis=0), atol=1e-5)
-    expected = stats.spearmanr(found.importance.ravel(), -found.change.ravel()).statistic
+    np.testing.assert_allclose(importance.reshape(4, 6), np.abs(gradients).mean(axis=0), atol=1e-5)
+    assert all(one.low < one.value < one.high for one in found.importance)
+    expected = stats.spearmanr(importance, -change).statistic
     assert found.by_importance.value == pytest.approx(expected)
     assert -1 <= found.by_importance.low <= expected <= found.by_importance.high <= 1
     gradients[7] = np.nan

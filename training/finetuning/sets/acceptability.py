@@ -8,6 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
+import numpy as np
+
+from analysis.minimal_pairs import MinimalPair
 from analysis.probing.grammar import ADJECTIVES, ADVERBS, PEOPLE, PLACES, THINGS, TRANSITIVE, listed
 from training.finetuning.data import BuiltIn, Labelled, Split
 from training.finetuning.writing import Deck, generator, shuffled, written
@@ -236,8 +239,22 @@ def _words(words: Sequence[T], split: Split) -> list[T]:
     return [word for place, word in enumerate(words) if place % 8 in share]
 
 
+def pairs(split: Split) -> tuple[MinimalPair, ...]:
+    """The pairs that the items of a split are made from, with their kind as phenomenon and template as paradigm."""
+    return _pairs(generator(split), split)
+
+
 def _items(split: Split) -> tuple[Labelled, ...]:
     rng = generator(split)
+    items = [
+        Labelled(text, None, label, pair.paradigm)
+        for pair in _pairs(rng, split)
+        for text, label in zip((pair.bad, pair.good), LABELS, strict=True)
+    ]
+    return shuffled(rng, items)
+
+
+def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
     people, things = (
         Deck(rng, _words([noun for noun in nouns if noun.singular not in _NOT_COMMON], split))
         for nouns in (PEOPLE, THINGS)
@@ -276,20 +293,19 @@ def _items(split: Split) -> tuple[Labelled, ...]:
         good, bad = (re.sub(r"\[(.*?)\|(.*?)\]", rf"\{side}", template) for side in (1, 2))
         return written(good, words), written(bad, words)
 
-    items: dict[str, Labelled] = {}
-    for templates in _TEMPLATES.values():
-        pairs = _PAIRS[split] // (len(_TEMPLATES) * len(templates[split]))
+    found: list[MinimalPair] = []
+    known: set[str] = set()
+    for kind, templates in _TEMPLATES.items():
+        n = _PAIRS[split] // (len(_TEMPLATES) * len(templates[split]))
         for template in templates[split]:
             made = 0
-            while made < pairs:
+            while made < n:
                 pair = fill(template)
-                if not items.keys() & set(pair):
-                    items |= {
-                        text: Labelled(text, None, label, template)
-                        for text, label in zip(reversed(pair), LABELS, strict=True)
-                    }
+                if not known & set(pair):
+                    known |= set(pair)
+                    found.append(MinimalPair(*pair, kind, template))
                     made += 1
-    return shuffled(rng, tuple(items.values()))
+    return tuple(found)
 
 
 SET = BuiltIn(

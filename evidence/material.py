@@ -1,0 +1,129 @@
+"""What heads are tried on: words of a relation, minimal pairs, labelled texts, each with what belongs together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+
+from analysis.corpus.relations import ALL, Relation, asked_of
+from analysis.corpus.sentences import Sentence, is_judged
+from analysis.minimal_pairs import MinimalPair
+from evidence.questions.switch_off import HiddenWord, Item, LabelledText, SentencePair
+
+Kind = Literal["words", "pairs", "labels"]
+
+MOST: Final = 400
+"""Items of which effects are measured; of more, so many are drawn at random."""
+MOST_PAIRS: Final = 200
+"""The same of pairs, many of which take as many runs as they have tokens."""
+_SEED: Final = 35
+
+
+@dataclass(frozen=True)
+class Material:
+    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, the pairs of a template), and
+    ``judged`` of which half each is: heads are ordered on one half and judged on the other.
+
+    ``name`` tells it from other material, ``what`` says on the screen what an item is ("verb", "pair"). ``chance`` is
+    the share of right items without a model, None where there is no such number. ``numbers`` are the sentences of the
+    corpus, -1 for what is of none. ``n_all`` counts the items there were before some were drawn.
+    """
+
+    kind: Kind
+    name: str
+    items: tuple[Item, ...] = field(repr=False)
+    clusters: tuple[int, ...] = field(repr=False)
+    judged: tuple[bool, ...] = field(repr=False)
+    n_all: int
+    chance: float | None = None
+    numbers: tuple[int, ...] = field(default=(), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def half(self, judged: bool, most: int) -> tuple[int, ...]:
+        """The places of the items of a half, ``most`` of them at most, drawn at random."""
+        places = [place for place, mine in enumerate(self.judged) if mine == judged]
+        if len(places) > most:
+            places = sorted(np.random.default_rng(_SEED).choice(places, most, replace=False).tolist())
+        return tuple(places)
+
+    def some(self, places: Iterable[int]) -> tuple[Item, ...]:
+        return tuple(self.items[place] for place in places)
+
+
+def _drawn(n: int, most: int = MOST) -> list[int]:
+    """Which of so many items are taken, in their order."""
+    if n <= most:
+        return list(range(n))
+    return sorted(np.random.default_rng(_SEED).choice(n, most, replace=False).tolist())
+
+
+def of_relation(sentences: Iterable[Sentence], relation: Relation) -> Material:
+    """Every word that looks along a relation, hidden once: a dependent ("up"), or the head of one or more ("down")."""
+    found: list[tuple[int, Item, bool]] = []
+    for sentence in sentences:
+        placed = np.ones(len(sentence), dtype=bool)
+        queries = {
+            asked.query
+            for asked in asked_of(sentence, placed)
+            if asked.relation == relation or (relation == ALL and asked.relation.direction == "up")
+        }
+        found += [
+            (sentence.number, HiddenWord(sentence.text, sentence.spans[query]), sentence.judged)
+            for query in sorted(queries)
+        ]
+    taken = [found[place] for place in _drawn(len(found))]
+    return Material(
+        kind="words",
+        name=f"{relation.deprel} {relation.direction}",
+        items=tuple(item for _, item, _ in taken),
+        clusters=tuple(number for number, _, _ in taken),
+        judged=tuple(judged for _, _, judged in taken),
+        n_all=len(found),
+        numbers=tuple(number for number, _, _ in taken),
+    )
+
+
+def of_pairs(pairs: Sequence[MinimalPair], name: str, *, templates: bool = False) -> Material:
+    """Minimal pairs, each by itself; with ``templates`` those of one paradigm belong together and to one half."""
+    taken = [pairs[place] for place in _drawn(len(pairs), MOST_PAIRS)]
+    together = [pair.paradigm if templates else pair.good for pair in taken]
+    number = {one: place for place, one in enumerate(dict.fromkeys(together))}
+    return Material(
+        kind="pairs",
+        name=name,
+        items=tuple(SentencePair(pair.good, pair.bad) for pair in taken),
+        clusters=tuple(number[one] for one in together),
+        judged=tuple(is_judged(one) for one in together),
+        n_all=len(pairs),
+        chance=0.5,
+    )
+
+
+def of_labels(
+    choosing: Sequence[tuple[LabelledText, str]], judging: Sequence[tuple[LabelledText, str]], name: str
+) -> Material:
+    """Texts to choose heads by and texts to judge by, each with the name of its cluster ("" for none). Chance is the
+    share of the label that most of those to choose by have.
+    """
+    found = [(item, cluster, False) for item, cluster in choosing] + [
+        (item, cluster, True) for item, cluster in judging
+    ]
+    taken = [found[place] for place in _drawn(len(found))]
+    together = [cluster or f"{place} by itself" for place, (_, cluster, _) in enumerate(taken)]
+    number = {one: place for place, one in enumerate(dict.fromkeys(together))}
+    ((majority, _),) = Counter(item.label for item, _ in choosing or judging).most_common(1)
+    return Material(
+        kind="labels",
+        name=name,
+        items=tuple(item for item, _, _ in taken),
+        clusters=tuple(number[one] for one in together),
+        judged=tuple(judged for _, _, judged in taken),
+        n_all=len(found),
+        chance=sum(item.label == majority for item, _ in judging) / max(1, len(judging)),
+    )

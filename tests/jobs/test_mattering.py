@@ -1,0 +1,237 @@
+"""Whether heads matter, and pruning, on a model in which by construction a single head writes anything."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH
+from safetensors.numpy import load_file, save_file
+
+from analysis.corpus.relations import Relation
+from analysis.corpus.sentences import Sentence, plain_words
+from analysis.minimal_pairs import MinimalPair
+from evidence.material import Material, of_labels, of_pairs, of_relation
+from evidence.questions.switch_off import HiddenWord, LabelledText
+from jobs import pruning
+from jobs.asking import Asking
+from jobs.mattering import Mattering
+from jobs.pruning import Pruning
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from training.finetuning.sets import acceptability
+
+SHAPE = (N_LAYERS, N_HEADS)
+ALIVE = (1, 2)
+
+
+@pytest.fixture(scope="module")
+def one_head(checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The tiny BERT in which all heads but one write zeros."""
+    folder = Path(shutil.copytree(checkpoint("bert"), tmp_path_factory.mktemp("one head") / "model"))
+    weights, size = load_file(folder / "model.safetensors"), WIDTH // N_HEADS
+    for layer in range(N_LAYERS):
+        name = f"bert.encoder.layer.{layer}.attention.output.dense.weight"
+        kept = weights[name].copy()
+        for head in range(N_HEADS):
+            if (layer, head) != ALIVE:
+                kept[:, head * size : (head + 1) * size] = 0
+        weights[name] = kept
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return str(folder)
+
+
+def words(n: int = 24) -> Material:
+    """The second word of sentences, each with "the" before it or another word."""
+    items = []
+    for text in SENTENCES[:n]:
+        start, end = plain_words(text)[1]
+        items.append(HiddenWord(text, (start, end)))
+    judged = tuple(place % 2 == 1 for place in range(len(items)))
+    return Material("words", "second words", tuple(items), tuple(range(len(items))), judged, len(items))
+
+
+def run(job: Asking) -> None:
+    while job.running:
+        job.advance()
+
+
+def test_the_head_that_writes_is_the_one_that_matters(one_head: str, engine: Engine) -> None:
+    job = Mattering(engine, one_head, words(), ALIVE, SHAPE)
+    assert job.matters is None
+    run(job)
+    assert job.failure is None
+    assert job.complete
+    assert (job.share, job.n_ended) == (1.0, 3)
+    found = job.matters
+    assert found is not None
+    assert abs(found.head.change.value) > 0.01
+    assert found.n_as_much == 0
+    assert found.all_others
+    assert [one.heads for one in found.others] == [((1, head),) for head in range(N_HEADS) if head != ALIVE[1]]
+    assert all(one.change.value == pytest.approx(0, abs=1e-5) for one in found.others)
+    assert found.layer.change.value == pytest.approx(found.head.change.value, abs=1e-5)
+    assert (found.score.n, found.score.n_clusters) == (job.n_scored, job.n_scored)
+    assert job.foretold is not None
+    for means in (job.foretold.importance, job.foretold.change):
+        table = np.abs([mean.value for mean in means]).reshape(SHAPE)
+        assert table[ALIVE] > 1e-3
+        table[ALIVE] = 0
+        np.testing.assert_allclose(table, 0, atol=1e-5)
+    assert [one.change.value for one in job.layers] == pytest.approx([0, found.head.change.value, 0], abs=1e-5)
+
+
+def test_another_head_of_it_does_nothing(one_head: str, engine: Engine) -> None:
+    job = Mattering(engine, one_head, words(), (0, 1), SHAPE, every=False)
+    run(job)
+    assert job.matters is not None
+    assert not job.matters.clear
+    assert job.foretold is None
+    assert (job.n_ended, job.share) == (2, 1.0)
+
+
+def test_a_job_that_is_stopped_keeps_what_it_has(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.mattering._AT_ONCE", 8)
+    job = Mattering(engine, "embedded/tinybert", words(), (1, 0), (2, 4))
+    while job.n_ended == 0:
+        job.advance()
+    assert not job.complete
+    job.stop()
+    job.advance()
+    assert not job.running
+    assert job.n_scored == len(job.answers) == 8
+    assert job.matters is not None
+    assert job.matters.score.n == 8
+    assert 0 < job.share < 1
+
+
+def test_words_that_cannot_be_scored_are_told(engine: Engine) -> None:
+    inside = HiddenWord("The table stood.", (4, 7))
+    few = words(4)
+    mixed = Material("words", "mixed", (*few.items, inside), (0, 1, 2, 3, 4), (*few.judged, True), 5)
+    job = Mattering(engine, "embedded/tinybert", mixed, (0, 0), (2, 4), every=False)
+    run(job)
+    assert job.answers.left_out == [(4, "shared")]
+    assert job.n_scored == 4
+    job = Mattering(engine, "embedded/tinybert", Material("words", "none", (inside,), (0,), (True,), 1), (0, 0), (2, 4))
+    run(job)
+    assert job.failure is not None
+    assert job.failure.startswith("None of these items can be scored")
+    job = Mattering(engine, "embedded/bilstm", few, (0, 0), (2, 4))
+    run(job)
+    assert job.failure is not None
+    assert "has no attention to switch off" in job.failure
+
+
+def test_the_order_of_pruning_keeps_the_head_that_writes_until_last(
+    one_head: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Greedily where it does good, first where it does harm; by importance it is last in any case."""
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
+    material = words()
+    job = Pruning(engine, one_head, material, SHAPE)
+    run(job)
+    assert job.failure is None
+    assert job.greedy_ended == "all"
+    assert job.share == 1.0
+    assert job.n_ended == 5
+    greedy, importance, random = job.curves(right=False)
+    assert (greedy.name, importance.name, random.name) == pruning.ORDERS
+    assert {curve.counts for curve in (greedy, importance, random)} == {tuple(range(N_LAYERS * N_HEADS + 1))}
+    assert job.paths["by importance"][0].heads[-1] == ALIVE
+    start, end = importance.scores[0].value, importance.scores[-1].value
+    flat = [one.value for one in importance.scores[:-1]]
+    assert flat == pytest.approx([start] * len(flat), abs=1e-4)
+    assert abs(end - start) > 0.005
+    for curve in (greedy, random):
+        assert curve.scores[0].value == pytest.approx(start, abs=1e-4)
+        assert curve.scores[-1].value == pytest.approx(end, abs=1e-4)
+    assert sorted(job.paths["greedy"][0].heads) == sorted(job.heads)
+    n_judging = sum(material.judged)
+    assert importance.scores[0].n <= n_judging
+    assert not set(job.choosing) & set(job.judging)
+
+
+def test_a_greedy_search_ends_in_time_and_says_how_far_it_came(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 1)
+    monkeypatch.setattr(pruning, "GREEDY_SECONDS", 0.0)
+    job = Pruning(engine, "embedded/tinybert", words(12), (2, 4))
+    run(job)
+    assert job.greedy_ended == "time"
+    assert job.n_greedy == 0
+    assert job.curves(right=False)[0].counts == (0,)
+    assert job.complete
+
+
+def test_pruning_that_is_stopped_keeps_its_curves(engine: Engine) -> None:
+    job = Pruning(engine, "embedded/tinybert", words(12), (2, 4))
+    while job.n_ended < 2:
+        job.advance()
+    job.stop()
+    job.advance()
+    assert not job.running
+    assert [curve.name for curve in job.curves(right=True)] == ["by importance", "at random"]
+
+
+def test_greedy_removes_what_harms_least(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first head is the best of all by the answers of the choosing half alone."""
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 1)
+    material = words()
+    job = Pruning(engine, "embedded/tinybert", material, (2, 4))
+    run(job)
+    alone = Mattering(engine, "embedded/tinybert", material, (0, 0), (2, 4))
+    run(alone)
+    answers = alone._of_every
+    columns = [answers.places.index(place) for place in job.choosing]
+    changes = np.nanmean(answers.scores[1:9, columns] - answers.scores[0, columns], axis=1)
+    assert job.paths["greedy"][0].heads[0] == job.heads[int(changes.argmax())]
+
+
+def test_too_few_items_are_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="too few items"):
+        Pruning(engine, "embedded/tinybert", words(1), (2, 4))
+
+
+def sentence(number: int, text: str, deprel: tuple[str, ...], heads: tuple[int, ...]) -> Sentence:
+    spans = tuple(plain_words(text))
+    return Sentence(number, text, spans, ("_",) * len(spans), deprel, heads)
+
+
+def test_words_of_a_relation() -> None:
+    """A verb with two objects is hidden once; the objects are two."""
+    text = "Cats like mice birds ."
+    found = [sentence(3, text, ("nsubj", "root", "obj", "obj", "punct"), (1, -1, 1, 1, 1))]
+    down, up = of_relation(found, Relation("obj", "down")), of_relation(found, Relation("obj", "up"))
+    assert [text[slice(*item.span)] for item in down.items] == ["like"]  # type: ignore[union-attr]
+    assert [text[slice(*item.span)] for item in up.items] == ["mice", "birds"]  # type: ignore[union-attr]
+    assert up.clusters == up.numbers == (3, 3)
+    assert (up.kind, up.n_all, up.chance) == ("words", 2, None)
+    every = of_relation(found, Relation("all", "up"))
+    assert [text[slice(*item.span)] for item in every.items] == ["Cats", "mice", "birds"]  # type: ignore[union-attr]
+
+
+def test_of_many_items_some_are_drawn() -> None:
+    pairs = [MinimalPair(f"good {number}", f"bad {number}") for number in range(1000)]
+    found = of_pairs(pairs, "pairs")
+    assert (len(found), found.n_all, found.chance) == (200, 1000, 0.5)
+    assert found == of_pairs(pairs, "pairs")
+    assert 0.4 < np.mean(found.judged) < 0.6
+
+
+def test_pairs_of_a_template_stay_together() -> None:
+    found = of_pairs(acceptability.pairs("test"), "built in", templates=True)
+    assert len(set(found.clusters)) == 40
+    halves = {(cluster, judged) for cluster, judged in zip(found.clusters, found.judged, strict=True)}
+    assert len(halves) == 40
+
+
+def test_chance_is_the_majority_of_those_that_choose() -> None:
+    labels = [(LabelledText(f"text {n}", None, "a" if n % 3 else "b"), "") for n in range(9)]
+    others = [(LabelledText(f"other {n}", None, "a" if n % 2 else "b"), "t") for n in range(4)]
+    found = of_labels(labels, others, "set")
+    assert found.chance == 0.5
+    assert found.judged == (False,) * 9 + (True,) * 4
+    assert len(set(found.clusters)) == 10
