@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.corpus.importance import Effect, Foretold, Head, Matters, compared_sets, effects, foretold, matters
 from evidence.material import Material
-from jobs.asking import Answers, Asking
+from jobs.switching import Answers, Switching
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
@@ -23,7 +23,7 @@ _AT_ONCE: Final = 48  # items in a question about one head
 _AT_ONCE_EVERY: Final = 24  # and in one about every head
 
 
-class Mattering(Asking):
+class Mattering(Switching):
     """First the head, in all items; then, unless only the head is asked for, every head and every layer in some of
     them, with their gradients. What is known so far can be read at any time.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.corpus.importance import Curve, Head, Mean, mean_of, points, share_of, together
 from evidence.material import Material
-from jobs.asking import Answers, Asking
+from jobs.switching import Answers, Switching
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
 from model_zoo.types import duration
@@ -47,7 +47,7 @@ class Path:
         return Curve(name, tuple(self.counts[:n]), tuple((self.right if right else self.scores)[:n]))
 
 
-class Pruning(Asking):
+class Pruning(Switching):
     """Orders are made on one half of the material and judged on the other: by importance (the gradients of Michel et
     al. 2019, the least important first), at random, and greedily (next goes the head whose loss does the least harm).
     """

@@ -17,9 +17,9 @@ from analysis.minimal_pairs import MinimalPair
 from evidence.material import Material, of_labels, of_pairs, of_relation
 from evidence.questions.switch_off import HiddenWord, LabelledText
 from jobs import pruning
-from jobs.asking import Asking
 from jobs.mattering import Mattering
 from jobs.pruning import Pruning
+from jobs.switching import Switching
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from training.finetuning.sets import acceptability
@@ -54,7 +54,7 @@ def words(n: int = 24) -> Material:
     return Material("words", "second words", tuple(items), tuple(range(len(items))), judged, len(items))
 
 
-def run(job: Asking) -> None:
+def run(job: Switching) -> None:
     while job.running:
         job.advance()
 

@@ -53,7 +53,7 @@ class Answers:
         return np.concatenate(self._right, axis=1)[:, : len(self.places)]
 
 
-class Asking(Job):
+class Switching(Job):
     """Asks one model about a material; ``_all`` is how much there is to do, in items and sets of heads."""
 
     def __init__(self, engine: EngineInterface, model: str, material: Material) -> None:
