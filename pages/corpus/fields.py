@@ -6,7 +6,7 @@ from ui import Field, pattern, view_field, within
 
 _PAGE = "corpus"
 
-SHOWN_VIEW = view_field(_PAGE, "relations")
+SHOWN_VIEW = view_field(_PAGE, "all")
 
 # At most so many sentences of the data, drawn by the seed.
 SENTENCES: Field[int] = Field("sentences", 1000, within("the number of sentences", 20, 100_000, step=100), of=_PAGE)
