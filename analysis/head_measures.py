@@ -176,7 +176,7 @@ class Counted:
         n_visible = visible.sum(axis=-1)
         even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
         seen = self.targets & visible[:, None] & self.queries[:, None, :, None]
-        distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * visible * self.one_text
+        distance = np.abs(np.arange(n)[:, None] - np.arange(m)) * (visible & self.queries[..., None] & self.one_text)
         keys = np.concatenate([seen, distance[:, None]], axis=1, dtype=np.float32)
         measured = self.queries & (n_visible > 0) & self.one_text
         counts = np.concatenate([seen.any(axis=-1).sum(axis=-1), measured.sum(axis=-1)[:, None]], axis=1)

@@ -121,7 +121,7 @@ class Batch:
         if self.maps:
             return self.maps[layer][..., :n, :n].float()
         call, hidden = self.calls[layer], None
-        if call.mask is None or call.mask.shape[-1] < call.key.shape[2]:  # a mask hides padding itself
+        if call.mask is None or self.loaded.unfused is not None:  # elsewhere the mask hides padding itself
             lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
             hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]
         return weights_of(call, hidden)[..., :n, :n]

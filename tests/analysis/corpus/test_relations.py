@@ -1,0 +1,244 @@
+"""Heads chosen on one half and judged on the other, against what is known by hand, by simulation and from scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.corpus import relations
+from analysis.corpus.relations import (
+    ALL,
+    FEWEST,
+    OFFSETS,
+    Asked,
+    Cases,
+    Relation,
+    asked_of,
+    best_ensemble,
+    bootstrap,
+    ensembles,
+    findings,
+    holm,
+    p_better,
+)
+from analysis.corpus.sentences import NO_HEAD, ROOT, Sentence, is_judged
+
+OBJ, SUBJ = Relation("obj", "up"), Relation("nsubj", "down")
+
+
+def sentence(words: str, heads: Sequence[int], deprel: Sequence[str], number: int = 0) -> Sentence:
+    spans, start = [], 0
+    for word in words.split():
+        spans.append((start, start + len(word)))
+        start += len(word) + 1
+    return Sentence(number, words, tuple(spans), ("X",) * len(spans), tuple(deprel), tuple(heads))
+
+
+DOG = sentence(
+    "The big red dog saw it .", [3, 3, 3, 4, -1, 4, 4], ["det", "amod", "amod", "nsubj", "root", "obj", "punct"]
+)
+
+
+def cases(right: np.ndarray, offsets: np.ndarray, n_sentences: int, relation: Relation = OBJ) -> Cases:
+    """Cases of one relation: (cases, heads) that are right; (cases,) the offset of the partner; as many a sentence."""
+    n = len(right)
+    asked = [Asked(relation, 20, (20 + int(offset),)) for offset in offsets]
+    number = np.arange(n) % n_sentences
+    return Cases.of(asked, right.astype(bool), number, number % 2 == 0, np.full(n, 11))
+
+
+def test_cases_are_asked_from_both_ends_and_several_dependents_are_one() -> None:
+    asked = list(asked_of(DOG, np.ones(7, dtype=bool)))
+    assert sum(one.relation.direction == "up" for one in asked) == 5  # neither the root nor punctuation
+    assert Asked(Relation("amod", "up"), 1, (3,)) in asked
+    assert Asked(Relation("amod", "up"), 2, (3,)) in asked
+    assert [one for one in asked if one.relation == ("amod", "down")] == [Asked(Relation("amod", "down"), 3, (1, 2))]
+    assert {one.relation.deprel for one in asked} == {"det", "amod", "nsubj", "obj"}
+
+
+def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
+    placed = np.array([True, True, False, True, True, False, True])
+    asked = list(asked_of(DOG, placed))
+    assert {(one.query, one.partners) for one in asked} == {
+        (0, (3,)),
+        (3, (0,)),
+        (1, (3,)),
+        (3, (1,)),
+        (3, (4,)),
+        (4, (3,)),
+    }
+    unknown = sentence("a b c", [NO_HEAD, ROOT, 1], ["dep", "root", "obj"])
+    assert [one.query for one in asked_of(unknown, np.ones(3, dtype=bool))] == [2, 1]
+
+
+def test_offsets_count_where_one_of_the_partners_is() -> None:
+    one = Asked(Relation("amod", "down"), 3, (1, 2))
+    assert {offset for place, offset in enumerate(OFFSETS) if one.offsets >> place & 1} == {-2, -1}
+    assert one.nearest == 2
+    assert Asked(OBJ, 0, (30,)).offsets == 0
+    assert len(OFFSETS) == 20
+    assert 0 not in OFFSETS
+
+
+def test_packing_keeps_which_heads_are_right() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random((40, 13)) < 0.3
+    found = cases(right, rng.integers(-10, 0, 40), 8)
+    np.testing.assert_array_equal(found.heads_right(), right)
+    assert found.offsets_right().sum(axis=1).tolist() == [1] * 40
+    np.testing.assert_allclose(found.chance, 0.1)
+
+
+def test_joined_cases_keep_their_relations_under_other_names() -> None:
+    rng = np.random.default_rng(1)
+    parts = [
+        cases(rng.random((20, 5)) < 0.5, rng.integers(1, 5, 20), 10, relation)
+        for relation in (OBJ, SUBJ, Relation("amod", "up"))
+    ]
+    whole = Cases.joined(parts)
+    again = Cases.joined([Cases.joined(parts[:1]), Cases.joined(parts[:0:-1])])
+    for part, relation in zip(parts, (OBJ, SUBJ, Relation("amod", "up")), strict=True):
+        for found in (whole.of_relation(relation), again.of_relation(relation)):
+            assert len(found) == 20
+            assert sorted(map(tuple, found.heads_right().tolist())) == sorted(map(tuple, part.heads_right().tolist()))
+    assert len(whole.of_relation(ALL)) == 40
+    assert len(whole.of_relation(Relation("iobj", "up"))) == 0
+
+
+def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
+    """Head 0 is always right where heads are chosen and never where they are judged; head 1 half of the time."""
+    n = 400
+    judged = np.arange(n) % 200 % 2 == 0
+    right = np.stack([~judged, np.arange(n) // 2 % 2 == 0], axis=1)
+    found = findings(cases(right, np.full(n, 3), 200)).of(OBJ)
+    assert found is not None
+    assert found.head == 0
+    assert found.choosing[0] == 1.0
+    assert found.accuracy.share == 0.0
+    assert 0 < found.accuracy.high < 0.05  # Wilson's for 100 sentences, not an interval of no width
+    assert (found.offset, found.by_offset.share) == (3, 1.0)
+    assert found.p == 1.0
+
+
+def test_halves_share_no_sentence_not_even_one_that_differs_in_case_or_spaces() -> None:
+    texts = [f"The {noun} saw the {other} ." for noun in ("dog", "cat", "king") for other in ("tree", "house", "man")]
+    assert {is_judged(text) for text in texts} == {False, True}
+    for text in texts:
+        assert is_judged(text) == is_judged(text.upper()) == is_judged(f"  {text.replace(' ', '   ')}\n")
+    many = [is_judged(f"sentence {number}") for number in range(4000)]
+    assert abs(np.mean(many) - 0.5) < 0.03
+
+
+@pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
+def test_too_few_cases_are_told_and_not_judged(n: int) -> None:
+    found = findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
+    assert bool(found.found) == (n == FEWEST)
+    assert found.too_few == (() if n == FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
+    assert findings(Cases.of([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).found == ()
+
+
+@pytest.mark.slow
+def test_random_heads_find_nothing_beyond_the_offset_in_95_of_100_seeds() -> None:
+    """Seventy-two heads that look anywhere, six relations of whose partners the offset says something: after Holm's
+    correction at most five seeds of a hundred have a head that is better than the offset.
+    """
+    false_alarms = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        parts = []
+        for name in "abcdef":
+            offsets = np.where(rng.random(120) < 0.3, 1, rng.integers(-9, 10, 120))
+            parts.append(
+                cases(rng.random((120, 72)) < 0.1, np.where(offsets == 0, 2, offsets), 60, Relation(name, "up"))
+            )
+        false_alarms += any(one.p <= 0.05 for one in findings(Cases.joined(parts)).found)
+    assert false_alarms <= 5
+
+
+def test_a_head_that_is_better_than_the_offset_is_found_to_be() -> None:
+    rng = np.random.default_rng(2)
+    right = rng.random((300, 10)) < np.array([0.8, *[0.1] * 9])
+    found = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).of(OBJ)
+    assert found is not None
+    assert found.head == 0
+    assert found.p < 0.001
+    assert found.by_offset.high < found.accuracy.low
+
+
+@pytest.mark.slow
+def test_the_bootstrap_covers_the_truth_in_95_of_100_simulations() -> None:
+    """Sentences have one to five cases, which go right and wrong together."""
+    covered = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, 6, 120)
+        sentence_ = np.repeat(np.arange(120), sizes)
+        right = np.repeat(rng.beta(3, 2, 120), sizes) > rng.random(len(sentence_))
+        (share,) = bootstrap([(right, sentence_)], draws=600)
+        covered += share.low <= 0.6 <= share.high
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_the_bootstrap_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(3)
+    sentence_ = np.repeat(np.arange(80), rng.integers(1, 4, 80))
+    right = rng.random(len(sentence_)) < 0.7
+    sums = np.array([[right[sentence_ == one].sum(), (sentence_ == one).sum()] for one in range(80)])
+    expected = stats.bootstrap(
+        (sums[:, 0], sums[:, 1]),
+        lambda hits, sizes, axis: hits.sum(axis=axis) / sizes.sum(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=5000,
+        random_state=np.random.default_rng(4),
+    ).confidence_interval
+    (found,) = bootstrap([(right, sentence_)])
+    assert found.share == right.mean()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+    assert bootstrap([]) == []
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_p_is_that_of_drawn_signs_and_of_the_normal_distribution_for_many() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.random(40) < 0.8, rng.random(40) < 0.5
+    sentence_ = np.arange(40)
+    difference = a.astype(float) - b
+    expected = stats.permutation_test(
+        (difference,),
+        np.sum,
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=9999,
+        random_state=np.random.default_rng(6),
+    ).pvalue
+    assert p_better(a, b, sentence_) == pytest.approx(expected, abs=0.01)
+    assert p_better(a, a, sentence_) == 1.0
+    many = rng.random(4000) < 0.52, rng.random(4000) < 0.5
+    expected = stats.norm.sf((many[0].astype(float) - many[1]).sum() / np.sqrt((many[0] != many[1]).sum()))
+    assert p_better(*many, np.arange(4000)) == pytest.approx(expected)
+
+
+def test_ensembles_are_all_small_sets_of_the_best_heads() -> None:
+    rng = np.random.default_rng(7)
+    right = rng.random((200, 10)) < np.linspace(0.1, 0.9, 10)
+    found = findings(cases(right, np.ones(200), 100)).of(OBJ)
+    assert found is not None
+    groups = ensembles(found)
+    assert len(groups) == len(set(groups)) == 6 + 15 + 20 + 15
+    assert (9,) in groups
+    assert {head for group in groups for head in group} == set(np.argsort(-found.choosing)[:6].tolist())
+    best = best_ensemble(OBJ, groups, cases(rng.random((200, 56)) < np.array([*[0.2] * 55, 1]), np.ones(200), 100))
+    assert best is not None
+    assert best.heads == groups[55]
+    assert best.accuracy.share > 0.95
+    assert relations.MOST_IN_ENSEMBLE == 4

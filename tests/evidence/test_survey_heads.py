@@ -1,0 +1,316 @@
+"""A survey of all heads: parts that add up, numbers of single runs, what cannot be measured, a head made by hand."""
+
+from __future__ import annotations
+
+import pickle
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+from analysis.corpus.reading import built_in, read_corpus
+from analysis.corpus.relations import ALL, Relation, best_ensemble, ensembles, findings
+from analysis.corpus.sentences import Corpus, Sentence
+from analysis.corpus.survey import BY_VALUE, NAMES, Survey, Together, total
+from analysis.head_measures import MEASURE_NAMES, SHARES
+from analysis.heads import head_table
+from evidence import asking
+from evidence.questions.average_heads import AverageHeads
+from evidence.questions.survey_heads import SurveyHeads
+from model_zoo import Engine
+from model_zoo.errors import NotSupported
+from serving import wire
+
+TINY = "embedded/tinybert"
+SOME = 40
+
+
+def corpus(n: int = SOME) -> Corpus:
+    found = built_in(n)
+    found.find_rare()
+    return found
+
+
+def surveyed(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> Survey:
+    return engine.ask(SurveyHeads(model, sentences))
+
+
+def same(one: Survey, other: Survey) -> None:
+    for name in NAMES:
+        np.testing.assert_allclose(one.measure(name), other.measure(name), atol=1e-6, equal_nan=True)
+        np.testing.assert_allclose(one.interval(name), other.interval(name), atol=1e-5, equal_nan=True)
+    assert (one.n_texts, one.n_tokens, one.n_queries, one.told) == (
+        other.n_texts,
+        other.n_tokens,
+        other.n_queries,
+        other.told,
+    )
+    np.testing.assert_allclose(one.edges.means, other.edges.means, atol=1e-6)
+    for relation in one.cases.names:
+        mine, theirs = one.cases.of_relation(relation), other.cases.of_relation(relation)
+        np.testing.assert_array_equal(mine.right, theirs.right)
+        np.testing.assert_array_equal(mine.sentence, theirs.sentence)
+    for head in range(one.n_heads):
+        mine, theirs = one.examples.strongest(head), other.examples.strongest(head)
+        assert [each.sentence for each in mine] == [each.sentence for each in theirs]
+        np.testing.assert_allclose([each.weight for each in mine], [each.weight for each in theirs], atol=1e-6)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 17])
+def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(engine: Engine, n_parts: int) -> None:
+    sentences = corpus().some(range(SOME))
+    whole = surveyed(engine, TINY, sentences)
+    parts = [surveyed(engine, TINY, sentences[place::n_parts]) for place in range(n_parts)]
+    same(reduce(add, parts[::-1]), whole)
+    same(total(parts), whole)
+
+
+def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = corpus()
+    whole = surveyed(engine, TINY, found.some(range(SOME)))
+    monkeypatch.setattr(asking, "AT_ONCE", 7)
+    so_far = list(asking.survey(engine, TINY, found))
+    assert [one.n_texts for one in so_far] == sorted({one.n_texts for one in so_far})
+    same(so_far[-1], whole)
+    monkeypatch.setattr(Engine, "n_replicas", 2)
+    same(list(asking.survey(engine, TINY, found))[-1], whole)
+
+
+def test_it_travels(engine: Engine) -> None:
+    found = surveyed(engine, TINY, corpus(5).some(range(5)))
+    same(wire.unpack(wire.pack(found)), found)
+    same(pickle.loads(pickle.dumps(found)), found)
+    question = SurveyHeads(TINY, corpus(5).some(range(5)))
+    assert wire.unpack(wire.pack(question)) == question
+
+
+@pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
+def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
+    found = corpus(20)
+    survey = surveyed(engine, model, found.some(range(20)))
+    runs = [engine.attend(model, text) for text in found.texts]
+    expected = head_table(runs)
+    table = survey.table()
+    assert table.labels == expected.labels
+    assert (table.n_queries, table.n_texts) == (expected.n_queries, expected.n_texts)
+    for name in MEASURE_NAMES:
+        if name not in ("rare", "rare_listed"):
+            np.testing.assert_allclose(getattr(table.measures, name), getattr(expected.measures, name), atol=2e-5)
+            np.testing.assert_allclose(survey.measure(name), getattr(expected.measures, name), atol=2e-5)
+            np.testing.assert_allclose(getattr(table.uniform, name), getattr(expected.uniform, name), atol=2e-5)
+    known = ~np.isnan(expected.p_values)  # a run's table does not know which words are rare
+    np.testing.assert_allclose(table.p_values[known], expected.p_values[known], atol=1e-3)
+
+
+def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engine) -> None:
+    found = corpus(12)
+    survey = surveyed(engine, TINY, found.some(range(12)))
+    sums = {"value_previous": [], "value_delimiter": [], "rare": []}  # type: dict[str, list[float]]
+    for sentence in found:
+        run = engine.attend(TINY, sentence.text)
+        taken = run.head(1, 2) * run.value_norms(1)[2]
+        taken = taken / taken.sum(axis=1, keepdims=True)
+        assert sentence.rare[0] is not None
+        start, end = sentence.spans[sentence.rare[0]]
+        tokens = [at for at, (first, last) in enumerate(run.encoding.offsets) if start < last <= end]
+        for query in range(1, len(run.encoding) - 1):
+            sums["value_previous"].append(float(taken[query, query - 1]))
+            sums["value_delimiter"].append(float(taken[query, 0] + taken[query, -1]))
+            others = [at for at in tokens if at != query]
+            if others:
+                sums["rare"].append(float(run.head(1, 2)[query, others].sum()))
+    place = survey.place(1, 2)
+    for name, values in sums.items():
+        assert survey.measure(name)[place] == pytest.approx(np.mean(values), abs=1e-5), name
+    assert survey.head(place) == (1, 2)
+    assert {name.removeprefix(BY_VALUE) for name in NAMES if name.startswith(BY_VALUE)} == set(SHARES)
+
+
+def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
+    found = corpus(15)
+    survey = surveyed(engine, TINY, found.some(range(15)))
+    cases = survey.cases.of_relation(Relation("nsubj", "up"))
+    right = cases.heads_right()
+    assert len(cases) >= 15
+    for place in range(len(cases)):
+        sentence = found.sentence(int(cases.sentence[place]))
+        run = engine.attend(TINY, sentence.text)
+        word_of = [
+            next((word for word, (first, last) in enumerate(sentence.spans) if first < end <= last), -1)
+            for _, end in run.encoding.offsets
+        ]
+        query, key = int(cases.query[place]), int(cases.key[place])
+        assert sentence.heads[query] == key
+        for head, (layer, number) in enumerate(survey.every_head()):
+            weights = run.head(layer, number)[[at for at, word in enumerate(word_of) if word == query]].mean(axis=0)
+            given = [
+                sum(weights[at] for at, word in enumerate(word_of) if word == other) for other in range(len(sentence))
+            ]
+            given[query] = -1
+            assert right[place, head] == (int(np.argmax(given)) == key)
+        assert cases.chance[place] == pytest.approx(1 / (len(sentence) - 1))
+
+
+def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engine) -> None:
+    found = corpus(30)
+    survey = surveyed(engine, TINY, found.some(range(30)))
+    heads = survey.every_head()
+    one = findings(survey.cases).of(ALL)
+    assert one is not None
+    groups = ensembles(one)
+    tried = Together(*ALL, tuple(tuple(heads[place] for place in group) for group in groups))
+    (cases,) = list(asking.try_together(engine, TINY, found, [tried]))[-1]
+    alone = survey.cases.of_relation(ALL)
+    assert len(cases) == len(alone)
+    for place, group in enumerate(groups):
+        if len(group) == 1:
+            np.testing.assert_array_equal(
+                cases.of_relation(ALL).heads_right()[:, place], alone.heads_right()[:, group[0]]
+            )
+    best = best_ensemble(ALL, groups, cases)
+    assert best is not None
+    assert 0 < best.accuracy.low <= best.accuracy.share <= best.accuracy.high < 1
+    assert wire.unpack(wire.pack(AverageHeads(TINY, found.some([0]), (tried,)))).tried == (tried,)
+
+
+def test_a_model_without_attention_is_refused_in_a_sentence(engine: Engine) -> None:
+    with pytest.raises(NotSupported, match="no attention"):
+        surveyed(engine, "embedded/bilstm", corpus(3).some(range(3)))
+
+
+def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
+    """A sentence of 600 words, whose end the model does not read; and a word that a tokenizer joins to another."""
+    words = ["dog", *["cat"] * 598, "."]
+    rows = [
+        f"{at + 1}\t{word}\t_\tNOUN\t_\t_\t{at}\t{'root' if not at else 'dep'}\t_\t_" for at, word in enumerate(words)
+    ]
+    found = read_corpus([("long.conllu", ("\n".join(rows) + "\n\n").encode())])
+    survey = surveyed(engine, TINY, found.some([0]))
+    told = survey.told
+    assert told.cut_sentences == 1
+    assert told.cut_tokens == 602 - 512
+    assert told.words == 600 - 510
+    assert told.relations == 90
+    assert told.trees == 1
+    assert survey.edges.n.sum() == 0
+    assert len(survey.cases.of_relation(Relation("dep", "up"))) == 509
+    said = " ".join(told.sentences())
+    assert "1 sentence longer than the model reads: 90 tokens at their ends left out." in said
+    assert "90 words without a token of their own" in said
+    assert "90 relations" in said
+
+
+def test_every_family_is_measured_as_its_single_runs_are(engine: Engine, subject: object) -> None:
+    """Padded batches of families that pad by themselves, look in windows, share key heads or give maps alone."""
+    model = subject.id  # type: ignore[attr-defined]
+    texts = ("The cat sat on the mat.", "It slept.", "A dog and another dog saw the cat that sat there.")
+    found = read_corpus([("texts.txt", "\n".join(texts).encode())])
+    try:
+        runs = [engine.attend(model, text) for text in found.texts]
+    except NotSupported:
+        with pytest.raises(NotSupported):
+            surveyed(engine, model, found.some(range(len(found))))
+        return
+    survey = surveyed(engine, model, found.some(range(len(found))))
+    expected = head_table(runs)
+    for name in ("entropy", "distance", "itself", "previous", "delimiter", "same_word"):
+        np.testing.assert_allclose(
+            survey.measure(name), getattr(expected.measures, name), atol=1e-4, equal_nan=True, err_msg=name
+        )
+
+
+VERBS, SUBJECTS, OBJECTS = ("saw", "took", "found"), ("dog", "cat", "king", "nurse"), ("bread", "stone", "book", "key")
+ADJECTIVES, ADVERBS = ("old", "red", "small"), ("often", "never", "gladly")
+
+
+def simple_sentences(n: int, seed: int) -> Corpus:
+    """The old dog often saw the small red book: subjects are never objects, and the object's distance varies."""
+    rng = np.random.default_rng(seed)
+    blocks: dict[str, None] = {}
+    while len(blocks) < n:
+        words: list[tuple[str, str, str]] = [("the", "det", "subject")]
+        words += [(str(word), "amod", "subject") for word in rng.permutation(ADJECTIVES)[: rng.integers(3)]]
+        words.append((str(rng.choice(SUBJECTS)), "nsubj", "verb"))
+        words += [(str(word), "advmod", "verb") for word in rng.permutation(ADVERBS)[: rng.integers(2)]]
+        words.append((str(rng.choice(VERBS)), "root", ""))
+        words.append(("the", "det", "object"))
+        words += [(str(word), "amod", "object") for word in rng.permutation(ADJECTIVES)[: rng.integers(3)]]
+        words.append((str(rng.choice(OBJECTS)), "obj", "verb"))
+        place = {"": 0} | {
+            name: next(at for at, (_, deprel, _) in enumerate(words, start=1) if deprel == of)
+            for name, of in (("subject", "nsubj"), ("verb", "root"), ("object", "obj"))
+        }
+        rows = [
+            f"{at}\t{word}\t_\t_\t_\t_\t{place[head]}\t{deprel}\t_\t_"
+            for at, (word, deprel, head) in enumerate(words, start=1)
+        ]
+        blocks["\n".join(rows)] = None
+    return read_corpus([("simple.conllu", ("\n\n".join(blocks) + "\n\n").encode())])
+
+
+@pytest.fixture(scope="module")
+def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A BERT of two layers made by hand: in the first layer's third head verbs ask for objects; all others look
+    at every word alike."""
+    folder = str(tmp_path_factory.mktemp("finds the object"))
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", *VERBS, *SUBJECTS, *OBJECTS, *ADJECTIVES, *ADVERBS]
+    made = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+    ).save_pretrained(folder)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        config = BertConfig(
+            vocab_size=len(words),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=32,
+            max_position_embeddings=64,
+        )
+        model = BertForMaskedLM(config)
+        embedded = model.bert.embeddings.word_embeddings.weight
+        embedded[[words.index(word) for word in VERBS], 0] += 2
+        embedded[[words.index(word) for word in OBJECTS], 1] += 2
+        for layer in model.bert.encoder.layer:
+            layer.attention.self.query.weight[:] = 0
+        attention = model.bert.encoder.layer[0].attention.self
+        attention.query.weight[16, 0] = 8
+        attention.key.weight[16:24] = 0
+        attention.key.weight[16, 1] = 8
+        model.save_pretrained(folder)
+    return folder
+
+
+def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engine, finds_the_object: str) -> None:
+    found = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).some(range(300))).cases)
+    of_verb = found.of(Relation("obj", "down"))
+    assert of_verb is not None
+    assert of_verb.head == 2
+    assert of_verb.accuracy.share == of_verb.choosing[2] == 1.0
+    assert of_verb.by_offset.high < 0.75
+    assert of_verb.p < 0.001
+    others = [head for head in range(8) if head != 2]
+    assert of_verb.judged[others].max() < of_verb.by_offset.share
+    # Heads that look everywhere alike count as looking at the first word, which is a determiner.
+    assert [one.relation for one in found.found if one.p <= 0.05 and one.relation.deprel != "det"] == [of_verb.relation]
+
+
+@pytest.mark.slow
+def test_untrained_networks_find_nothing_beyond_the_offset(engine: Engine) -> None:
+    found = built_in(300)
+    survey = surveyed(engine, f"untrained:{TINY}", found.some(range(300)))
+    assert [one.relation for one in findings(survey.cases).found if one.p <= 0.05] == []

@@ -1,0 +1,94 @@
+"""A survey as a job: its stages, what stays when it is stopped, what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.corpus.reading import built_in, read_corpus
+from analysis.corpus.relations import ALL
+from evidence import asking
+from jobs.surveying import Surveying
+from model_zoo import Engine
+from model_zoo.registry import UNTRAINED
+
+TINY = "embedded/tinybert"
+
+
+def done(job: Surveying) -> Surveying:
+    while job.running:
+        job.advance()
+    return job
+
+
+def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
+    job = Surveying(engine, TINY, built_in(60))
+    shares, said, ended = [], [], []
+    while job.running:
+        shares.append(job.share)
+        said.append(job.progress)
+        ended.append(job.n_ended)
+        job.advance()
+    assert job.complete
+    assert shares == sorted(shares)
+    assert job.share == 1.0
+    assert job.n_ended == 3
+    assert set(ended) >= {0, 1, 2}
+    for what in ("Measuring every head", "The same network with random weights", "Heads that look together"):
+        assert any(one.startswith(what) and "60 sentences" in one for one in said)
+    results = job.results
+    assert results is not None
+    assert results.survey.n_texts == 60
+    assert results.at_random is not None
+    assert results.ensembles
+    best = results.ensemble(ALL)
+    alone = results.findings.of(ALL)
+    assert best is not None
+    assert alone is not None
+    assert 1 <= len(best.heads) <= 4
+    assert results.missing == ""
+
+
+def test_without_trees_there_is_one_stage(engine: Engine) -> None:
+    corpus = read_corpus([("lines.txt", b"The cat sat.\nA dog slept.\nIt was late.\n")])
+    job = done(Surveying(engine, TINY, corpus))
+    assert job.complete
+    assert job.stages == ("heads",)
+    assert job.results is not None
+    assert job.results.findings.found == ()
+    assert job.results.at_random is None
+
+
+def test_what_was_measured_stays_when_it_is_stopped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "AT_ONCE", 10)
+    job = Surveying(engine, TINY, built_in(60))
+    for _ in range(3):
+        job.advance()
+    job.stop()
+    done(job)
+    assert not job.complete
+    assert job.results is not None
+    assert 0 < job.results.survey.n_texts < 60
+    assert job.results.at_random is None
+
+
+def test_a_model_that_cannot_be_measured_says_why(engine: Engine) -> None:
+    job = done(Surveying(engine, "embedded/bilstm", built_in(5)))
+    assert job.results is None
+    assert job.failure is not None
+    assert "no attention" in job.failure
+
+
+def test_without_random_weights_the_rest_is_done(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    survey = asking.survey
+
+    def refusing(engine: Engine, model: str, corpus: object) -> object:
+        if model.startswith(UNTRAINED):
+            engine.info("no/such-model-anywhere")
+        return survey(engine, model, corpus)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(asking, "survey", refusing)
+    job = done(Surveying(engine, TINY, built_in(40)))
+    assert job.results is not None
+    assert job.results.at_random is None
+    assert job.results.ensembles
+    assert "no/such-model-anywhere" in job.results.missing
