@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
+from itertools import islice
 from typing import TypeVar
 
 from analysis.corpus.relations import Cases
@@ -61,9 +62,7 @@ def pieces(
                 yield from found
         return
     with ThreadPoolExecutor(n_replicas) as threads:
-        waiting = {
-            threads.submit(engine.ask, question) for question, _ in zip(questions, range(n_replicas), strict=False)
-        }
+        waiting = {threads.submit(engine.ask, question) for question in islice(questions, n_replicas)}
         while waiting:
             done = next(as_completed(waiting))
             waiting.discard(done)

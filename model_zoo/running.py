@@ -367,10 +367,11 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
         yield given
 
 
-def batches(encodings: Sequence[Encoding], pads: bool, most: int = _BATCH_TOKENS) -> Iterator[list[int]]:
-    """Their places, shortest first, in batches whose padded size stays within ``most`` tokens; without padding
+def batches(encodings: Sequence[Encoding], pads: bool, most: int | None = None) -> Iterator[list[int]]:
+    """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else ``_BATCH_TOKENS``; without padding
     (see ``Family.pads``), in batches of one length.
     """
+    most = _BATCH_TOKENS if most is None else most
     batch: list[int] = []
     for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
         full = (len(batch) + 1) * len(encodings[index]) > most
