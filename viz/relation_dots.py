@@ -35,9 +35,11 @@ class Found:
     ensemble: float | None = None
 
 
-def relation_dots(relations: Sequence[Found], *, what: str = "found", dark: bool = False) -> go.Figure:
+def relation_dots(
+    relations: Sequence[Found], *, what: str = "found", whose: str = "best head", dark: bool = False
+) -> go.Figure:
     """A row a relation, those found best on top: a point with its interval for the best head, other marks for what it
-    is compared with, which are the same of all relations. ``what`` names a share.
+    is compared with, which are the same of all relations. ``what`` names a share, ``whose`` the head.
 
     Trace 0 has the best heads; its ``customdata`` is (place of the relation in the order given, layer, head), from 0.
     Raises ValueError without relations.
@@ -50,7 +52,7 @@ def relation_dots(relations: Sequence[Found], *, what: str = "found", dark: bool
     several, *inks = categorical(2, dark)[1:] + [colours.text, colours.muted] * 3
     values = [each.value for each in found]
     heads = names_of([each.head for each in found])
-    best = _points("best head", values, "circle", 10, colours.primary) | {
+    best = _points(whose, values, "circle", 10, colours.primary) | {
         "error_x": error_bars(values, [each.low for each in found], [each.high for each in found], colours.primary),
         "hovertext": [
             f"{token_text(each.relation)}<br>{head}: <b>{each.value:.1%}</b> of {each.n:,} "

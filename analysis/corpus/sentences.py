@@ -200,13 +200,14 @@ class Corpus:
         return tuple(map(self.sentence, numbers))
 
     def only(self, numbers: Iterable[int]) -> Corpus:
-        """The sentences at these places, numbered anew; words are as rare in it as they are here."""
+        """The sentences at these places, numbered anew; words count as often there as here."""
         found = Corpus(files=self.files, notes=self.notes)
         for number in numbers:
             one = self.sentence(number)
             source = self.sources[2 * number], self.sources[2 * number + 1]
             found.add(one.text, one.spans, one.upos, one.deprel, one.heads, source, one.coreference)
-        found._counts = self.counts
+        whole = self.counts
+        found._counts = Counter({word: whole[word] for word in found.counts})
         return found
 
     def where(self, number: int) -> str:

@@ -12,7 +12,8 @@ SHOWN_VIEW = view_field(_PAGE, "all")
 SENTENCES: Field[int] = Field("sentences", 1000, within("the number of sentences", 20, 100_000, step=100), of=_PAGE)
 SEED: Field[int] = Field("seed", 0, within("the seed", 0, 999_999), of=_PAGE)
 DATA: Field[str] = Field("data", "", of=_PAGE)
-SOURCE = (SENTENCES, SEED, DATA)
+FREQUENCIES: Field[str] = Field("frequencies", "", of=_PAGE)
+SOURCE = (SENTENCES, SEED, DATA, FREQUENCIES)
 
 # A relation and where a head looks from: "obj.up" is from the object to its verb.
 RELATION: Field[str] = Field(

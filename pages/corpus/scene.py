@@ -82,11 +82,12 @@ def make(_view: View[Scene]) -> Scene:
         model = widgets.model()
         chosen = source.draw()
         running.button(model, chosen)
+    source.told(chosen)
     running.draw(model, chosen)
     info = engine().info(model)
     return Scene(chosen, info, running.results(info, chosen))
 
 
-def left_out(scene: Scene) -> str:
+def left_out(_scene: Scene) -> str:
     """What is on the screen and not in the address."""
-    return notes.not_in_link(["the sentences that you brought"] if scene.source.own else [])
+    return notes.not_in_link(source.uploaded())

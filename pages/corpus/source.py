@@ -2,29 +2,135 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from analysis.corpus.reading import built_in
+import streamlit as st
+
+from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sampled
 from analysis.corpus.sentences import Corpus
+from analysis.probing.template_trees import template_conllu
+from model_zoo.types import counted
+from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
+from ui import as_text, caption, save, widgets
+from ui.own_file import OwnFile
 from web.process import kept
+from web.uploads import File
+
+_OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True)
+_LIST: Final = OwnFile(upload="frequencies upload", in_use="frequencies file", pasted=FREQUENCIES)
+_READ: Final = "the corpus read last"
+_BUILT_IN: Final = "built in"
+# A class brings the same few. Of a file no more is kept than the sentences that are drawn from it.
+_MOST_READ: Final = 4
+
+_ABOUT: Final = (
+    "Plain text, a table (CSV, TSV) with a column `text` or `sentence`, CoNLL-U with trees, or a zip of these. Only "
+    "trees let relations be measured."
+)
+_ABOUT_LIST: Final = (
+    "A word and how often it occurs on each line. Without a list, the rarest word of a sentence is the one that occurs "
+    "least in these sentences."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """``fingerprint`` tells this corpus from any other; ``own`` says that it is the visitor's, and not in the link."""
+    """``fingerprint`` tells this corpus from any other; ``own`` says that a file or pasted text of the visitor's is in
+    it. ``n_whole`` sentences were there to draw from. ``listed`` says whether a list tells how frequent words are.
+    """
 
-    corpus: Corpus
+    corpus: Corpus = field(repr=False)
     fingerprint: str
     own: bool
+    n_whole: int
+    listed: bool = False
 
 
 def draw() -> Source:
     """The controls, and what they hold. Raises InvalidInput."""
-    return Source(_built_in("built in"), "built in", own=False)
+    own = _OWN.uploaded() or DATA.value.strip()
+    with widgets.popover(
+        f"Sentences: {'your own' if own else 'built-in'}", ":material/library_books:", "corpus source"
+    ):
+        st.caption(_ABOUT)
+        said = st.empty()
+        files = _OWN.draw_all()
+        left, right = st.columns(2)
+        n = left.number_input(
+            "Sentences at most", **SENTENCES.bound, help="Of a larger file, so many are drawn at random by the seed."
+        )
+        seed = right.number_input("Seed", **SEED.bound, help="Decides which sentences are drawn.")
+        with st.expander("Word frequencies of your own", icon=":material/sort:"):
+            st.caption(_ABOUT_LIST)
+            frequencies = _LIST.draw()
+        save.button(
+            "Example file",
+            lambda: template_conllu(200),
+            "treebank",
+            "conllu",
+            "200 sentences with trees, made from templates written for this app.",
+        )
+        found = _found(files, int(n), int(seed), frequencies)
+        with said:
+            _describe(found)
+    return found
 
 
-@kept(most=2, key=lambda fingerprint: fingerprint)
-def _built_in(_fingerprint: str) -> Corpus:
-    corpus = built_in()
-    corpus.find_rare()
-    return corpus
+def told(source: Source) -> None:
+    """What was left out of the data, or read otherwise than it was written."""
+    notes = source.corpus.notes
+    if notes:
+        with st.expander(f"How the sentences were read: {counted(len(notes), 'note')}", icon=":material/rule:"):
+            for note in notes:
+                caption(note)
+
+
+def uploaded() -> list[str]:
+    """What of it is not in the address."""
+    return [
+        *(["the files you uploaded"] if _OWN.uploaded() else []),
+        *(["your list of word frequencies"] if _LIST.uploaded() else []),
+    ]
+
+
+def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> Source:
+    """What is read, once for this visitor until something else is chosen."""
+    fingerprint = _fingerprint(files, n, seed, frequencies)
+    last: Source | None = st.session_state.get(_READ)
+    if last is None or last.fingerprint != fingerprint:
+        with st.spinner("Reading the sentences …"):
+            last = st.session_state[_READ] = _read(fingerprint, files, n, seed, frequencies)
+    return last
+
+
+def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> str:
+    if not files and frequencies is None and n >= len(built_in()):
+        return _BUILT_IN
+    digest = hashlib.sha256(repr((n, seed, [file.name for file in files])).encode())
+    for data in (*(file.data for file in files), b"" if frequencies is None else frequencies.data):
+        digest.update(hashlib.sha256(data).digest())
+    return digest.hexdigest()
+
+
+@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
+def _read(fingerprint: str, files: Sequence[File], n: int, seed: int, frequencies: File | None) -> Source:
+    listed = None if frequencies is None else read_frequencies(frequencies.name, frequencies.data)
+    whole = read_corpus([(file.name, file.data) for file in files]) if files else built_in()
+    corpus = sampled(whole, n, seed)
+    if corpus is whole and not files:
+        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it
+    corpus.find_rare(listed)
+    return Source(corpus, fingerprint, bool(files) or listed is not None, len(whole), listed is not None)
+
+
+def _describe(source: Source) -> None:
+    corpus = source.corpus
+    drawn = f" drawn from {source.n_whole:,}" if source.n_whole > len(corpus) else ""
+    trees = "with trees" if corpus.has_trees else "without trees"
+    st.success(
+        as_text(f"{counted(len(corpus), 'sentence')}{drawn}, {counted(corpus.n_words, 'word')}, {trees}."),
+        icon=":material/check:",
+    )

@@ -1,0 +1,432 @@
+"""View "Coreference and rare words": which heads look from a pronoun to the noun it means, and which at rare words.
+
+The pronouns have sentences of their own, built in or the visitor's; rare words are those of the page's sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.corpus.coreference import (
+    FEWEST,
+    KINDS,
+    Judged,
+    OfKind,
+    Pairs,
+    Referred,
+    by_kind,
+    judge,
+    prefers,
+    read_pairs,
+)
+from analysis.corpus.coreference import built_in as built_in_pairs
+from jobs.referring import Referring
+from model_zoo import registry
+from model_zoo.types import counted
+from pages.corpus.scene import Scene
+from ui import (
+    Field,
+    View,
+    ask_for,
+    caption,
+    enumerated,
+    figures,
+    notes,
+    one_of,
+    save,
+    say_cut,
+    widgets,
+    work,
+)
+from ui.example_sentences import show as show_sentences
+from ui.own_file import OwnFile
+from viz.example_sentences import ExampleSentence
+from viz.head_measure import HeadMeasure
+from viz.measure_dots import measure_dots
+from viz.predictions import percent
+from viz.relation_dots import Found, relation_dots
+from web.background import desk
+from web.engine import engine
+from web.process import kept
+from web.uploads import File
+
+_PAGE: Final = "corpus"
+OWN_PAIRS: Field[str] = Field("pronouns", "", of=_PAGE)
+RESULT: Field[str] = Field(
+    "pronoun_result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of=_PAGE
+)
+
+_OWN: Final = OwnFile(upload="pronouns upload", in_use="pronouns file", pasted=OWN_PAIRS)
+_TABLE: Final = "heads and pronouns"
+_SHOWN: Final = 10  # heads in the table
+_MOST_READ: Final = 4
+_PLACE: Final = 50  # px
+_LOOKED_THROUGH: Final = 200  # sentences for examples with rare words
+_EXAMPLES: Final = 20
+_ALL_KINDS: Final = "all sentences"
+_RULES: Final = {"nearest noun": "nearer noun", "first noun": "first noun", "fixed offset": "fixed offset"}
+_RARE: Final = {
+    "rare": "on the rarest word here",
+    "value_rare": "the same by value",
+    "rare_listed": "on the rarest by your list",
+    "value_rare_listed": "the same by value (list)",
+}
+_AT_RANDOM: Final = "random weights"
+_ABOUT: Final = (
+    "A table (CSV, TSV) with the columns `text`, `pronoun`, `antecedent` (the noun that is meant) and `distractor` "
+    "(another noun), or a sentence a line with marks: `The [cat] saw the {lamp} when <it> woke.` A column `kind` "
+    "(sense, gender or number) may say what tells the two apart."
+)
+
+
+def draw(scene: Scene) -> None:
+    st.subheader("Who does the pronoun mean?", anchor=False)
+    _pronouns(scene)
+    st.subheader("Who looks at rare words?", anchor=False)
+    _rare_words(scene)
+
+
+def _pronouns(scene: Scene) -> None:
+    own = _OWN.uploaded() or OWN_PAIRS.value.strip()
+    with widgets.controls("pronouns"):
+        with widgets.popover(f"Pronouns: {'your own' if own else 'built-in'}", ":material/person_search:", "pronouns"):
+            st.caption(_ABOUT)
+            file = _OWN.draw()
+        pairs = built_in_pairs() if file is None else _read(file)
+        job = _job(scene, pairs)
+        wanted = scene.model, pairs
+        work.button(
+            f"Compare {counted(len(pairs.corpus), 'sentence')}",
+            Referring,
+            wanted,
+            key="compare pronouns",
+            primary=job is None,
+        )
+    work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
+    for note in pairs.corpus.notes:
+        say_cut(note)
+    if job is None:
+        if file is None and _is_bundled(scene.model) and not work.running(Referring):  # seconds: no view opens empty
+            desk().start(Referring(engine(), scene.model, pairs))
+            st.rerun()
+        _before(pairs, scene)
+        return
+    work.watch(job, stop=False)
+    referred = job.trained
+    if referred is None:
+        return
+    if len(referred.left_out):
+        say_cut(
+            f"Left out {counted(len(referred.left_out), 'sentence')}: the tokenizer cuts off the pronoun or one of its "
+            "nouns, or joins it to a neighbour."
+        )
+    if not job.running and len(referred.numbers) + len(referred.left_out) < len(pairs.corpus):
+        st.info(
+            f"Stopped after {len(referred.numbers):,} of {len(pairs.corpus):,} sentences; what is shown is of these.",
+            icon=":material/stop_circle:",
+        )
+    judged = judge(pairs, referred)
+    if judged is None:
+        if not job.running:
+            ask_for(
+                f"A head is chosen on one half of the sentences and judged on the other; each half needs at least "
+                f"{FEWEST}. Bring more sentences."
+            )
+        return
+    _results(scene, job, referred, judged)
+
+
+def _is_bundled(model: str) -> bool:
+    spec = registry.find(model)
+    return spec is not None and spec.hub_id is None
+
+
+def _job(scene: Scene, pairs: Pairs) -> Referring | None:
+    """This visitor's last comparison, if it is of this model and these sentences."""
+    job = desk().current(Referring)
+    return job if job is not None and job.model == scene.model and job.pairs == pairs else None
+
+
+@kept(most=_MOST_READ, key=lambda file: (hashlib.sha256(file.data).digest(), file.name))
+def _read(file: File) -> Pairs:
+    return read_pairs(file.name, file.data)
+
+
+def _before(pairs: Pairs, scene: Scene) -> None:
+    """What is compared, before it is."""
+    some = [_asked(pairs, number) for number in range(min(3, len(pairs.corpus)))]
+    show_sentences(some, scene.info, "pronouns before", "pronouns", table=False)
+    caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
+
+
+def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -> None:
+    pairs = job.pairs
+    random = job.random
+    at_random = None if random is None or len(random.numbers) < len(referred.numbers) else judge(pairs, random)
+    _say(referred, judged, job, at_random)
+    chosen = _chosen(judged)
+    picture, table = st.columns([3, 2], gap="large")
+    with picture:
+        kinds = by_kind(pairs, referred, judged, chosen)
+        beside: dict[str, float] = {}
+        if at_random is not None and random is not None:
+            beside = {one.kind: one.share.share for one in by_kind(pairs, random, at_random, at_random.best)}
+        _dots(referred, kinds, chosen, beside)
+    with table:
+        _table(referred, judged)
+    _sentences(scene, pairs, referred, chosen)
+
+
+def _place(referred: Referred, place: int) -> tuple[int, int]:
+    """Layer and head, from 0, of a place among all heads."""
+    layer = int(np.searchsorted(np.cumsum(referred.heads), place, side="right"))
+    return layer, place - sum(referred.heads[:layer])
+
+
+def _name(referred: Referred, place: int) -> str:
+    layer, head = _place(referred, place)
+    return f"layer {layer + 1}, head {head + 1}"
+
+
+def _say(referred: Referred, judged: Judged, job: Referring, at_random: Judged | None) -> None:
+    """The best head in a sentence, beside what needs no meaning."""
+    best = judged.best
+    found, most = judged.prefers[best], judged.most[best]
+    rules = {_RULES[name]: two.share for name, (two, _) in judged.rules.items()}
+    shown = found.low > max(0.5, *rules.values())
+    name = _name(referred, best)
+    how_often = (
+        f"in **{found.share:.0%}** of {judged.n_judging} held-out sentences ({found.low:.0%} to {found.high:.0%}; "
+        "chance is 50%)."
+    )
+    first = (
+        f"**{name.capitalize()}** looks more at the noun that is meant than at the other one {how_often}"
+        if shown
+        else f"No head is shown to find the noun that is meant. The best one, **{name}**, looks more at it than at the "
+        f"other {how_often}"
+    )
+    beside = enumerated([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
+    drawn = at_random and f", and the best head with random weights in {at_random.prefers[at_random.best].share:.0%}"
+    st.markdown(f"{first} Of rules that know no meaning, {beside} is right{drawn or ''}.")
+    missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
+    caption(
+        f"The noun that is meant is where the pronoun looks most of all words in {most.share:.0%} ({most.low:.0%} to "
+        f"{most.high:.0%}); the nearest noun is it in {judged.rules['nearest noun'][1].share:.0%}. The head was "
+        f"chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. 95% intervals "
+        f"(bootstrap).{missing}"
+    )
+
+
+def _chosen(judged: Judged) -> int:
+    """The head of the row that is selected in the table; the best one where none is."""
+    rows = st.session_state.get(_TABLE, {}).get("selection", {}).get("rows", [])
+    return int(judged.order[rows[0]]) if rows and rows[0] < len(judged.order) else judged.best
+
+
+def _dots(referred: Referred, kinds: Sequence[OfKind], head: int, at_random: dict[str, float]) -> None:
+    found = [
+        Found(
+            KINDS.get(one.kind, _ALL_KINDS),
+            _place(referred, head),
+            one.n,
+            one.share.share,
+            one.share.low,
+            one.share.high,
+            {_RULES[name]: share for name, share in one.beside.items()}
+            | ({_AT_RANDOM: at_random[one.kind]} if one.kind in at_random else {}),
+        )
+        for one in kinds
+    ]
+    drawn = partial(relation_dots, found, what="held-out sentences", whose=_name(referred, head))
+    figures.show(drawn, "pronouns by kind", "pronouns-by-kind")
+    caption("How often it looks more at the noun that is meant, by what tells who is meant. Guessing gets 50%.")
+
+
+def _frame(referred: Referred, judged: Judged) -> pd.DataFrame:
+    """All heads, best first on the half that chooses; layer and head from 1."""
+    rows = []
+    for place in judged.order.tolist():
+        layer, head = _place(referred, place)
+        two, most = judged.prefers[place], judged.most[place]
+        rows.append(
+            {
+                "layer": layer + 1,
+                "head": head + 1,
+                "chosen by": judged.choosing[place],
+                "held out": two.share,
+                "from": two.low,
+                "to": two.high,
+                "most of all words": most.share,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _table(referred: Referred, judged: Judged) -> None:
+    frame = _frame(referred, judged)
+    best = frame.head(_SHOWN)
+    shown = best[["layer", "head"]].assign(
+        **{
+            "choosing": [f"{share:.0%}" for share in best["chosen by"]],
+            "held out": [
+                f"{share:.0%} ({low:.0%} to {high:.0%})"
+                for share, low, high in zip(best["held out"], best["from"], best["to"], strict=True)
+            ],
+            "most of all": [f"{share:.0%}" for share in best["most of all words"]],
+        }
+    )
+    about = {
+        "choosing": "On the half of the sentences that chooses: how often it looks more at the noun that is meant.",
+        "held out": "The same on the other half, with its 95% interval.",
+        "most of all": "On the other half: how often the noun that is meant gets most attention of all words.",
+    }
+    st.dataframe(
+        shown,
+        key=_TABLE,
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "layer": st.column_config.NumberColumn(width=_PLACE),
+            "head": st.column_config.NumberColumn(width=_PLACE),
+            **{name: st.column_config.TextColumn(help=help) for name, help in about.items()},
+        },
+    )
+    caption("The best heads of the half that chooses. Select a row to see its sentences.")
+    save.table("Heads and pronouns", lambda: frame, "pronouns")
+
+
+def _sentences(scene: Scene, pairs: Pairs, referred: Referred, head: int) -> None:
+    """Where the head is right and where it is wrong, clearest first."""
+    right = prefers(referred.antecedent[:, head], referred.distractor[:, head])
+    by_how_much = referred.antecedent[:, head] - referred.distractor[:, head]
+    places = {"right": np.flatnonzero(right == 1), "wrong": np.flatnonzero(right == 0)}
+    with widgets.controls("pronoun sentences"):
+        wanted = widgets.choice(
+            "Sentences",
+            RESULT,
+            {"right": f"Right ({len(places['right'])})", "wrong": f"Wrong ({len(places['wrong'])})"},
+            label_visibility="collapsed",
+        )
+    chosen = sorted(places[wanted].tolist(), key=lambda place: -abs(by_how_much[place]))
+    show_sentences(
+        [_looked_at(pairs, referred, row, head) for row in chosen],
+        scene.info,
+        "pronoun sentences",
+        "pronoun-sentences",
+        what="attention to the noun that is meant",
+        first=6,
+    )
+
+
+def _asked(pairs: Pairs, number: int) -> ExampleSentence:
+    """A sentence with its pronoun and the noun that is meant."""
+    sentence = pairs.corpus.sentence(number)
+    assert sentence.coreference is not None
+    pronoun, antecedent, _ = (sentence.spans[at] for at in sentence.coreference)
+    return ExampleSentence(sentence.text, pronoun, expected=antecedent)
+
+
+def _looked_at(pairs: Pairs, referred: Referred, row: int, place: int) -> ExampleSentence:
+    """The same with what a head gives to both nouns."""
+    sentence = pairs.corpus.sentence(int(referred.numbers[row]))
+    assert sentence.coreference is not None
+    _, antecedent, distractor = sentence.coreference
+    to_right, to_wrong = float(referred.antecedent[row, place]), float(referred.distractor[row, place])
+    layer, head = _place(referred, place)
+    return replace(
+        _asked(pairs, sentence.number),
+        keys=((sentence.spans[antecedent], to_right), (sentence.spans[distractor], to_wrong)),
+        beside=percent(to_right),
+        said=f"{percent(to_wrong)} to “{sentence.words[distractor]}”",
+        layer=layer,
+        head=head,
+        token=int(referred.tokens[row]),
+    )
+
+
+def _rare_words(scene: Scene) -> None:
+    """The heads that look most at the rarest word of a sentence."""
+    if scene.results is None:
+        ask_for(scene.lacks("results") or "")
+        return
+    survey = scene.results.survey
+    heads = survey.every_head()
+    known = [name for name in _RARE if name in survey.defined()]
+    if not known:
+        ask_for("No sentence has a word that is rarer than its others. Bring longer or more varied sentences.")
+        return
+    measures = {name: HeadMeasure(_RARE[name], survey.measure(name), *survey.interval(name)) for name in known}
+    share = "rare_listed" if "rare_listed" in measures else "rare"
+    measure = measures[share]
+    best = int(np.nanargmax(measure.values))
+    uniform = float(np.nanmean(getattr(survey.table().uniform, share)))
+    st.markdown(
+        f"**Layer {heads[best].layer + 1}, head {heads[best].head + 1}** gives the rarest word of a sentence more of "
+        f"its attention than any other head: **{percent(measure.values[best])}** ({percent(measure.lows[best])} to "
+        f"{percent(measure.highs[best])}). Uniform attention would give {percent(uniform)}."
+    )
+    picture, sentences = st.columns([2, 3], gap="large")
+    with picture:
+        figures.show(partial(measure_dots, heads, list(measures.values()), best), "rare words", "rare-words")
+        caption(
+            "“Here”: how often words occur in these sentences. “By value”: attention times how much the word's value "
+            "adds. 95% intervals over sentences."
+        )
+    with sentences:
+        show_sentences(
+            _with_rare_words(scene, share == "rare_listed", *heads[best]),
+            scene.info,
+            "rare words in sentences",
+            "rare-word-sentences",
+            first=6,
+        )
+    save.table("Heads and rare words", lambda: _rare_frame(scene, known), "rare-words")
+
+
+def _with_rare_words(scene: Scene, listed: bool, layer: int, head: int) -> list[ExampleSentence]:
+    """Some sentences with their rarest word."""
+    found: list[ExampleSentence] = []
+    for sentence in scene.corpus.some(range(min(_LOOKED_THROUGH, len(scene.corpus)))):
+        rarest = sentence.rare[listed]
+        if rarest is not None and len(found) < _EXAMPLES:
+            found.append(ExampleSentence(sentence.text, expected=sentence.spans[rarest], layer=layer, head=head))
+    return found
+
+
+def _rare_frame(scene: Scene, known: Sequence[str]) -> pd.DataFrame:
+    survey = scene.found.survey
+    frame = pd.DataFrame([(layer + 1, head + 1) for layer, head in survey.every_head()], columns=["layer", "head"])
+    for name in known:
+        low, high = survey.interval(name)
+        frame[name], frame[f"{name} from"], frame[f"{name} to"] = survey.measure(name), low, high
+    return frame
+
+
+def _left_out(_scene: Scene) -> str:
+    return notes.not_in_link(["the file of pronouns that you uploaded"] if _OWN.uploaded() else [])
+
+
+VIEW = View(
+    "coreference",
+    "Coreference and rare words",
+    draw,
+    "Which heads look from a pronoun to the noun it means, and which at the rarest word of a sentence?",
+    "The sentences with pronouns were written for this app: who is meant, only the sense, the gender or the number "
+    "tells, and never the order of the nouns. A head is chosen on one half of them and judged on the other.",
+    caution=notes.CAUTION,
+    fields=(OWN_PAIRS, RESULT),
+    left_out=_left_out,
+    needs=("attention",),
+    starts=True,
+    tab=60,
+    terms=("coreference",),
+)

@@ -1,0 +1,126 @@
+"""The sentences of the page "Corpus": built-in, pasted, uploaded; read once, described, refused with file and line."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import pytest
+from on_screen import button, said
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.testing.v1 import AppTest
+
+from analysis.probing.template_trees import template_conllu
+from jobs.surveying import Surveying
+from pages.corpus import source
+
+PAGE = "pages/corpus/page.py"
+TINY = "embedded/tinybert"
+
+Open = Callable[..., AppTest]
+
+READ = {
+    "a sentence a line": ("The cat sat.\nA dog ran.\n", "2 sentences, 8 words, without trees."),
+    "a table": ("id,text\n1,The cat sat.\n2,A dog ran.", "2 sentences, 8 words, without trees."),
+    "CoNLL-U": (template_conllu(30), "30 sentences, "),
+    "CoNLL-U, its trees": (template_conllu(30), "words, with trees."),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_is_pasted_is_read_and_described(case: str, open_page: Open) -> None:
+    typed, message = READ[case]
+    app = open_page(PAGE, model=TINY, view="coreference")
+    app.text_area(key="corpus_data").set_value(typed).run()
+    assert not app.warning
+    assert message in said(app)
+
+
+REFUSED = {
+    "a line of CoNLL-U": ("1\tThe\n" + template_conllu(5), "The pasted data, line 1: 2 columns instead of ten"),
+    "a table without texts": ("a,text,c\n1\n", "The pasted data, line 2: 1 column where the first line has 3"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_refused_with_its_line(case: str, open_page: Open) -> None:
+    typed, message = REFUSED[case]
+    app = open_page(PAGE, model=TINY)
+    app.text_area(key="corpus_data").set_value(typed).run()
+    assert not app.exception
+    assert not app.error
+    assert message in said(app)
+    assert app.text_area(key="corpus_data").value == typed
+    app.text_area(key="corpus_data").set_value("").run()
+    assert button(app, "Measure").label == "Measure 1,000 sentences"
+
+
+def test_what_was_left_out_is_told_behind_its_number(open_page: Open) -> None:
+    app = open_page(PAGE, model=TINY)
+    app.text_area(key="corpus_data").set_value("One two.\nOne two.\none  two.\n").run()
+    (notes,) = (one for one in app.expander if one.label.startswith("How the sentences were read"))
+    assert notes.label == "How the sentences were read: 2 notes"
+    assert not notes.proto.expanded
+    assert "Left out 1 sentence that had come before: line 2." in said(app)
+
+
+def test_fewer_sentences_are_drawn_by_the_seed(open_page: Open) -> None:
+    app = open_page(PAGE, model=TINY, sentences="50")
+    assert button(app, "Measure").label == "Measure 50 sentences"
+    assert "50 sentences drawn from 1,000" in said(app)
+    first = app.session_state["the corpus read last"].corpus.texts
+    app.number_input(key="corpus_seed").set_value(1).run()
+    assert app.session_state["the corpus read last"].corpus.texts != first
+
+
+def test_several_files_and_an_archive_are_read_together_once(
+    open_page: Open,
+    shelf: MemoryUploadedFileManager,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n_read = 0
+    really_read = source.read_corpus
+
+    def counting(files: object) -> object:
+        nonlocal n_read
+        n_read += 1
+        return really_read(files)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(source, "read_corpus", counting)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("b.conllu", template_conllu(5))
+    app = open_page(PAGE, model=TINY)
+    app.file_uploader(key="corpus upload").set_value(
+        [("a.txt", b"One two.\nThree four.", "text/plain"), ("b.zip", packed.getvalue(), "application/zip")]
+    ).run()
+    assert "7 sentences, " in said(app)
+    assert "Not in it: the files you uploaded." in said(app)
+    app.run()
+    app.switch_page("pages/home/page.py").run()
+    app.switch_page(PAGE).run()
+    assert "In use: **a.txt, b.zip**" in said(app)
+    assert n_read == 1
+    button(app, "Remove").click().run()
+    assert button(app, "Measure").label == "Measure 1,000 sentences"
+
+
+def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> None:
+    app = open_page(PAGE, model=TINY, data="The cat saw the dog.")
+    assert app.session_state["the corpus read last"].corpus.sentence(0).rare == (1, None)
+    app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
+    assert app.session_state["the corpus read last"].corpus.sentence(0).rare == (1, 2)
+    app.text_area(key="corpus_frequencies").set_value("the").run()
+    assert "line 1: “the” is not a word and how often it occurs" in said(app)
+
+
+@pytest.mark.slow
+def test_own_sentences_are_measured(open_page: Open) -> None:
+    app = open_page(PAGE, model=TINY, view="coreference", data="The cat saw the dog.\nA dog ran after the old cat.")
+    assert "Nothing was measured yet" in said(app)
+    button(app, "Measure").click().run()
+    job = app.session_state["desk"].current(Surveying)
+    assert job.wait(60)
+    app.run()
+    assert "Uniform attention would give" in said(app)
