@@ -217,11 +217,13 @@ def _say(referred: Referred, judged: Judged, job: Referring, at_random: Judged |
     drawn = at_random and f", and the best head with random weights in {at_random.prefers[at_random.best].share:.0%}"
     st.markdown(f"{first} Of rules that know no meaning, {beside} is right{drawn or ''}.")
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
+    to_right, to_wrong = (float(given[:, best].mean()) for given in (referred.antecedent, referred.distractor))
+    nearest = judged.rules["nearest noun"][1].share
     caption(
-        f"The noun that is meant is where the pronoun looks most of all words in {most.share:.0%} ({most.low:.0%} to "
-        f"{most.high:.0%}); the nearest noun is it in {judged.rules['nearest noun'][1].share:.0%}. The head was "
-        f"chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. 95% intervals "
-        f"(bootstrap).{missing}"
+        f"On average it gives {percent(to_right)} of the pronoun's attention to the noun that is meant and "
+        f"{percent(to_wrong)} to the other one. Of all words, the former gets most in {most.share:.0%}; the "
+        f"nearest noun is the one that is meant in {nearest:.0%}. The head was chosen on {judged.n_choosing} sentences "
+        f"and judged on the {judged.n_judging} others; intervals: 95%, bootstrap.{missing}"
     )
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sampled
 from analysis.corpus.sentences import Corpus
 from analysis.probing.template_trees import template_conllu
+from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
 from ui import as_text, caption, save, widgets
@@ -39,14 +40,13 @@ _ABOUT_LIST: Final = (
 @dataclass(frozen=True, slots=True)
 class Source:
     """``fingerprint`` tells this corpus from any other; ``own`` says that a file or pasted text of the visitor's is in
-    it. ``n_whole`` sentences were there to draw from. ``listed`` says whether a list tells how frequent words are.
+    it. ``n_whole`` sentences were there to draw from.
     """
 
     corpus: Corpus = field(repr=False)
     fingerprint: str
     own: bool
     n_whole: int
-    listed: bool = False
 
 
 def draw() -> Source:
@@ -73,7 +73,11 @@ def draw() -> Source:
             "conllu",
             "200 sentences with trees, made from templates written for this app.",
         )
-        found = _found(files, int(n), int(seed), frequencies)
+        try:
+            found = _found(files, int(n), int(seed), frequencies)
+        except InvalidInput as error:  # beside the file as well: the page's own message is behind what is open
+            said.warning(as_text(str(error)), icon=":material/edit:")
+            raise
         with said:
             _describe(found)
     return found
@@ -123,7 +127,7 @@ def _read(fingerprint: str, files: Sequence[File], n: int, seed: int, frequencie
     if corpus is whole and not files:
         corpus = whole.only(range(len(whole)))  # the rarest words are noted in it
     corpus.find_rare(listed)
-    return Source(corpus, fingerprint, bool(files) or listed is not None, len(whole), listed is not None)
+    return Source(corpus, fingerprint, bool(files) or listed is not None, len(whole))
 
 
 def _describe(source: Source) -> None:
