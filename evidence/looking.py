@@ -10,7 +10,7 @@ import numpy as np
 from analysis.corpus.looks import Hits, Looks
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.placing import belongs, word_of_token
-from analysis.corpus.sentences import Sentence
+from analysis.corpus.sentences import NO_HEAD, Sentence
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
 from model_zoo.running import attend_many
@@ -28,6 +28,7 @@ def look(
     *,
     layer: int | None,
     head: int | None,
+    joined: bool,
     most: int,
 ) -> Iterator[Looks]:
     """The parts of an answer, some sentences each, shorter ones first."""
@@ -35,7 +36,7 @@ def look(
     by_length = sorted(sentences, key=lambda sentence: (len(sentence.text), sentence.number))
     for start in range(0, len(by_length), _AT_ONCE):
         some = by_length[start : start + _AT_ONCE]
-        sums = _Sums(query, key, heads, most)
+        sums = _Sums(query, key, heads, joined, most)
         for place, run in attend_many(loaded, [(sentence.text, None) for sentence in some]):
             sums.add(some[place], run)
         yield sums.found()
@@ -80,6 +81,13 @@ def _matching(pattern: Pattern, sentence: Sentence, encoding: Encoding, word_of:
     return _Units(tokens, words, np.array(spans, dtype=np.int64).reshape(-1, 2))
 
 
+def _joined(sentence: Sentence, queries: IntArray, keys: IntArray) -> BoolArray:
+    """Of which words one is the other's head in the tree, (queries, keys); a place below 0 is no word."""
+    heads = np.array((*sentence.heads, NO_HEAD))  # the last is that of a place of -1
+    down, up = heads[keys] == queries[:, None], heads[queries][:, None] == keys
+    return (down & (queries >= 0)[:, None]) | (up & (keys >= 0))
+
+
 def _written(encoding: Encoding, place: int) -> tuple[int, int]:
     """The characters of a token without the space that byte-level tokenizers count into it."""
     start, end = encoding.offsets[place]
@@ -89,8 +97,8 @@ def _written(encoding: Encoding, place: int) -> tuple[int, int]:
 class _Sums:
     """What was found so far in one part."""
 
-    def __init__(self, query: Pattern, key: Pattern, heads: Sequence[tuple[int, int]], most: int) -> None:
-        self.query, self.key, self.heads, self.most = query, key, heads, most
+    def __init__(self, query: Pattern, key: Pattern, heads: Sequence[tuple[int, int]], joined: bool, most: int) -> None:
+        self.query, self.key, self.heads, self.joined, self.most = query, key, heads, joined, most
         self.n, self.strongest = np.zeros((2, len(heads)), dtype=np.int64)
         self.weight, self.even = np.zeros((2, len(heads)))
         self.columns: list[IntArray] = []
@@ -106,6 +114,8 @@ class _Sums:
         queries = _matching(self.query, sentence, encoding, word_of)
         keys = _matching(self.key, sentence, encoding, word_of)
         apart = queries.tokens @ keys.tokens.T == 0  # (queries, keys)
+        if self.joined:
+            apart &= _joined(sentence, queries.words, keys.words)
         if not apart.any():
             return
         before = self.n.sum()

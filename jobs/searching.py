@@ -25,7 +25,7 @@ class Searching(Job):
     """Asks about those sentences that can match at all, in a random order, so that what is known when it is stopped is
     a fair sample. ``looks`` is what was found so far; None where no sentence can match, or none was read yet.
 
-    ``layer`` and ``head`` are those of ``Look``.
+    ``layer``, ``head`` and ``joined`` are those of ``Look``.
     """
 
     doing = "searching a corpus"
@@ -39,11 +39,12 @@ class Searching(Job):
         key: Pattern,
         layer: int | None = None,
         head: int | None = None,
+        joined: bool = False,
     ) -> None:
         super().__init__()
         self.corpus = corpus
         self.looks: Looks | None = None
-        self.asked = model, query, key, layer, head
+        self.asked = model, query, key, layer, head, joined
         self.n_sentences = 0
         """How many can match."""
         self._engine = engine
@@ -70,7 +71,7 @@ class Searching(Job):
         return int(self.n_read > 0)
 
     def steps(self) -> Generator[None, None, None]:
-        model, query, key, layer, head = self.asked
+        model, query, key, layer, head, joined = self.asked
         numbers = np.flatnonzero(query.sentences(self.corpus) & key.sentences(self.corpus))
         numbers = np.random.default_rng(_SEED).permutation(numbers)
         self.n_sentences = len(numbers)
@@ -78,7 +79,7 @@ class Searching(Job):
         for start in range(0, len(numbers), _AT_ONCE):
             sentences = self.corpus.some(numbers[start : start + _AT_ONCE].tolist())
             began = time.monotonic()
-            with closing(self._engine.stream(Look(model, sentences, query, key, layer, head))) as parts:
+            with closing(self._engine.stream(Look(model, sentences, query, key, layer, head, joined))) as parts:
                 for part in parts:
                     self._seconds += time.monotonic() - began
                     self.looks = part if self.looks is None else self.looks + part

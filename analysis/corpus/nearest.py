@@ -33,6 +33,17 @@ class NearToken:
     cosine: float
 
 
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest ``tokens``, nearest first; the ``mean`` cosine of all ``n`` tokens of the index, beside which theirs
+    are to be read: in many layers all vectors point roughly the same way.
+    """
+
+    tokens: tuple[NearToken, ...]
+    mean: float
+    n: int
+
+
 class Index:
     """Unit vectors (tokens, width) as float16 in a ``file``, and where each token stands; special tokens are left out.
 
@@ -106,7 +117,7 @@ class Index:
         without: Sequence[tuple[int, int]] = (),
         word: str | None = None,
         each_once: bool = False,
-    ) -> list[NearToken]:
+    ) -> Nearest:
         """The k tokens whose vectors have the largest cosine with this one (width,), largest first; of equal ones the
         earlier in the corpus.
 
@@ -123,7 +134,7 @@ class Index:
             chosen = _first_of_each(cosines, places[:, 3], allowed)[:k]
         else:
             chosen = _largest(cosines, allowed, k)
-        return [
+        found = (
             NearToken(
                 int(places[place, 0]),
                 int(places[place, 1]),
@@ -132,7 +143,8 @@ class Index:
                 float(cosines[place]),
             )
             for place in chosen.tolist()
-        ]
+        )
+        return Nearest(tuple(found), float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
 
 
 def _units(vectors: FloatArray) -> FloatArray:

@@ -26,8 +26,9 @@ class Look(Streamed[Looks, Looks]):
     holds both; without a ``head`` every head of a ``layer``, without that every head.
 
     Attention between words: pieces summed into keys, averaged over queries. A word that matches both is not paired with
-    itself. The parts are of some sentences each, and add up. Raises InvalidInput for a layer or head that does not
-    exist, NotSupported for a model without attention.
+    itself; ``joined`` leaves only words of which one is the other's head in the tree. The parts are of some sentences
+    each, and add up. Raises InvalidInput for a layer or head that does not exist, NotSupported for a model without
+    attention.
     """
 
     model: str
@@ -36,6 +37,7 @@ class Look(Streamed[Looks, Looks]):
     key: Pattern
     layer: int | None = None
     head: int | None = None
+    joined: bool = False
     most: int = 50
 
     remembered: ClassVar[bool] = False  # asked once for each part of a corpus, by a job that keeps the sum
@@ -52,7 +54,14 @@ class Look(Streamed[Looks, Looks]):
         from evidence import looking
 
         return looking.look(
-            loaded, self.sentences, self.query, self.key, layer=self.layer, head=self.head, most=self.most
+            loaded,
+            self.sentences,
+            self.query,
+            self.key,
+            layer=self.layer,
+            head=self.head,
+            joined=self.joined,
+            most=self.most,
         )
 
     def whole(self, parts: Sequence[Looks]) -> Looks:

@@ -136,6 +136,36 @@ def test_pairs_are_those_found_one_by_one(engine: Engine, query: tuple[Kind, str
     assert looks.n_cut == 0
 
 
+TREE = Sentence(
+    0,
+    "The cat saw a dog that saw the cat.",
+    ((0, 3), (4, 7), (8, 11), (12, 13), (14, 17), (18, 22), (23, 26), (27, 30), (31, 34), (34, 35)),
+    ("DET", "NOUN", "VERB", "DET", "NOUN", "PRON", "VERB", "DET", "NOUN", "PUNCT"),
+    ("det", "nsubj", "root", "det", "obj", "nsubj", "acl", "det", "obj", "punct"),
+    (1, 2, -1, 4, 2, 6, 4, 8, 6, 2),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "pairs"),
+    [
+        (("upos", "VERB"), ("deprel", "obj"), [("saw", 2, 4), ("saw", 6, 4), ("saw", 6, 8)]),
+        (("deprel", "obj"), ("upos", "VERB"), [("dog", 4, 2), ("dog", 4, 6), ("cat", 8, 6)]),
+        (("piece", "saw"), ("piece", "cat"), [("saw", 2, 1), ("saw", 6, 8)]),
+        (("deprel", "root"), ("piece", "[SEP]"), []),
+        (("piece", "[CLS]"), ("word", "cat"), []),
+    ],
+)
+def test_only_words_that_the_tree_joins(
+    engine: Engine, query: Any, key: Any, pairs: list[tuple[str, int, int]]
+) -> None:
+    looks = engine.ask(Look(TINY, (TREE,), Pattern.parsed(*query), Pattern.parsed(*key), 0, 0, joined=True))
+    hits = looks.hits
+    found = zip(hits.query.tolist(), hits.key.tolist(), strict=True)
+    assert sorted((TREE.words[one], one, other) for one, other in found) == sorted(pairs)
+    assert looks.n.tolist() == [len(pairs)]
+
+
 def test_spans_are_those_of_the_words_and_of_the_tokens(engine: Engine) -> None:
     sentences = tuple(corpus())
     for query in (Pattern("word", ("it",)), Pattern("piece", ("it",))):

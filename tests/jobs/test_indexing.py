@@ -49,7 +49,7 @@ def test_every_word_of_the_corpus_is_in_it_with_its_vector(engine: Engine, job: 
     for number in (0, 77, 199):
         states = engine.encoded_states(TINY, job.corpus.texts[number], layers=[2])
         for token in range(1, len(states.encoding) - 1):
-            found = index.nearest(states.states[0, token], 1)[0]
+            found = index.nearest(states.states[0, token], 1).tokens[0]
             assert found.cosine == pytest.approx(1, abs=1e-3)
             if states.encoding.tokens[token] == str(number):
                 assert (found.sentence, found.token) == (number, token)
@@ -65,7 +65,7 @@ def test_when_it_is_stopped_what_was_read_can_be_searched(job: Indexing) -> None
     assert not job.running
     assert not job.complete
     assert job.n_sentences == index.n_sentences == 16
-    assert len(index.nearest(np.ones(index.width, dtype=np.float32), 5)) == 5
+    assert len(index.nearest(np.ones(index.width, dtype=np.float32), 5).tokens) == 5
 
 
 def test_it_ends_where_the_index_is_full(job: Indexing, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_full_disk_is_told_and_what_is_there_stays(job: Indexing, how: str, mo
     assert job.failure is not None
     assert job.failure.startswith("The index of this layer does not fit on the disk")
     assert index.n_sentences == 128
-    assert index.nearest(np.ones(index.width, dtype=np.float32), 1)
+    assert index.nearest(np.ones(index.width, dtype=np.float32), 1).tokens
 
 
 def test_a_layer_that_does_not_exist_is_told(engine: Engine) -> None:

@@ -71,7 +71,10 @@ def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
     for vector in vectors(20, seed=999):
         expected = exact(stored, vector)
         np.testing.assert_allclose(index.cosines(vector), expected, atol=2e-3)
-        found = index.nearest(vector, 10)
+        nearest = index.nearest(vector, 10)
+        assert nearest.n == 1800
+        assert nearest.mean == pytest.approx(expected.mean(), abs=1e-4)
+        found = nearest.tokens
         order = np.argsort(-expected, kind="stable")
         places = [one.sentence * 6 + one.word for one in found]
         np.testing.assert_allclose([one.cosine for one in found], expected[order[:10]], atol=2e-3)
@@ -82,7 +85,7 @@ def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
 def test_a_token_says_where_it_stands(make: Callable[..., Index]) -> None:
     index = make()
     stored = filled(index, 40)
-    found = index.nearest(stored[6 * 17 + 4], 1)[0]
+    found = index.nearest(stored[6 * 17 + 4], 1).tokens[0]
     assert (found.sentence, found.word, found.token) == (17, 4, 5)
     assert sentence(17).text[slice(*found.span)] == "dog"
     assert found.cosine == pytest.approx(1, abs=1e-3)
@@ -92,16 +95,18 @@ def test_tokens_are_left_out_and_words_found_once(make: Callable[..., Index]) ->
     index = make()
     stored = filled(index, 40)
     vector = stored[6 * 17 + 4]
-    without = index.nearest(vector, 240, without=[(17, 5), (3, 1)])
+    without = index.nearest(vector, 240, without=[(17, 5), (3, 1)]).tokens
     assert len(without) == 238
     assert {(17, 5), (3, 1)}.isdisjoint((one.sentence, one.token) for one in without)
-    words = [sentence(0).words[one.word].lower() for one in index.nearest(vector, 10, word="Dog", each_once=True)]
+    words = [
+        sentence(0).words[one.word].lower() for one in index.nearest(vector, 10, word="Dog", each_once=True).tokens
+    ]
     assert sorted(words) == ["again", "cat", "saw", "the"]  # "The" and "the" are one word
     best = exact(stored, vector).reshape(40, 6).max(axis=0)
     assert (
         words[0] == max(zip(best, WORDS, strict=True), key=lambda pair: pair[0] if pair[1] != "dog" else -2)[1].lower()
     )
-    assert len(index.nearest(vector, 3, each_once=True)) == 3
+    assert len(index.nearest(vector, 3, each_once=True).tokens) == 3
 
 
 def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> None:
@@ -109,7 +114,7 @@ def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> No
     same = np.tile(vectors(1), (8, 1))
     for number in range(5):
         index.add(sentence(number), encoding(WORDS), same)
-    assert [(one.sentence, one.word) for one in index.nearest(same[0], 7)] == [
+    assert [(one.sentence, one.word) for one in index.nearest(same[0], 7).tokens] == [
         *((0, word) for word in range(6)),
         (1, 0),
     ]
@@ -118,13 +123,13 @@ def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> No
 def test_pieces_are_of_their_word_and_zeros_are_near_nothing(make: Callable[..., Index]) -> None:
     index = make()
     index.add(sentence(0, ("until", "now")), encoding(["un", "##til", "now"]), np.zeros((5, WIDTH), dtype=np.float32))
-    found = index.nearest(np.ones(WIDTH, dtype=np.float32), 5)
+    found = index.nearest(np.ones(WIDTH, dtype=np.float32), 5).tokens
     assert [(one.word, one.token, one.span, one.cosine) for one in found] == [
         (0, 1, (0, 2), 0.0),
         (0, 2, (2, 5), 0.0),
         (1, 3, (6, 9), 0.0),
     ]
-    assert index.nearest(np.zeros(WIDTH, dtype=np.float32), 1)[0].cosine == 0
+    assert index.nearest(np.zeros(WIDTH, dtype=np.float32), 1).tokens[0].cosine == 0
 
 
 def test_an_index_that_is_full_takes_no_more(make: Callable[..., Index]) -> None:
@@ -133,13 +138,13 @@ def test_an_index_that_is_full_takes_no_more(make: Callable[..., Index]) -> None
     assert index.full
     assert len(index) == 9
     assert index.n_sentences == 2
-    assert len(index.nearest(vectors(1)[0], 100)) == 9
+    assert len(index.nearest(vectors(1)[0], 100).tokens) == 9
     index.close()
     assert not index.file.exists()
 
 
 def test_an_empty_index_has_no_neighbours(make: Callable[..., Index]) -> None:
-    assert make().nearest(vectors(1)[0], 5) == []
+    assert make().nearest(vectors(1)[0], 5).tokens == ()
 
 
 def test_another_width_is_refused(make: Callable[..., Index]) -> None:
@@ -156,7 +161,7 @@ def test_searching_holds_a_chunk_in_memory(make: Callable[..., Index]) -> None:
         index.add(sentence(number, words), encoding(words), states)
     tracemalloc.start()
     try:
-        found = index.nearest(states[7], 20)
+        found = index.nearest(states[7], 20).tokens
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

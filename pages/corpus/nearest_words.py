@@ -1,0 +1,275 @@
+"""Search "Nearest words": the words of the corpus whose vectors in a layer are nearest to that of a word one clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.corpus.looks import strongest_word
+from analysis.corpus.nearest import Index, Nearest, NearToken, next_word, shares
+from analysis.corpus.sentences import Label, Sentence
+from analysis.words import token_units
+from jobs.indexing import Indexing
+from model_zoo.types import Encoding, HiddenStates, counted
+from pages.corpus.scene import Scene
+from ui import (
+    HEAD,
+    LAYER,
+    SWITCH,
+    Field,
+    as_text,
+    ask_for,
+    caption,
+    example_sentences,
+    figures,
+    place,
+    save,
+    told_apart,
+    widgets,
+    within,
+    work,
+)
+from viz.bars import bars
+from viz.example_sentences import ExampleSentence
+from viz.layout import clipped, visible_text
+from web.background import desk
+from web.engine import engine
+
+_PAGE = "corpus"
+
+SENTENCE: Field[str] = Field("sentence", "", of=_PAGE, clean=lambda text: text.strip())
+TOKEN: Field[int] = Field("token", 2, place("token"), of=_PAGE)
+AFTER: Field[int] = Field("after", 4, within("the layer", 0, 1000), of=_PAGE)
+HOW_MANY: Field[int] = Field("nearest", 20, within("the number of words", 5, 50, step=5), of=_PAGE)
+ONCE: Field[bool] = Field("once", False, SWITCH, of=_PAGE)
+FIELDS = (SENTENCE, TOKEN, AFTER, HOW_MANY, ONCE)
+
+_LONGEST: Final = 24  # characters of a token on its button
+_MOST_TOKENS: Final = 150  # buttons; of a longer text its beginning
+_BARS: Final = 8
+_END: Final = "(end of the sentence)"
+_NONE: Final = "(no other word)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Clicked:
+    """A token of a text, and its vector."""
+
+    text: str
+    encoding: Encoding
+    token: int
+    vector: np.ndarray
+
+    @property
+    def written(self) -> str:
+        start, end = self.encoding.offsets[self.token]
+        return self.text[start:end].strip()
+
+
+def draw(scene: Scene, controls: DeltaGenerator) -> None:
+    """``controls`` is the line in which the mode was chosen."""
+    with controls:
+        layer = _layer(scene)
+    text = _sentence(scene)
+    if not text.strip():
+        ask_for("Type a sentence, or take one of the corpus.")
+        return
+    states = engine().encoded_states(scene.model, text, layers=[layer])
+    clicked = _click(text, states)
+    if clicked is None:
+        ask_for("There is no word in this sentence. Type another one.")
+        return
+    index = _index(scene, layer)
+    if index is None:
+        return
+    found = index.nearest(
+        clicked.vector,
+        HOW_MANY.value,
+        without=[(number, clicked.token) for number, other in enumerate(scene.corpus.texts) if other == text],
+        word=clicked.written,
+        each_once=ONCE.value,
+    )
+    _results(scene, clicked, layer, index, found)
+
+
+def _layer(scene: Scene) -> int:
+    """The controls of the search; returns after which layer, 0 after the embeddings."""
+    n = scene.info.n_layers
+    AFTER.value = min(AFTER.value, n)
+    after: int = st.number_input("After layer", **AFTER.bound | {"max_value": n}, width=widgets.STEPPER)
+    st.number_input("Words", **HOW_MANY.bound, width=widgets.STEPPER)
+    st.toggle(
+        "Each word once",
+        **ONCE.bound,
+        help="Leaves out words that were found before, and the one you clicked, ignoring case.",
+    )
+    return after
+
+
+def _sentence(scene: Scene) -> str:
+    """A text of one's own, or one of the corpus."""
+    texts = scene.corpus.texts
+    if not SENTENCE.value.strip() and texts:
+        SENTENCE.value = texts[0]
+
+    def draw_one() -> None:
+        SENTENCE.value = texts[int(np.random.default_rng().integers(len(texts)))]
+        TOKEN.value = TOKEN.default
+
+    with widgets.asked("sentence"):
+        text = widgets.text_area("Sentence", SENTENCE)
+        st.button("Another sentence", on_click=draw_one, icon=":material/casino:")
+    return widgets.short_enough(text, "The sentence")
+
+
+def _click(text: str, states: HiddenStates) -> _Clicked | None:
+    """The tokens of the text as buttons; the one that is clicked, None where there is none."""
+    encoding = states.encoding
+    tokens = [at for at, special in enumerate(encoding.special) if not special][:_MOST_TOKENS]
+    if not tokens:
+        return None
+    if TOKEN.value not in tokens:
+        TOKEN.value = tokens[0]
+    units = token_units(encoding)
+    shown = dict(
+        zip(tokens, told_apart(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens), strict=True)
+    )
+    with st.container(key="tokens of the sentence"):
+        token = st.pills("Token", required=True, **TOKEN.offering(shown), label_visibility="collapsed")
+    return _Clicked(text, encoding, token, states.states[0, token])
+
+
+def _index(scene: Scene, layer: int) -> Index | None:
+    """The index of this layer, or the button that makes it, and how far it is."""
+    job = desk().current(Indexing)
+    ours = job is not None and (job.model, job.layer) == (scene.model, layer) and job.corpus is scene.corpus
+    wanted = (scene.model, scene.source.fingerprint, layer)
+    if job is None or not ours or (not job.running and not job.n_sentences):
+        what = f"Read {counted(len(scene.corpus), 'sentence')}"
+        work.button(what, Indexing, wanted, key="index corpus", primary=True, help=_ABOUT)
+        if job is None or not job.running:
+            caption("The vectors of this layer are not here yet. Reading takes about as long as measuring.")
+        work.begin(Indexing, wanted, [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer))
+        if job is not None and ours:
+            work.watch(job)
+        return None
+    work.watch(job)
+    return job.index if job.n_sentences else None
+
+
+_ABOUT = (
+    "Reads the corpus once and keeps the vectors of this layer on the server’s disk until you leave or read another "
+    "layer: up to 200,000 tokens."
+)
+
+
+def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: Nearest) -> None:
+    where = f"after layer {layer}" if layer else "after the embeddings"
+    if not found.tokens:
+        ask_for("No other word is in what was read. Read more sentences, or allow words more than once.")
+        return
+    read = counted(index.n_sentences, "sentence")
+    of = "" if index.n_sentences == len(scene.corpus) else f" of {len(scene.corpus):,}, from the beginning"
+    full = f"; {index.most:,} tokens are the most an index holds" if index.full else ""
+    nearest, farthest = found.tokens[0].cosine, found.tokens[-1].cosine
+    st.markdown(
+        f"The {counted(len(found.tokens), 'token')} nearest to **{as_text(clicked.written)}** {where} have cosines of "
+        f"**{nearest:.2f}** to **{farthest:.2f}**; the mean cosine with all {found.n:,} tokens is {found.mean:.2f}."
+    )
+    caption(f"Read: {read}{of}{full}. The word itself is left out where its sentence is among them.")
+    sentences = scene.corpus.some([one.sentence for one in found.tokens])
+    _sentences(scene, layer, sentences, found.tokens)
+    looked_at = _looked_at(scene, sentences, found.tokens)
+    _histograms(scene, sentences, found.tokens, looked_at)
+    save.table("Nearest words", lambda: _table(scene, sentences, found.tokens, looked_at), "nearest-words")
+
+
+def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> None:
+    shown = [
+        ExampleSentence(
+            sentence.text,
+            one.span,
+            beside=f"{one.cosine:.2f}",
+            said=" · ".join(part for part in (sentence.upos[one.word], sentence.deprel[one.word]) if part != "_"),
+            layer=max(layer, 1) - 1,
+        )
+        for sentence, one in zip(sentences, tokens, strict=True)
+    ]
+    if not scene.info.n_heads:  # nothing of it can be seen on Attention
+        shown = [ExampleSentence(one.text, one.query, beside=one.beside, said=one.said) for one in shown]
+    example_sentences.show(shown, scene.info, "nearest sentences", "nearest-words", what="cosine", first=6, table=False)
+
+
+def _looked_at(scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> list[str] | None:
+    """The word that the chosen head looks at most from each; None where the model has no attention."""
+    if not scene.info.n_heads:
+        return None
+    st.markdown("**What these words have in common**")
+    with widgets.controls("head"):
+        layer = widgets.stepper("layer", scene.info.n_layers, LAYER)
+        head = widgets.stepper("head", scene.info.n_heads, HEAD)
+    runs = engine().attend(scene.model, [sentence.text for sentence in sentences])
+    found = []
+    for run, sentence, one in zip(runs, sentences, tokens, strict=True):
+        word = strongest_word(run, sentence, one.word, layer, head)
+        found.append(_NONE if word is None else sentence.words[word].casefold())
+    return found
+
+
+def _histograms(
+    scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken], looked_at: list[str] | None
+) -> None:
+    """Parts of speech and relations beside those of the whole corpus, the word that follows, and the one looked at."""
+    pairs = list(zip(sentences, tokens, strict=True))
+    drawn: list[tuple[str, list[str], dict[str, float] | None]] = []
+    labelled: tuple[tuple[str, Label], ...] = (("part of speech", "upos"), ("relation", "deprel"))
+    for title, what in labelled:
+        labels = scene.corpus.labels(what)
+        if labels:
+            share = {name: n / labels.total() for name, n in labels.items()}
+            drawn.append((title, [getattr(sentence, what)[one.word] for sentence, one in pairs], share))
+    drawn.append(("next word", [next_word(sentence, one.word) or _END for sentence, one in pairs], None))
+    if looked_at is not None:
+        drawn.append((f"looked at most by layer {LAYER.value}, head {HEAD.value}", looked_at, None))
+    columns = st.columns(2, gap="large")
+    for at, (title, values, all_words) in enumerate(drawn):
+        most = shares(values, _BARS)
+        names = [name for name, _ in most]
+        series = [("these words", [share for _, share in most])]
+        if all_words is not None:
+            series.append(("all words", [all_words.get(name, 0.0) for name in names]))
+        with columns[at % 2]:
+            caption(f"{title[0].upper()}{title[1:]}")
+            figures.show(partial(bars, names, series, top=1.0, written=".0%"), f"histogram {at}", _file(title))
+
+
+def _file(title: str) -> str:
+    return title.partition(" by ")[0].replace(" ", "-")
+
+
+def _table(
+    scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken], looked_at: list[str] | None
+) -> pd.DataFrame:
+    pairs = list(zip(sentences, tokens, strict=True))
+    frame = pd.DataFrame(
+        {
+            "cosine": [one.cosine for one in tokens],
+            "token": [sentence.text[slice(*one.span)] for sentence, one in pairs],
+            "word": [sentence.words[one.word] for sentence, one in pairs],
+            "part of speech": [sentence.upos[one.word] for sentence, one in pairs],
+            "relation": [sentence.deprel[one.word] for sentence, one in pairs],
+            "next word": [next_word(sentence, one.word) for sentence, one in pairs],
+        }
+    )
+    if looked_at is not None:
+        frame["looked at most"] = looked_at
+    frame["sentence"] = [sentence.text for sentence in sentences]
+    frame["where"] = [scene.corpus.where(sentence.number) for sentence in sentences]
+    return frame
