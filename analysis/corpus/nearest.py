@@ -53,7 +53,7 @@ class Index:
     def __init__(self, file: Path, width: int, most: int = MOST_TOKENS) -> None:
         self.file, self.width, self.most = file, width, most
         self.n_sentences = 0
-        self._stream = file.open("wb")
+        file.touch()
         self._places = array("i")  # four numbers a token: sentence, word, token, number of the word as it is written
         self._spans = array("i")  # two numbers a token
         self._written: dict[str, int] = {}
@@ -80,8 +80,8 @@ class Index:
             raise ValueError(f"an index of width {self.width} does not take vectors of shape {states.shape}")
         word_of = word_of_token(encoding, sentence.spans)
         kept = np.flatnonzero(word_of >= 0)[: self.most - self._n]
-        self._stream.write(_units(states[kept]).astype("<f2").tobytes())
-        self._stream.flush()
+        with self.file.open("ab") as stream:
+            stream.write(_units(states[kept]).astype("<f2").tobytes())
         for token in kept.tolist():
             word = int(word_of[token])
             start, end = encoding.offsets[token]
@@ -93,9 +93,8 @@ class Index:
         self.n_sentences += 1
         self._n += len(kept)  # last: whoever searches meanwhile finds all of each
 
-    def close(self) -> None:
+    def remove(self) -> None:
         """Remove the file."""
-        self._stream.close()
         self.file.unlink(missing_ok=True)
 
     def cosines(self, vector: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -20,8 +20,6 @@ from jobs.indexing import Indexing
 from model_zoo.types import Encoding, HiddenStates, counted
 from pages.corpus.scene import Scene
 from ui import (
-    HEAD,
-    LAYER,
     SWITCH,
     Field,
     as_text,
@@ -77,6 +75,9 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     """``controls`` is the line in which the mode was chosen."""
     with controls:
         layer = _layer(scene)
+        job = _job(scene, layer)
+        if job is None or job.running:
+            work.button(_read(scene), Indexing, _wanted(scene, layer), key="index corpus", primary=True, help=_ABOUT)
     text = _sentence(scene)
     if not text.strip():
         ask_for("Type a sentence, or take one of the corpus.")
@@ -146,22 +147,36 @@ def _click(text: str, states: HiddenStates) -> _Clicked | None:
     return _Clicked(text, encoding, token, states.states[0, token])
 
 
-def _index(scene: Scene, layer: int) -> Index | None:
-    """The index of this layer, or the button that makes it, and how far it is."""
+def _job(scene: Scene, layer: int) -> Indexing | None:
+    """This visitor's index of this layer, at work or over; None where it is of something else, or nothing was read."""
     job = desk().current(Indexing)
-    ours = job is not None and (job.model, job.layer) == (scene.model, layer) and job.corpus is scene.corpus
-    wanted = (scene.model, scene.source.fingerprint, layer)
-    if job is None or not ours or (not job.running and not job.n_sentences):
-        what = f"Read {counted(len(scene.corpus), 'sentence')}"
-        work.button(what, Indexing, wanted, key="index corpus", primary=True, help=_ABOUT)
-        if job is None or not job.running:
-            caption("The vectors of this layer are not here yet. Reading takes about as long as measuring.")
-        work.begin(Indexing, wanted, [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer))
-        if job is not None and ours:
-            work.watch(job)
+    if job is None or (job.model, job.layer) != (scene.model, layer) or job.corpus is not scene.corpus:
         return None
-    work.watch(job)
-    return job.index if job.n_sentences else None
+    return job if job.running or job.n_sentences else None
+
+
+def _index(scene: Scene, layer: int) -> Index | None:
+    """The index of this layer, or what there is to say until it is there."""
+    job = _job(scene, layer)
+    if job is None:
+        failed = desk().current(Indexing)
+        if failed is not None and not failed.running and failed.failure is not None:
+            work.watch(failed)
+        work.begin(
+            Indexing, _wanted(scene, layer), [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer)
+        )
+        ask_for(f"The vectors after layer {layer} were not read yet. Press “{_read(scene)}” above.")
+        return None
+    work.watch(job, stop=False)
+    return job.index if job.n_ended or not job.running else None
+
+
+def _wanted(scene: Scene, layer: int) -> tuple[object, ...]:
+    return scene.model, scene.source.fingerprint, layer
+
+
+def _read(scene: Scene) -> str:
+    return f"Read {counted(len(scene.corpus), 'sentence')}"
 
 
 _ABOUT = (
@@ -186,7 +201,7 @@ def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: N
     caption(f"Read: {read}{of}{full}. The word itself is left out where its sentence is among them.")
     sentences = scene.corpus.some([one.sentence for one in found.tokens])
     _sentences(scene, layer, sentences, found.tokens)
-    looked_at = _looked_at(scene, sentences, found.tokens)
+    looked_at = _looked_at(scene, sentences, found.tokens) if scene.info.n_heads else None
     _histograms(scene, sentences, found.tokens, looked_at)
     save.table("Nearest words", lambda: _table(scene, sentences, found.tokens, looked_at), "nearest-words")
 
@@ -207,14 +222,9 @@ def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: 
     example_sentences.show(shown, scene.info, "nearest sentences", "nearest-words", what="cosine", first=6, table=False)
 
 
-def _looked_at(scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> list[str] | None:
-    """The word that the chosen head looks at most from each; None where the model has no attention."""
-    if not scene.info.n_heads:
-        return None
-    st.markdown("**What these words have in common**")
-    with widgets.controls("head"):
-        layer = widgets.stepper("layer", scene.info.n_layers, LAYER)
-        head = widgets.stepper("head", scene.info.n_heads, HEAD)
+def _looked_at(scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> list[str]:
+    """The word that the chosen head looks at most from each token's word."""
+    layer, head = scene.layer, scene.head
     runs = engine().attend(scene.model, [sentence.text for sentence in sentences])
     found = []
     for run, sentence, one in zip(runs, sentences, tokens, strict=True):
@@ -228,30 +238,36 @@ def _histograms(
 ) -> None:
     """Parts of speech and relations beside those of the whole corpus, the word that follows, and the one looked at."""
     pairs = list(zip(sentences, tokens, strict=True))
-    drawn: list[tuple[str, list[str], dict[str, float] | None]] = []
-    labelled: tuple[tuple[str, Label], ...] = (("part of speech", "upos"), ("relation", "deprel"))
+    st.markdown("**What these words have in common**")
+    places = iter(st.columns(2, gap="large") * 2)
+    labelled: tuple[tuple[str, Label], ...] = (("Part of speech", "upos"), ("Relation", "deprel"))
     for title, what in labelled:
         labels = scene.corpus.labels(what)
         if labels:
             share = {name: n / labels.total() for name, n in labels.items()}
-            drawn.append((title, [getattr(sentence, what)[one.word] for sentence, one in pairs], share))
-    drawn.append(("next word", [next_word(sentence, one.word) or _END for sentence, one in pairs], None))
+            with next(places):
+                caption(title)
+                _bars([getattr(sentence, what)[one.word] for sentence, one in pairs], f"nearest-{what}", share)
+    with next(places):
+        caption("Next word")
+        _bars([next_word(sentence, one.word) or _END for sentence, one in pairs], "nearest-next")
     if looked_at is not None:
-        drawn.append((f"looked at most by layer {LAYER.value}, head {HEAD.value}", looked_at, None))
-    columns = st.columns(2, gap="large")
-    for at, (title, values, all_words) in enumerate(drawn):
-        most = shares(values, _BARS)
-        names = [name for name, _ in most]
-        series = [("these words", [share for _, share in most])]
-        if all_words is not None:
-            series.append(("all words", [all_words.get(name, 0.0) for name in names]))
-        with columns[at % 2]:
-            caption(f"{title[0].upper()}{title[1:]}")
-            figures.show(partial(bars, names, series, top=1.0, written=".0%"), f"histogram {at}", _file(title))
+        with next(places):
+            caption("The word that a head looks at most, itself and special tokens aside")
+            with widgets.controls("head"):
+                widgets.stepper("layer", scene.info.n_layers)
+                widgets.stepper("head", scene.info.n_heads)
+            _bars(looked_at, "nearest-looked-at")
 
 
-def _file(title: str) -> str:
-    return title.partition(" by ")[0].replace(" ", "-")
+def _bars(values: Sequence[str], name: str, all_words: Mapping[str, float] | None = None) -> None:
+    """The most frequent of some values, beside their share of all words of the corpus where that is known."""
+    most = shares(values, _BARS)
+    names = [name for name, _ in most]
+    series = [("share of these words", [share for _, share in most])]
+    if all_words is not None:
+        series.append(("of all words", [all_words.get(name, 0.0) for name in names]))
+    figures.show(partial(bars, names, series, top=1.0, written=".0%"), name, name)
 
 
 def _table(

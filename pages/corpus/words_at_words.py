@@ -108,7 +108,8 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
         return
     if job is not None:
         work.watch(job, stop=False)
-    looks = _at_once(scene, asked) if job is None or job.looks is None else job.looks
+    found = None if job is None or (job.running and not job.n_ended) else job.looks
+    looks = _at_once(scene, asked) if found is None else found
     _results(scene, asked, looks)
 
 

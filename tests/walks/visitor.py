@@ -135,10 +135,10 @@ class Visitor:
         self._act(state)
 
     def choose(self, element: Element, selection: Mapping[str, object]) -> None:
-        """Select in a chart, in a table, or in a component of the app's own. The grid of heads tells of a head as it is
-        opened; the others hold what is selected.
+        """Select in a chart, in a table, or in a component of the app's own. The grid of heads and example
+        sentences tell of what is opened; the others hold what is selected.
         """
-        if element.type == "bidi_component" and element.proto.component_name == "grid":
+        if element.type == "bidi_component" and element.proto.component_name in ("grid", "example_sentences"):
             event = [{"event": name, "value": value} for name, value in selection.items()]
             told = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
             self._act(told)

@@ -37,7 +37,7 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Index]]:
 
     yield index
     for one in made:
-        one.close()
+        one.remove()
 
 
 def vectors(n: int, seed: int = 0, width: int = WIDTH) -> FloatArray:
@@ -139,7 +139,7 @@ def test_an_index_that_is_full_takes_no_more(make: Callable[..., Index]) -> None
     assert len(index) == 9
     assert index.n_sentences == 2
     assert len(index.nearest(vectors(1)[0], 100).tokens) == 9
-    index.close()
+    index.remove()
     assert not index.file.exists()
 
 

@@ -1,0 +1,315 @@
+"""The view "Search" of the page "Corpus": A looks at B, and nearest words, against the engine's own answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from on_screen import button, said, to_save, unpacked
+from streamlit.testing.v1 import AppTest
+from walks.visitor import Visitor
+
+from analysis.corpus.pattern import Pattern
+from analysis.corpus.reading import built_in
+from evidence.questions.look import Look
+from jobs.indexing import Indexing
+from jobs.job import Job
+from jobs.searching import Searching
+from model_zoo import Engine
+from viz.predictions import percent
+
+PAGE = "pages/corpus/page.py"
+TINY = "embedded/tinybert"
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def search(open_page: Open) -> Open:
+    def opened(**query: str) -> AppTest:
+        app = open_page(PAGE, **({"view": "search", "model": TINY} | query))
+        assert not app.exception
+        assert not app.error
+        return app
+
+    return opened
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Job]]:
+    """The jobs that are started; none is at work by itself."""
+    started: list[Job] = []
+    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr(
+        "web.background.Desk.current", lambda _, kind: next((job for job in started[::-1] if type(job) is kind), None)
+    )
+    yield started
+    for job in started:
+        job.forget()
+
+
+def done(job: Job) -> None:
+    while job.running:
+        job.advance()
+    assert job.failure is None
+
+
+def rows(app: AppTest) -> dict[str, Any]:
+    """The list of sentences as it is sent."""
+    (one,) = [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
+    found: dict[str, Any] = unpacked(one.proto.bytes)[0]
+    return found
+
+
+def bars(app: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
+
+
+def table(app: AppTest, name: str) -> list[str]:
+    lines: list[str] = app.session_state["what can be saved"].files[f"csv {name}"].make().decode().splitlines()
+    return lines
+
+
+# --- A looks at B
+
+
+def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine) -> None:
+    app = search()
+    corpus = built_in()
+    query, key = Pattern("upos", ("VERB",)), Pattern("deprel", ("obj",))
+    numbers = np.flatnonzero(query.sentences(corpus) & key.sentences(corpus))
+    drawn = np.random.default_rng(35).permutation(numbers)[:60]
+    looks = engine.ask(Look(TINY, corpus.some(drawn.tolist()), query, key, joined=True))
+    best = int(np.argmax(looks.mean))
+    text = said(app)
+    assert f"**Layer {looks.layer[best] + 1}, head {looks.head[best] + 1}** looks from VERB to obj the most" in text
+    assert f"**{percent(looks.mean[best])}** of the attention" in text
+    assert f"over {looks.n[best]} pairs in {looks.n_found} sentences" in text
+    assert f"uniform attention would give {percent(looks.expected[best])}" in text
+    assert f"From 60 of the {len(numbers)} sentences that may hold both, drawn at random." in text
+    assert bars(app)[0]["customdata"][0] == [looks.layer[best], looks.head[best]]
+
+    shown = rows(app)
+    strongest = looks.strongest_of_all(50)
+    assert shown["ways"] == ["Attention", "Cause"]
+    assert [row["beside"] for row in shown["rows"]] == [percent(weight) for weight in strongest.weight]
+    assert shown["rows"][0]["text"] == corpus.texts[strongest.sentence[0]]
+    assert to_save(app) == ["Heads (CSV)", "Pairs of words (CSV)"]
+    assert len(table(app, "search-heads")) == 1 + 8
+    pairs = table(app, "search-pairs")
+    assert len(pairs) == 1 + len(looks.hits)
+    assert pairs[1].endswith(f'line {corpus.where(int(looks.hits.sentence[0])).rpartition(" ")[2]}"')
+
+
+def test_words_and_tokens_are_typed_and_one_head_is_asked(search: Open) -> None:
+    asked = {"from_is": "word", "from": "That, this", "to_is": "piece", "to": "[SEP]", "heads": "head"}
+    app = search(**asked, layer="2", head="3")
+    assert "**Layer 2, head 3** looks from “that” or “this” to “[SEP]”" in said(app)
+    assert "joined" not in " ".join(toggle.label for toggle in app.toggle)
+    assert not app.get("plotly_chart")
+    row = rows(app)["rows"][0]
+    assert row["label"].startswith("“")
+    assert "layer=2" in row["ways"][0]
+    assert "head=3" in row["ways"][0]
+    assert "off=2.3" in row["ways"][1]
+
+
+def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> None:
+    app = search()
+    app.selectbox(key="corpus_from_is").set_value("word").run()
+    assert app.text_input(key="corpus_from").value == "the"
+    assert "looks from “the” to obj the most" in said(app)
+    app.selectbox(key="corpus_to_is").set_value("upos").run()
+    assert app.selectbox(key="corpus_to").value == "NOUN"
+    app.text_input(key="corpus_from").set_value("fox").run()
+    assert "looks from “fox” to NOUN the most" in said(app)
+    assert not app.exception
+    assert app.query_params["from"] == "fox"
+    assert app.query_params["to_is"] == "upos"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"from_is": "word", "from": " "}, "Type a word to look for."),
+        ({"to_is": "piece", "to": ""}, "Type a token to look for."),
+        ({"from_is": "word", "from": "zebra"}, "No sentence holds both “zebra” and obj. Look for other words."),
+        (
+            {"from": "DET", "to_is": "upos", "to": "VERB"},
+            "DET to VERB where the tree joins them. Look for other words.",
+        ),
+        ({"from_is": "word", "from": "nkey"}, "can a head look from “nkey” to obj. Look for other words."),
+        ({"model": "embedded/bilstm"}, "has no attention"),
+    ],
+)
+def test_what_cannot_be_found_is_said(search: Open, asked: dict[str, str], says: str) -> None:
+    app = search(**asked)
+    assert says in said(app)
+    assert not [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
+
+
+def test_a_label_that_the_corpus_lacks_is_another_one(search: Open) -> None:
+    assert search(**{"from": "NONSENSE"}).selectbox(key="corpus_from").value == "NOUN"
+
+
+def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> None:
+    app = search()
+    button(app, "Search all").click().run()
+    (job,) = jobs
+    assert isinstance(job, Searching)
+    assert any(each.label == "Stop" for each in app.button)
+    assert "From 60 of the" in said(app)  # until the job has found something
+    done(job)
+    app.run()
+    looks = job.looks
+    assert looks is not None
+    assert looks.n_sentences == job.n_sentences > 500
+    assert f"in {looks.n_found} sentences" in said(app)
+    assert "drawn at random" not in said(app)
+    app.toggle(key="corpus_joined").set_value(False).run()  # another search, which was not made
+    assert "From 60 of the" in said(app)
+
+
+def test_what_a_stopped_search_has_found_stays(search: Open, jobs: list[Job]) -> None:
+    app = search()
+    button(app, "Search all").click().run()
+    (job,) = jobs
+    assert isinstance(job, Searching)
+    while job.n_read < 100:
+        job.advance()
+    job.stop()
+    job.advance()
+    app.run()
+    assert f"From {job.n_read} of the {job.n_sentences} sentences that may hold both" in said(app)
+
+
+def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: Callable[..., Visitor]) -> None:
+    here = visitor(PAGE, view="search", model=TINY)
+    here.choose(here.tree.get("plotly_chart")[0], {"points": [{"customdata": [1, 2]}]})
+    query = dict(here.address.query)
+    assert (query["heads"], query["layer"], query["head"]) == ("head", "2", "3")
+    (sentences,) = [
+        each for each in here.tree.get("bidi_component") if each.proto.component_name == "example_sentences"
+    ]
+    text = unpacked(sentences.proto.bytes)[0]["rows"][1]["text"]  # type: ignore[index]
+    here.choose(sentences, {"open": [1, 0]})
+    query = dict(here.address.query)  # that of Attention
+    assert (query["text"], query["view"], query["layer"], query["head"]) == (text, "lines", "2", "3")
+    assert query["locked"] == f"query.{query['token']}"
+    assert "search" not in query
+
+
+# --- nearest words
+
+
+def indexed(app: AppTest, jobs: list[Job]) -> Indexing:
+    """The page when the corpus was read."""
+    button(app, "Read 1,000").click().run()
+    job = jobs[-1]
+    assert isinstance(job, Indexing)
+    done(job)
+    app.run()
+    assert not app.exception
+    return job
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus that is read in a moment, though it says that it has 1,000 sentences."""
+    monkeypatch.setattr("jobs.indexing.Index.full", property(lambda index: index.n_sentences >= 120))
+
+
+@pytest.mark.usefixtures("short")
+def test_the_nearest_words_are_those_of_the_index(search: Open, jobs: list[Job], engine: Engine) -> None:
+    app = search(search="nearest", after="2", nearest="10")
+    assert "The vectors after layer 2 were not read yet. Press “Read 1,000 sentences” above." in said(app)
+    job = indexed(app, jobs)
+    assert job.layer == 2
+    text = job.corpus.texts[0]
+    vector = engine.encoded_states(TINY, text, layers=[2]).states[0, 2]
+    assert job.index is not None
+    found = job.index.nearest(vector, 10, without=[(0, 2)])
+    assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{found.tokens[0].cosine:.2f}**" in said(
+        app
+    )
+    assert f"the mean cosine with all {found.n:,} tokens is {found.mean:.2f}" in said(app)
+    assert f"Read: {job.n_sentences} sentences of 1,000, from the beginning; 200,000 tokens are the most" in said(app)
+    assert [row["beside"] for row in rows(app)["rows"]] == [f"{one.cosine:.2f}" for one in found.tokens]
+    assert rows(app)["ways"] == ["Attention"]
+    parts, relations, following, looked_at = bars(app)
+    assert sum(parts["x"]) == pytest.approx(1)
+    assert all(0 < share <= 1 for one in (relations, following, looked_at) for share in one["x"])
+    (header, *lines) = table(app, "nearest-words")
+    assert header.endswith("cosine,token,word,part of speech,relation,next word,looked at most,sentence,where")
+    assert len(lines) == 10
+
+    app.toggle(key="corpus_once").set_value(True).run()
+    words = [line.split(",")[header.split(",").index("word")].lower() for line in table(app, "nearest-words")[1:]]
+    assert len(set(words)) == len(words) == 10
+    assert "monk" not in words
+
+    app.text_area(key="corpus_sentence").set_value("A queen slept.").run()
+    assert "nearest to **queen**" in said(app)
+    assert app.query_params["sentence"] == "A queen slept."
+    app.number_input(key="corpus_after").set_value(1).run()
+    assert "The vectors after layer 1 were not read yet." in said(app)
+
+
+@pytest.mark.usefixtures("short")
+def test_the_word_that_a_head_looks_at_is_that_of_the_matrix(search: Open, jobs: list[Job], engine: Engine) -> None:
+    app = search(search="nearest", after="2", nearest="5", layer="2", head="3")
+    job = indexed(app, jobs)
+    header, *lines = table(app, "nearest-words")
+    columns = header.split(",")
+    for line in lines:
+        values = line.split(",")
+        text, word, looked_at = (values[columns.index(name)] for name in ("sentence", "word", "looked at most"))
+        if job.corpus.texts.count(text) != 1 or text.split().count(word) != 1:
+            continue
+        sentence = job.corpus.sentence(job.corpus.texts.index(text))
+        run = engine.attend(TINY, text)
+        tokens = [token.lower() for token in run.encoding.tokens]
+        if tokens.count(word.lower()) != 1 or len(tokens) != len(sentence) + 2:
+            continue
+        row = run.head(1, 2)[tokens.index(word.lower())].copy()
+        row[[0, tokens.index(word.lower()), len(tokens) - 1]] = 0
+        assert tokens[int(row.argmax())] == looked_at
+
+
+@pytest.mark.usefixtures("short")
+def test_a_model_without_attention_has_nearest_words(search: Open, jobs: list[Job]) -> None:
+    app = search(search="nearest", model="embedded/bilstm", after="99")
+    indexed(app, jobs)
+    assert "nearest to **mon** after layer 2" in said(app)  # its tokenizer cuts “monk”
+    assert rows(app)["ways"] == []
+    assert len(bars(app)) == 3
+
+
+def test_nothing_typed_and_no_word(search: Open) -> None:
+    app = search(search="nearest", sentence="‍")
+    assert not app.exception
+    app = search(search="nearest", token="5000")
+    assert app.session_state["corpus_token"] == 1
+
+
+def test_another_sentence_is_one_of_the_corpus(search: Open) -> None:
+    app = search(search="nearest", token="7")
+    button(app, "Another sentence").click().run()
+    assert app.text_area(key="corpus_sentence").value in built_in().texts
+    assert app.session_state["corpus_token"] == 2
+
+
+@pytest.mark.usefixtures("short")
+def test_why_reading_failed_is_said(search: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    app = search(search="nearest")
+    button(app, "Read 1,000").click().run()
+    monkeypatch.setattr("jobs.indexing._RESERVE", 10**18)
+    (job,) = jobs
+    while job.running:
+        job.advance()
+    app.run()
+    assert "does not fit on the disk" in app.warning[0].value
+    assert any(each.label.startswith("Read 1,000") for each in app.button)
