@@ -73,11 +73,9 @@ class _Clicked:
 
 def draw(scene: Scene, controls: DeltaGenerator) -> None:
     """``controls`` is the line in which the mode was chosen."""
-    with controls:
+    AFTER.value = min(AFTER.value, scene.info.n_layers)
+    with controls, widgets.popover(f"After layer {AFTER.value}", ":material/tune:", "nearest what"):
         layer = _layer(scene)
-        job = _job(scene, layer)
-        if job is None or job.running:
-            work.button(_read(scene), Indexing, _wanted(scene, layer), key="index corpus", primary=True, help=_ABOUT)
     text = _sentence(scene)
     if not text.strip():
         ask_for("Type a sentence, or take one of the corpus.")
@@ -87,25 +85,26 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     if clicked is None:
         ask_for("There is no word in this sentence. Type another one.")
         return
-    index = _index(scene, layer)
-    if index is None:
-        return
-    found = index.nearest(
+    with st.container(key="answer search"):
+        index = _index(scene, layer)
+        if index is not None:
+            _results(scene, clicked, layer, index, _nearest(scene, clicked, index))
+
+
+def _nearest(scene: Scene, clicked: _Clicked, index: Index) -> Nearest:
+    return index.nearest(
         clicked.vector,
         HOW_MANY.value,
-        without=[(number, clicked.token) for number, other in enumerate(scene.corpus.texts) if other == text],
+        without=[(number, clicked.token) for number, other in enumerate(scene.corpus.texts) if other == clicked.text],
         word=clicked.written,
         each_once=ONCE.value,
     )
-    _results(scene, clicked, layer, index, found)
 
 
 def _layer(scene: Scene) -> int:
-    """The controls of the search; returns after which layer, 0 after the embeddings."""
-    n = scene.info.n_layers
-    AFTER.value = min(AFTER.value, n)
-    after: int = st.number_input("After layer", **AFTER.bound | {"max_value": n}, width=widgets.STEPPER)
-    st.number_input("Words", **HOW_MANY.bound, width=widgets.STEPPER)
+    """After which layer, 0 after the embeddings, and how many words of which kind."""
+    after: int = st.number_input("After layer", **AFTER.bound | {"max_value": scene.info.n_layers})
+    st.number_input("Words", **HOW_MANY.bound)
     st.toggle(
         "Each word once",
         **ONCE.bound,
@@ -158,31 +157,17 @@ def _job(scene: Scene, layer: int) -> Indexing | None:
 def _index(scene: Scene, layer: int) -> Index | None:
     """The index of this layer, or what there is to say until it is there."""
     job = _job(scene, layer)
-    if job is None:
-        failed = desk().current(Indexing)
-        if failed is not None and not failed.running and failed.failure is not None:
-            work.watch(failed)
-        work.begin(
-            Indexing, _wanted(scene, layer), [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer)
-        )
-        ask_for(f"The vectors after layer {layer} were not read yet. Press “{_read(scene)}” above.")
-        return None
-    work.watch(job, stop=False)
-    return job.index if job.n_ended or not job.running else None
-
-
-def _wanted(scene: Scene, layer: int) -> tuple[object, ...]:
-    return scene.model, scene.source.fingerprint, layer
-
-
-def _read(scene: Scene) -> str:
-    return f"Read {counted(len(scene.corpus), 'sentence')}"
-
-
-_ABOUT = (
-    "Reads the corpus once and keeps the vectors of this layer on the server’s disk until you leave or read another "
-    "layer: up to 200,000 tokens."
-)
+    if job is not None:
+        work.watch(job)
+        return job.index if job.n_ended or not job.running else None
+    last = desk().current(Indexing)
+    if last is not None and last.failure is not None:
+        work.watch(last)
+    wanted = (scene.model, scene.source.fingerprint, layer)
+    ask_for(f"The vectors after layer {layer} were not read yet. They are kept until you leave, or read another layer.")
+    work.button(f"Read {counted(len(scene.corpus), 'sentence')}", Indexing, wanted, key="index corpus", primary=True)
+    work.begin(Indexing, wanted, [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer))
+    return None
 
 
 def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: Nearest) -> None:

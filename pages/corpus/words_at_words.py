@@ -84,33 +84,38 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     with widgets.controls():
         query = _pattern("A", FROM_KIND, FROM, scene.corpus)
         key = _pattern("B", TO_KIND, TO, scene.corpus)
+    with controls, widgets.popover(_of_heads_chosen(scene), ":material/tune:", "heads searched"):
         layer, head = _heads(scene)
-    with controls:
-        asked = _Asked(query, key, layer, head, _joined(query, key), _may_match(scene.corpus, query, key))
-        job = _job(scene, asked)
-        if len(asked.numbers) > _AT_ONCE:
-            work.button(
-                f"Search all {len(asked.numbers):,}",
-                Searching,
-                (scene.model, scene.source.fingerprint, *asked.wanted),
-                key="search corpus",
-                primary=job is None,
-            )
-    if len(asked.numbers) > _AT_ONCE:
-        work.begin(
-            Searching,
-            (scene.model, scene.source.fingerprint, *asked.wanted),
-            [scene.model],
-            lambda: Searching(engine(), scene.model, scene.corpus, *asked.wanted),
-        )
+        joined = _joined(query, key)
+    asked = _Asked(query, key, layer, head, joined, _may_match(scene.corpus, query, key))
+    with st.container(key="answer search"):
+        _answer(scene, asked)
+
+
+def _answer(scene: Scene, asked: _Asked) -> None:
     if not asked.numbers:
         ask_for(f"No sentence holds both {asked.query} and {asked.key}. Look for other words.")
         return
-    if job is not None:
-        work.watch(job, stop=False)
+    job = _job(scene, asked)
     found = None if job is None or (job.running and not job.n_ended) else job.looks
-    looks = _at_once(scene, asked) if found is None else found
-    _results(scene, asked, looks)
+    _results(scene, asked, _at_once(scene, asked) if found is None else found)
+
+
+def _search(scene: Scene, asked: _Asked, n_searched: int) -> None:
+    """How many sentences were searched, and the button that searches all, or how far that is."""
+    job = _job(scene, asked)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if n_searched < len(asked.numbers):
+            of = f"From {n_searched:,} of the {len(asked.numbers):,} sentences that may hold both, drawn at random."
+            st.caption(of, width="content")
+        if len(asked.numbers) > _AT_ONCE and (job is None or not (job.running or job.complete)):
+            wanted = (scene.model, scene.source.fingerprint, *asked.wanted)
+            work.button("Search all", Searching, wanted, key="search corpus", primary=job is None)
+            work.begin(
+                Searching, wanted, [scene.model], lambda: Searching(engine(), scene.model, scene.corpus, *asked.wanted)
+            )
+    if job is not None:
+        work.watch(job)
 
 
 def _pattern(label: str, kind: Field[Kind], value: Field[str], corpus: Corpus) -> Pattern:
@@ -123,19 +128,19 @@ def _pattern(label: str, kind: Field[Kind], value: Field[str], corpus: Corpus) -
     def begin_anew() -> None:
         value.value = _first(kind.value, corpus)
 
-    chosen: Kind = st.selectbox(label, **kind.offering(kinds), width=190, on_change=begin_anew)
+    chosen: Kind = st.selectbox(label, **kind.offering(kinds), width=178, on_change=begin_anew)
     if chosen in ("upos", "deprel"):
         labels = {name: f"{name} ({n:,})" for name, n in corpus.labels(chosen).most_common()}
         if value.value not in labels:
             value.value = _first(chosen, corpus)
-        st.selectbox(f"{label} is", **value.offering(labels), label_visibility="collapsed", width=170)
+        st.selectbox(f"{label} is", **value.offering(labels), label_visibility="collapsed", width=162)
     else:
         st.text_input(
             f"{label} is",
             **value.bound,
             label_visibility="collapsed",
             placeholder="cat, dog" if chosen == "word" else "##ing",
-            width=170,
+            width=162,
         )
     return Pattern.parsed(chosen, value.value)
 
@@ -150,9 +155,17 @@ def _first(kind: Kind, corpus: Corpus) -> str:
     return _STARTS[kind]
 
 
+def _of_heads_chosen(scene: Scene) -> str:
+    """Which heads are asked, as the button says it behind which they are chosen."""
+    if SCOPE.value == "all":
+        return "Every head"
+    layer = f"Layer {scene.layer + 1}"
+    return layer if SCOPE.value == "layer" else f"{layer}, head {scene.head + 1}"
+
+
 def _heads(scene: Scene) -> tuple[int | None, int | None]:
     """Which layer and head, from 0; None for any."""
-    scope = widgets.choice("Heads", SCOPE, label_visibility="collapsed")
+    scope = widgets.choice("Heads", SCOPE)
     layer = None if scope == "all" else widgets.stepper("layer", scene.info.n_layers)
     return layer, widgets.stepper("head", scene.info.n_heads) if scope == "head" else None
 
@@ -201,19 +214,18 @@ def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
             f"{counted(looks.n_cut, 'sentence')} of these {'is' if looks.n_cut == 1 else 'are'} longer than the model "
             "reads; words beyond that were not searched."
         )
-    if not looks.n.any():
+    order = np.argsort(-np.nan_to_num(looks.mean, nan=-1), kind="stable")
+    best = int(order[0])
+    if looks.n[best]:
+        st.markdown(_said(asked, looks, best))
+    else:
         ask_for(
             f"In none of {counted(looks.n_sentences, 'sentence')} that may hold both can a head look from "
             f"{asked.query} to {asked.key}{' where the tree joins them' if asked.joined else ''}. Look for other words."
         )
+    _search(scene, asked, looks.n_sentences)
+    if not looks.n[best]:
         return
-    order = np.argsort(-np.nan_to_num(looks.mean, nan=-1), kind="stable")
-    best = int(order[0])
-    st.markdown(_said(asked, looks, best))
-    if looks.n_sentences < len(asked.numbers):
-        caption(
-            f"From {looks.n_sentences:,} of the {len(asked.numbers):,} sentences that may hold both, drawn at random."
-        )
     hits = looks.strongest_of_all(_SHOWN) if len(looks.layer) > 1 else looks.of(best).at(slice(_SHOWN))
     if len(looks.layer) > 1:
         left, right = st.columns([2, 3], gap="large")
