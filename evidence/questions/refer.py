@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from analysis.corpus.coreference import Referred
 from analysis.corpus.sentences import Sentence, plain_words
@@ -22,6 +23,8 @@ class Refer(Streamed[Referred, Referred]):
 
     model: str
     sentences: tuple[Sentence, ...]
+
+    remembered: ClassVar[bool] = False  # a job asks about each part once
 
     def check(self) -> None:
         if not self.sentences:
