@@ -368,8 +368,8 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
 
 
 def batches(encodings: Sequence[Encoding], pads: bool, most: int | None = None) -> Iterator[list[int]]:
-    """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else ``_BATCH_TOKENS``; without padding
-    (see ``Family.pads``), in batches of one length.
+    """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else within
+    ``_BATCH_TOKENS``; without padding (see ``Family.pads``), in batches of one length.
     """
     most = _BATCH_TOKENS if most is None else most
     batch: list[int] = []

@@ -35,6 +35,7 @@ CLARK_2020: Final = Source(
 CONNEAU: Final = Source("Conneau et al.", 2018, "What you can cram into a single $&!#* vector")
 CONNEAU_2020: Final = Source("Conneau et al.", 2020, "Unsupervised Cross-lingual Representation Learning at Scale")
 DAO: Final = Source("Dao et al.", 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness")
+DE_MARNEFFE: Final = Source("de Marneffe et al.", 2021, "Universal Dependencies")
 DEVLIN: Final = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
 ELHAGE: Final = Source("Elhage et al.", 2021, "A Mathematical Framework for Transformer Circuits")
 ELMAN: Final = Source("Elman", 1990, "Finding Structure in Time")

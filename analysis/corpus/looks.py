@@ -123,9 +123,11 @@ def _mean(sums: DoubleArray, n: IntArray) -> DoubleArray:
     return np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)
 
 
-def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int) -> int | None:
-    """The word to which a head gives the most of a word's attention, beside that word and special tokens: pieces summed
-    into keys, averaged over queries. None where it can see no other, or the word has no token.
+def given_to_words(
+    run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int
+) -> tuple[int, FloatArray] | None:
+    """The first token of a word, and what a head gives of the word's attention to each word, (words,): pieces summed
+    into keys, averaged over queries; nothing to the word itself. None where the word has no token.
     """
     word_of = word_of_token(run.encoding, sentence.spans)
     queries = np.flatnonzero(word_of == word)
@@ -134,4 +136,12 @@ def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int,
     rows = run.layers[layer].weights(head, slice(int(queries[0]), int(queries[-1]) + 1))
     given = rows[queries - queries[0]].mean(axis=0) @ belongs(word_of, len(sentence))
     given[word] = 0
-    return int(given.argmax()) if given.any() else None
+    return int(queries[0]), np.asarray(given, dtype=np.float32)
+
+
+def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int) -> int | None:
+    """The word to which a head gives the most of a word's attention, beside that word and special tokens. None where it
+    can see no other, or the word has no token.
+    """
+    found = given_to_words(run, sentence, word, layer, head)
+    return int(found[1].argmax()) if found is not None and found[1].any() else None

@@ -1,40 +1,274 @@
-"""View "Relations": which heads find which relations between words."""
+"""View "Relations": which heads find which relations between words, beside what needs no head."""
 
 from __future__ import annotations
 
-from analysis.corpus.relations import ALL, Relation
-from pages.corpus.scene import Scene
-from ui import View
+from functools import partial
+from typing import Any, Final
 
-_UP = {
-    "nsubj": "from the subject to its verb",
-    "obj": "from the object to its verb",
-    "det": "from the determiner to its noun",
-    "amod": "from the adjective to its noun",
-    "case": "from the preposition to its noun",
-}
+import numpy as np
+import pandas as pd
+import streamlit as st
 
+from analysis.corpus.every_head import shares_right
+from analysis.corpus.relation_names import short
+from analysis.corpus.relations import FEWEST, Found
+from pages.corpus import looking, published
+from pages.corpus.evidence import OFFSET, compared, evidence
+from pages.corpus.fields import RELATION
+from pages.corpus.heads import go_there, open_head
+from pages.corpus.scene import Scene, written
+from ui import Field, View, ask_for, caption, enumerated, example_sentences, figures, notes, one_of, save, widgets
+from ui.lit_words import choose
+from viz import relation_dots
+from viz.predictions import percent
+from viz.relation_matrix import relation_matrix
 
-def named(relation: Relation) -> str:
-    """A relation and its direction for the screen: "obj: dependent → head"."""
-    if relation == ALL:
-        return "all: dependent → head"
-    return f"{relation.deprel}: {'dependent → head' if relation.direction == 'up' else 'head → dependent'}"
+SHOW: Field[str] = Field(
+    "show", "best", one_of("what is shown", {"best": "Best heads", "all": "All heads"}), of="corpus"
+)
+RESULT: Field[str] = Field(
+    "result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of="corpus"
+)
+
+_SHOWN: Final = 30  # sentences of each kind
+_FIRST: Final = 6
+_RELATION: Final = 360  # px
 
 
 def draw(scene: Scene) -> None:
-    import streamlit as st
+    go_there()
+    found = scene.found.findings.found
+    if not found:
+        _say_nothing(scene)
+        return
+    chosen = scene.relation()
+    assert chosen is not None
+    if not _is_written(scene):
+        RELATION.value = written(chosen.relation)
+    with widgets.controls():
+        st.selectbox(
+            "Relation",
+            **RELATION.offering({written(one.relation): short(one.relation) for one in found}),
+            width=_RELATION,
+        )
+        show = widgets.choice("Show", SHOW, label_visibility="collapsed")
+    place = chosen.head if show == "best" else scene.place
+    st.markdown(evidence(scene, chosen, place))
+    if show == "best":
+        _best(scene)
+    else:
+        _all(scene, chosen)
+    _sentences(scene, chosen, place)
+    _trees(scene)
+    published.draw(scene)
+    _left_out(scene)
+    save.table("Relations", lambda: table(scene), "relations")
 
-    st.dataframe(
-        [
-            {
-                "relation": named(one.relation),
-                "head": str(tuple(scene.found.survey.head(one.head))),
-                "accuracy": one.accuracy.share,
-            }
-            for one in scene.found.findings.found
-        ]
+
+def _is_written(scene: Scene) -> bool:
+    return any(written(one.relation) == RELATION.value for one in scene.found.findings.found)
+
+
+def _say_nothing(scene: Scene) -> None:
+    """Why there is no relation to show."""
+    if not scene.corpus.has_trees:
+        ask_for(
+            "These sentences have no trees, so nothing is known of the relations between their words. Bring a CoNLL-U "
+            "file, or use the built-in sentences."
+        )
+        return
+    ask_for(
+        f"No relation has {FEWEST} cases in each half of these sentences, one to choose a head on and one to judge it. "
+        "Bring more sentences."
     )
 
 
-VIEW = View("relations", "Relations", draw, needs=("attention", "results"), tab=30)
+def _best(scene: Scene) -> None:
+    """The best head of each relation, beside its baselines; a click chooses the relation and its head."""
+    found = scene.found.findings.found
+    rows = [
+        relation_dots.Found(
+            short(one.relation),
+            scene.found.survey.head(one.head),
+            one.n_judged,
+            one.accuracy.share,
+            one.accuracy.low,
+            one.accuracy.high,
+            compared(scene, one),
+            None if (several := scene.found.ensemble(one.relation)) is None else several.accuracy.share,
+        )
+        for one in found
+    ]
+
+    def clicked(point: Any) -> None:
+        at, layer, head = map(int, point)
+        RELATION.value = written(found[at].relation)
+        choose(layer, head)
+
+    figures.show(
+        partial(relation_dots.relation_dots, rows, what="share of held-out words whose partner is found"),
+        "relations best",
+        "relations",
+        clicked,
+    )
+    caption(
+        "Each head was chosen on one half of the sentences and is judged here on the other, with a 95% bootstrap "
+        "interval over sentences. Click a point to see its sentences."
+    )
+
+
+def _all(scene: Scene, chosen: Found) -> None:
+    """Every head by every relation; a click chooses both."""
+    survey, found = scene.found.survey, scene.found.findings.found
+    judged = [survey.cases.of_relation(one.relation) for one in found]
+    shares = [shares_right(cases.where(cases.judged)) for cases in judged]
+    values, lows, highs = (np.array(each) for each in zip(*shares, strict=True))
+    beside: dict[str, list[float]] = {"best head": [one.accuracy.share for one in found]}
+    for one in found:
+        for name, share in compared(scene, one).items():
+            beside.setdefault(name, []).append(share)
+
+    def clicked(point: Any) -> None:
+        at, layer, head = map(int, point[:3])
+        RELATION.value = written(found[at].relation)
+        choose(layer, head)
+
+    figures.show(
+        partial(
+            relation_matrix,
+            survey.every_head(),
+            [short(one.relation) for one in found],
+            values,
+            lows,
+            highs,
+            [one.head for one in found],
+            {name: shares for name, shares in beside.items() if len(shares) == len(found)},
+            chosen=(found.index(chosen), scene.place),
+            what="share of held-out words",
+        ),
+        "relations all",
+        "relations-all-heads",
+        clicked,
+    )
+    caption("A diamond marks each relation's best head of the half that chooses. Click a cell to see its sentences.")
+
+
+def _sentences(scene: Scene, found: Found, place: int) -> None:
+    """Held-out sentences in which a head is right, and those in which it is wrong."""
+    survey = scene.found.survey
+    layer, head = survey.head(place)
+    cases = survey.cases.of_relation(found.relation)
+    right, wrong = looking.right_and_wrong(cases.where(cases.judged), place)
+    with widgets.controls("relation sentences"):
+        which = widgets.choice(
+            "Sentences",
+            RESULT,
+            {"right": f"Right ({len(right):,})", "wrong": f"Wrong ({len(wrong):,})"},
+            label_visibility="collapsed",
+        )
+        st.button(
+            f"Open layer {layer + 1}, head {head + 1}",
+            on_click=_open,
+            args=(layer, head),
+            icon=":material/center_focus_strong:",
+            key="open the head",
+        )
+    some = (right if which == "right" else wrong)[:_SHOWN]
+    if not some:
+        caption(f"There is no held-out word for which this head is {which}.")
+        return
+    example_sentences.show(
+        looking.sentences(scene, some, layer, head),
+        scene.info,
+        "relation sentences",
+        f"relation-{which}",
+        what="attention to the partner",
+        first=_FIRST,
+    )
+
+
+def _open(layer: int, head: int) -> None:
+    open_head(layer, head)
+
+
+def _trees(scene: Scene) -> None:
+    """Trees from single heads, beside the chain of neighbours."""
+    edges, chain = scene.found.survey.edges, scene.found.survey.chain
+    if not edges.n.sum():
+        return
+    best = int(np.argmax(edges.means))
+    layer, head = scene.found.survey.head(best)
+    low, high = (float(ends[best]) for ends in edges.intervals(shares=True))
+    st.markdown(
+        f"**Whole trees.** The tree with the most attention of layer {layer + 1}, head {head + 1} has "
+        f"**{percent(float(edges.means[best]))}** ({percent(low)} to {percent(high)}) of the edges of the treebank's "
+        f"trees, more than that of any other head; linking each word to the next gives "
+        f"{percent(float(chain.means[0]))}."
+    )
+    caption(
+        "Undirected edges without punctuation (UUAS), of all sentences: this head is chosen and judged on the same "
+        "ones, so its share is a little too high."
+    )
+
+
+def _left_out(scene: Scene) -> None:
+    """What could not be measured."""
+    results = scene.found
+    few = [f"{short(relation)} ({n})" for relation, n in results.findings.too_few]
+    if few:
+        caption(f"Fewer than {FEWEST} cases in a half, so not judged: {enumerated(few)}.")
+    for said in results.survey.told.sentences():
+        caption(f"Not measured: {said}")
+    if results.missing:
+        caption(f"Not compared with random weights: {results.missing}")
+
+
+def table(scene: Scene) -> pd.DataFrame:
+    """A row a relation: the best head, how often it is right, and what it is compared with; layers, heads from 1."""
+    survey = scene.found.survey
+    rows = []
+    for one in scene.found.findings.found:
+        layer, head = survey.head(one.head)
+        several = scene.found.ensemble(one.relation)
+        rows.append(
+            {
+                "relation": written(one.relation),
+                "layer": layer + 1,
+                "head": head + 1,
+                "words": one.n_judged,
+                "sentences": one.n_sentences,
+                "right": one.accuracy.share,
+                "from": one.accuracy.low,
+                "to": one.accuracy.high,
+                "offset": one.offset,
+                "offset right": one.by_offset.share,
+                "offset from": one.by_offset.low,
+                "offset to": one.by_offset.high,
+                **{name: share for name, share in compared(scene, one).items() if name != OFFSET},
+                "p (Holm)": one.p,
+                "several heads": "" if several is None else " ".join(_named(scene, place) for place in several.heads),
+                "several right": np.nan if several is None else several.accuracy.share,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _named(scene: Scene, place: int) -> str:
+    layer, head = scene.found.survey.head(place)
+    return f"{layer + 1}.{head + 1}"
+
+
+VIEW = View(
+    "relations",
+    "Relations",
+    draw,
+    "Which head looks from a word at its partner: from a verb at its object, from a noun at its determiner?",
+    "A head is right where the word it looks at most, itself and special tokens left out, is the partner. It is chosen "
+    "on one half of the sentences and judged on the other. The fixed offset is the best of −10 to 10 words, chosen on "
+    "the same half; random weights are the same network before training, its best head chosen in the same way.",
+    caution=notes.CAUTION,
+    fields=(SHOW, RESULT),
+    needs=("attention", "results"),
+    tab=30,
+    terms=("dependency relation",),
+)

@@ -1,0 +1,70 @@
+"""What was found of a relation in one sentence, with what it is compared with."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analysis.corpus.every_head import shares_right
+from analysis.corpus.relation_names import ends
+from analysis.corpus.relations import ALL, Found
+from model_zoo.types import counted
+from pages.corpus.scene import Scene
+from viz.predictions import percent
+
+OFFSET: Final = "best offset"
+"""What the best fixed offset is called in figures."""
+
+
+def compared(scene: Scene, found: Found) -> dict[str, float]:
+    """What a relation's best head is compared with, by name, on the same held-out words."""
+    random = None if scene.found.at_random is None else scene.found.at_random.of(found.relation)
+    shares = {OFFSET: found.by_offset.share, "uniform": found.chance}
+    return shares if random is None else shares | {"random weights": random.accuracy.share}
+
+
+def evidence(scene: Scene, found: Found, place: int) -> str:
+    """How often a head finds a relation's partner on the half that judges, beside the baselines; ``place`` is the
+    head's among all.
+    """
+    survey = scene.found.survey
+    layer, head = survey.head(place)
+    if place == found.head:
+        share, low, high = found.accuracy.share, found.accuracy.low, found.accuracy.high
+    else:
+        cases = survey.cases.of_relation(found.relation)
+        share, low, high = (float(each[place]) for each in shares_right(cases.where(cases.judged)))
+    start, end = ends(found.relation)
+    where = "the head of its phrase is" if found.relation == ALL else f"the {end} is"
+    looks = "a word" if found.relation == ALL else f"its {start}" if start != end else "the other"
+    others = [
+        f"the best fixed offset ({_offset(found.offset)}) {percent(found.by_offset.share)}",
+        f"uniform attention {percent(found.chance)}",
+    ]
+    random = None if scene.found.at_random is None else scene.found.at_random.of(found.relation)
+    if random is not None:
+        others.append(f"the best head with random weights {percent(random.accuracy.share)}")
+    several = scene.found.ensemble(found.relation)
+    more = ""
+    if several is not None and len(several.heads) > 1:
+        more = f" {counted(len(several.heads), 'head')} together: {percent(several.accuracy.share)}."
+    verdict = ""
+    if place == found.head:
+        verdict = (
+            f" That is more than the offset ({_p(found.p)})."
+            if found.p <= 0.05
+            else f" It is not clearly better than the offset ({_p(found.p)})."
+        )
+    return (
+        f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({percent(low)} to {percent(high)}) of "
+        f"{found.n_judged:,} held-out words, {where} where {looks} looks most. "
+        f"{others[0][0].upper()}{'; '.join(others)[1:]}.{verdict}{more}"
+    )
+
+
+def _p(p: float) -> str:
+    """A p, corrected for the number of relations."""
+    return "p below 0.001, Holm" if p < 0.001 else f"p = {p:.{2 if p >= 0.1 else 3}f}, Holm"
+
+
+def _offset(words: int) -> str:
+    return f"{counted(abs(words), 'word')} {'before' if words < 0 else 'after'}"
