@@ -14,6 +14,7 @@ from equal import same
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, errors, questions
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.question import Comparison, Question, Streamed
@@ -29,8 +30,9 @@ from training.measure_quality import MeasureQuality
 
 QUESTIONS: list[type[Any]] = [
     one
-    for module in sorted(each.name for each in pkgutil.iter_modules(questions.__path__))
-    for one in vars(importlib.import_module(f"model_zoo.questions.{module}")).values()
+    for package in (questions, evidence.questions)
+    for module in sorted(each.name for each in pkgutil.iter_modules(package.__path__))
+    for one in vars(importlib.import_module(f"{package.__name__}.{module}")).values()
     if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
 ]
 
