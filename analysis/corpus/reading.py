@@ -48,8 +48,9 @@ _CLUTTER = ("__macosx", "thumbs.db", "desktop.ini")
 # What Python's own reader raises for archives that are cut off or forged.
 _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, OverflowError)
 
-# Lines broken to a width: in most places where a line follows, the line is nearly as long as the longest.
-_WRAPPED_LINES, _NARROWEST, _WIDEST, _NEARLY, _MOST = 2_000, 40, 200, 0.7, 0.8
+# Lines broken to a width: of those that another follows many go on in it, with a small letter, and most of these are
+# nearly as long as the longest. Sentences on lines of their own differ in length.
+_WRAPPED_LINES, _FEWEST, _SHARE, _NARROWEST, _WIDEST, _NEARLY, _MOST = 2_000, 3, 0.3, 40, 200, 0.7, 0.8
 
 # What no tokenizer reads; and control characters that are white space, which end lines and pages.
 _UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
@@ -336,13 +337,13 @@ def _text_column(header: Sequence[str], text: str, name: str) -> tuple[int, bool
 def _wrapped(text: str) -> bool:
     """Whether the lines of a text are broken to a width, so that a sentence goes on in the next line."""
     lines = [line.strip() for line in islice(each_line(text), _WRAPPED_LINES)]
-    inner = [line for line, after in pairwise(lines) if line and after]
-    if len(inner) < 4:
+    followed = [(line, after) for line, after in pairwise(lines) if line and after]
+    going_on = [len(line) for line, after in followed if after[:1].islower() and line[-1] not in ".!?…"]
+    if len(going_on) < max(_FEWEST, _SHARE * len(followed)):
         return False
-    widest = max(map(len, inner))
-    near = sum(len(line) >= _NEARLY * widest for line in inner)
-    going_on = sum(after[:1].islower() and line[-1] not in ".!?…" for line, after in pairwise(lines) if line and after)
-    return _NARROWEST <= widest <= _WIDEST and near >= _MOST * len(inner) and going_on >= len(inner) / 2
+    widest = max(going_on)
+    near = sum(length >= _NEARLY * widest for length in going_on)
+    return _NARROWEST <= widest <= _WIDEST and near >= _MOST * len(going_on)
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:

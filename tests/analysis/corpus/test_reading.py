@@ -46,6 +46,32 @@ TEXTS = {
     "ends of lines of Windows": ("One.\r\nTwo.\r\n", ["One.", "Two."], [1, 2]),
     "control characters that are space": ("One\x0ctwo.\x0b\nThree.", ["One two.", "Three."], [1, 2]),
     "short lines are sentences": ("\n".join(FISH), FISH, [1, 2, 3, 4, 5]),
+    "sentences without capitals or an end": (
+        "a dog ran after the old cat of the neighbour\nthe cat sat\nno one saw the boy in the garden\nit rained a lot",
+        [
+            "a dog ran after the old cat of the neighbour",
+            "the cat sat",
+            "no one saw the boy in the garden",
+            "it rained a lot",
+        ],
+        [1, 2, 3, 4],
+    ),
+    "a list broken to a width": (
+        "- The page now says what of a long text was not read, and why\n"
+        "  it was not.\n"
+        "- Links leave out what the search over all of the heads found,\n"
+        "  which would be too long, and say so below the picture on the\n"
+        "  page.\n"
+        "- Everything that is shown can be saved as a picture or a table\n"
+        "  of numbers.\n",
+        [
+            "- The page now says what of a long text was not read, and why it was not.",
+            "- Links leave out what the search over all of the heads found, "
+            "which would be too long, and say so below the picture on the page.",
+            "- Everything that is shown can be saved as a picture or a table of numbers.",
+        ],
+        [1, 3, 6],
+    ),
     "lines broken to a width": (
         "It was late in the year, and whoever could\n"
         "stay at home stayed there. The others went\n"
@@ -70,7 +96,7 @@ def test_plain_text(case: str) -> None:
     assert corpus.texts == expected
     assert [corpus.where(number) for number in range(len(corpus))] == [f"own.txt, line {line}" for line in at]
     joined = ["own.txt: lines that break off inside of sentences were joined."]
-    assert list(corpus.notes) == (joined if case == "lines broken to a width" else [])
+    assert list(corpus.notes) == (joined if "broken to a width" in case else [])
 
 
 TABLES = {
