@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files as resources
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import regex
@@ -28,6 +28,9 @@ KINDS: Final[Mapping[str, str]] = {
     "number": "number tells",
 }
 """What tells which noun is meant, in the built-in sentences and in a column ``kind`` of one's own."""
+
+By = Literal["more", "most"]
+"""When a head is right: where the antecedent gets more attention than the distractor, or most of all other words."""
 
 MAX_PAIRS: Final = 2_000
 FEWEST: Final = 10
@@ -257,49 +260,53 @@ def _nouns(sentence: Sentence) -> list[int]:
     return [place for place, upos in enumerate(sentence.upos) if upos in ("NOUN", "PROPN")]
 
 
-def prefers(antecedent: FloatArray, distractor: FloatArray) -> DoubleArray:
-    """1 where the antecedent has more attention, 0.5 where both have as much (none, in models that only look back)."""
-    return np.where(antecedent == distractor, 0.5, antecedent > distractor)
+def right(referred: Referred, by: By) -> DoubleArray:
+    """How right each head is, (sentences, heads): 1 or 0, and 0.5 where "more" is asked and both nouns have as much, as
+    in models that only look back, where it may be none.
+    """
+    if by == "most":
+        return referred.strongest.astype(np.float64)
+    more = referred.antecedent > referred.distractor
+    return np.where(referred.antecedent == referred.distractor, 0.5, more)
 
 
-def of_rule(sentences: Sequence[Sentence], rule: Rule, *, two: bool) -> DoubleArray:
-    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; where only the ``two`` candidates
-    count, 0.5 for any word that is neither.
+def of_rule(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
+    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; where "more" is asked, 0.5 for a word
+    that is neither candidate.
     """
     scores = []
     for sentence in sentences:
         _, antecedent, distractor = _asked(sentence)
         named = rule(sentence)
-        scores.append(1.0 if named == antecedent else 0.5 if two and named != distractor else 0.0)
+        scores.append(1.0 if named == antecedent else 0.5 if by == "more" and named != distractor else 0.0)
     return np.array(scores)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How often the antecedent gets more attention than the distractor (``prefers``), and how often most of all words
-    (``most``): (heads,) each, on the ``n_choosing`` sentences of one half and the ``n_judging`` of the other, with
-    95% intervals of the latter over sentences.
+    """How often heads are right, ``by`` one of the two measures: ``choosing`` (heads,) on the ``n_choosing`` sentences
+    of one half, ``shares`` (heads,) with 95% intervals over sentences on the ``n_judging`` of the other.
 
-    ``order`` are all heads, best first by ``prefers`` on the half that chooses. ``rules`` are by name what rules reach
-    on the half that judges, as both measures; the offset is the best of the half that chooses. ``by_rule`` are the
-    rules that choose among two.
+    ``order`` are all heads, best first on the half that chooses. ``reached`` are by name what ``rules`` reach on the
+    half that judges; the offset is the best of the half that chooses.
     """
 
+    by: By
     n_choosing: int
     n_judging: int
     order: IntArray = field(repr=False)
     choosing: DoubleArray = field(repr=False)
-    prefers: tuple[Share, ...] = field(repr=False)
-    most: tuple[Share, ...] = field(repr=False)
-    rules: Mapping[str, tuple[Share, Share]]
-    by_rule: Mapping[str, Rule] = field(repr=False)
+    shares: tuple[Share, ...] = field(repr=False)
+    reached: Mapping[str, Share]
+    rules: Mapping[str, Rule] = field(repr=False)
 
     @property
     def best(self) -> int:
+        """The place of the best head on the half that chooses."""
         return int(self.order[0])
 
 
-def judge(pairs: Pairs, referred: Referred) -> Judged | None:
+def judge(pairs: Pairs, referred: Referred, by: By = "most") -> Judged | None:
     """Choose and judge the heads of a model. None where a half has fewer than ``FEWEST`` sentences."""
     sentences = pairs.corpus.some(referred.numbers.tolist())
     judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
@@ -307,31 +314,26 @@ def judge(pairs: Pairs, referred: Referred) -> Judged | None:
         return None
     chosen_by = [one for one in sentences if not one.judged]
     judged_by = [one for one in sentences if one.judged]
-    right = prefers(referred.antecedent, referred.distractor)
-    choosing = right[~judging].mean(axis=0)
-    rules: dict[str, tuple[Rule, Rule]] = {
-        "nearest noun": (nearer_of_two, nearest_noun),
-        "first noun": (first_of_two, first_noun),
-        "fixed offset": (_best_offset(chosen_by, two=True), _best_offset(chosen_by, two=False)),
+    of_heads = right(referred, by)
+    choosing = of_heads[~judging].mean(axis=0)
+    nearest, first = (nearer_of_two, first_of_two) if by == "more" else (nearest_noun, first_noun)
+    rules: dict[str, Rule] = {
+        "nearest noun": nearest,
+        "first noun": first,
+        "fixed offset": _best_offset(chosen_by, by),
     }
-    of_rules = [
-        of_rule(judged_by, rule, two=two)
-        for pair in rules.values()
-        for rule, two in zip(pair, (True, False), strict=True)
-    ]
-    columns = np.column_stack([right[judging], referred.strongest[judging], *of_rules])
-    shares = shares_of(columns)
-    n_heads = right.shape[1]
-    beside = shares[2 * n_heads :]
+    of_rules = [of_rule(judged_by, rule, by) for rule in rules.values()]
+    shares = shares_of(np.column_stack([of_heads[judging], *of_rules]))
+    n_heads = of_heads.shape[1]
     return Judged(
+        by=by,
         n_choosing=len(chosen_by),
         n_judging=len(judged_by),
         order=np.argsort(-choosing, kind="stable"),
         choosing=choosing,
-        prefers=shares[:n_heads],
-        most=shares[n_heads : 2 * n_heads],
-        rules={name: (beside[2 * place], beside[2 * place + 1]) for place, name in enumerate(rules)},
-        by_rule={name: of_two for name, (of_two, _) in rules.items()},
+        shares=shares[:n_heads],
+        reached=dict(zip(rules, shares[n_heads:], strict=True)),
+        rules=rules,
     )
 
 
@@ -343,8 +345,8 @@ def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OfKind:
-    """How often a head prefers the antecedent in the ``n`` sentences of a kind, or of all kinds (""), on the half that
-    judges, and how often rules and other heads do, by their names.
+    """How often a head is right in the ``n`` sentences of a kind, or of all kinds (""), on the half that judges, and
+    how often rules are, by their names.
     """
 
     kind: str
@@ -354,22 +356,22 @@ class OfKind:
 
 
 def by_kind(pairs: Pairs, referred: Referred, judged: Judged, head: int) -> tuple[OfKind, ...]:
-    """One head's ``prefers``: in all sentences first, then in those of each of ``KINDS`` that has any."""
-    right = prefers(referred.antecedent[:, head], referred.distractor[:, head])
+    """How often one head is right: in all sentences first, then in those of each of ``KINDS`` that has any."""
+    of_head = right(referred, judged.by)[:, head]
     sentences = pairs.corpus.some(referred.numbers.tolist())
     kinds = [pairs.kinds[number] for number in referred.numbers]
     found = []
     for kind in ("", *KINDS):
         places = [place for place, one in enumerate(sentences) if one.judged and (not kind or kinds[place] == kind)]
         if places:
-            (share,) = shares_of(right[places][:, None])
+            (share,) = shares_of(of_head[places][:, None])
             of_kind = [sentences[place] for place in places]
-            beside = {name: float(of_rule(of_kind, rule, two=True).mean()) for name, rule in judged.by_rule.items()}
+            beside = {name: float(of_rule(of_kind, rule, judged.by).mean()) for name, rule in judged.rules.items()}
             found.append(OfKind(kind, len(places), share, beside))
     return tuple(found)
 
 
-def _best_offset(sentences: Sequence[Sentence], *, two: bool) -> Rule:
+def _best_offset(sentences: Sequence[Sentence], by: By) -> Rule:
     by_size = sorted(OFFSETS, key=abs)
-    found = [float(of_rule(sentences, at_offset(offset), two=two).mean()) for offset in by_size]
+    found = [float(of_rule(sentences, at_offset(offset), by).mean()) for offset in by_size]
     return at_offset(by_size[int(np.argmax(found))])

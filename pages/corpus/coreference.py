@@ -6,7 +6,7 @@ The pronouns have sentences of their own, built in or the visitor's; rare words 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -18,14 +18,15 @@ import streamlit as st
 from analysis.corpus.coreference import (
     FEWEST,
     KINDS,
+    By,
     Judged,
     OfKind,
     Pairs,
     Referred,
     by_kind,
     judge,
-    prefers,
     read_pairs,
+    right,
 )
 from analysis.corpus.coreference import built_in as built_in_pairs
 from jobs.referring import Referring
@@ -60,6 +61,12 @@ from web.uploads import File
 
 _PAGE: Final = "corpus"
 OWN_PAIRS: Field[str] = Field("pronouns", "", of=_PAGE)
+BY: Field[By] = Field(
+    "pronouns_by",
+    "most",
+    one_of("when a head is right", {"most": "most of all words", "more": "more than at the other noun"}),
+    of=_PAGE,
+)
 RESULT: Field[str] = Field(
     "pronoun_result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of=_PAGE
 )
@@ -72,7 +79,10 @@ _PLACE: Final = 50  # px
 _LOOKED_THROUGH: Final = 200  # sentences for examples with rare words
 _EXAMPLES: Final = 20
 _ALL_KINDS: Final = "all sentences"
-_RULES: Final = {"nearest noun": "nearer noun", "first noun": "first noun", "fixed offset": "fixed offset"}
+_RULES: Final[Mapping[By, Mapping[str, str]]] = {
+    "more": {"nearest noun": "nearer noun", "first noun": "first of the two", "fixed offset": "fixed offset"},
+    "most": {"nearest noun": "nearest noun", "first noun": "first noun", "fixed offset": "fixed offset"},
+}
 _RARE: Final = {
     "rare": "on the rarest word here",
     "value_rare": "the same by value",
@@ -110,6 +120,7 @@ def _pronouns(scene: Scene) -> None:
             key="compare pronouns",
             primary=job is None,
         )
+        by = widgets.choice("Right if it looks there", BY)
     work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
     for note in pairs.corpus.notes:
         say_cut(note)
@@ -133,7 +144,7 @@ def _pronouns(scene: Scene) -> None:
             f"Stopped after {len(referred.numbers):,} of {len(pairs.corpus):,} sentences; what is shown is of these.",
             icon=":material/stop_circle:",
         )
-    judged = judge(pairs, referred)
+    judged = judge(pairs, referred, by)
     if judged is None:
         if not job.running:
             ask_for(
@@ -168,21 +179,26 @@ def _before(pairs: Pairs, scene: Scene) -> None:
 
 
 def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -> None:
-    pairs = job.pairs
-    random = job.random
-    at_random = None if random is None or len(random.numbers) < len(referred.numbers) else judge(pairs, random)
-    _say(referred, judged, job, at_random)
+    pairs, random = job.pairs, job.random
+    at_random = None
+    if random is not None and len(random.numbers) == len(referred.numbers):
+        at_random = judge(pairs, random, judged.by)
+    _say(pairs, referred, judged, at_random)
+    missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
+    caption(
+        f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
+        f"95%, by bootstrap over sentences.{missing}"
+    )
     chosen = _chosen(judged)
     picture, table = st.columns([3, 2], gap="large")
     with picture:
-        kinds = by_kind(pairs, referred, judged, chosen)
         beside: dict[str, float] = {}
         if at_random is not None and random is not None:
             beside = {one.kind: one.share.share for one in by_kind(pairs, random, at_random, at_random.best)}
-        _dots(referred, kinds, chosen, beside)
+        _dots(referred, judged, by_kind(pairs, referred, judged, chosen), chosen, beside)
     with table:
         _table(referred, judged)
-    _sentences(scene, pairs, referred, chosen)
+    _sentences(scene, pairs, referred, judged, chosen)
 
 
 def _place(referred: Referred, place: int) -> tuple[int, int]:
@@ -196,44 +212,51 @@ def _name(referred: Referred, place: int) -> str:
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _say(referred: Referred, judged: Judged, job: Referring, at_random: Judged | None) -> None:
+def _say(pairs: Pairs, referred: Referred, judged: Judged, at_random: Judged | None) -> None:
     """The best head in a sentence, beside what needs no meaning."""
     best = judged.best
-    found, most = judged.prefers[best], judged.most[best]
-    rules = {_RULES[name]: two.share for name, (two, _) in judged.rules.items()}
-    shown = found.low > max(0.5, *rules.values())
+    found = judged.shares[best]
+    rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
+    chance = _chance(pairs, referred, judged.by)
     name = _name(referred, best)
+    does = {
+        "more": "looks more at the noun that is meant than at the other one",
+        "most": "looks at the noun that is meant most of all words",
+    }[judged.by]
     how_often = (
-        f"in **{found.share:.0%}** of {judged.n_judging} held-out sentences ({found.low:.0%} to {found.high:.0%}; "
-        "chance is 50%)."
+        f"{does} in **{found.share:.0%}** of {judged.n_judging} held-out sentences ({found.low:.0%} to "
+        f"{found.high:.0%}; chance is {chance:.0%})."
     )
     first = (
-        f"**{name.capitalize()}** looks more at the noun that is meant than at the other one {how_often}"
-        if shown
-        else f"No head is shown to find the noun that is meant. The best one, **{name}**, looks more at it than at the "
-        f"other {how_often}"
+        f"**{name.capitalize()}** {how_often}"
+        if found.low > max(chance, *rules.values())
+        else f"No head is shown to find the noun that is meant better than by a simple rule. The best one, "
+        f"**{name}**, {how_often}"
     )
     beside = enumerated([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
-    drawn = at_random and f", and the best head with random weights in {at_random.prefers[at_random.best].share:.0%}"
-    st.markdown(f"{first} Of rules that know no meaning, {beside} is right{drawn or ''}.")
-    missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
+    drawn = at_random and f", and the best head with random weights in {at_random.shares[at_random.best].share:.0%}"
     to_right, to_wrong = (float(given[:, best].mean()) for given in (referred.antecedent, referred.distractor))
-    nearest = judged.rules["nearest noun"][1].share
-    caption(
-        f"On average it gives {percent(to_right)} of the pronoun's attention to the noun that is meant and "
-        f"{percent(to_wrong)} to the other one. Of all words, the former gets most in {most.share:.0%}; the "
-        f"nearest noun is the one that is meant in {nearest:.0%}. The head was chosen on {judged.n_choosing} sentences "
-        f"and judged on the {judged.n_judging} others; intervals: 95%, bootstrap.{missing}"
+    st.markdown(
+        f"{first} Of rules that know no meaning, {beside} is right{drawn or ''}. On average the head gives the noun "
+        f"that is meant {percent(to_right)} of the pronoun’s attention, and the other one {percent(to_wrong)}."
     )
+
+
+def _chance(pairs: Pairs, referred: Referred, by: By) -> float:
+    """How often one of the two nouns, or one of all other words, drawn at random is the one that is meant."""
+    lengths = pairs.corpus.lengths()[referred.numbers]
+    return 0.5 if by == "more" else float((1 / (lengths - 1)).mean())
 
 
 def _chosen(judged: Judged) -> int:
     """The head of the row that is selected in the table; the best one where none is."""
-    rows = st.session_state.get(_TABLE, {}).get("selection", {}).get("rows", [])
+    rows = st.session_state.get(f"{_TABLE} {judged.by}", {}).get("selection", {}).get("rows", [])
     return int(judged.order[rows[0]]) if rows and rows[0] < len(judged.order) else judged.best
 
 
-def _dots(referred: Referred, kinds: Sequence[OfKind], head: int, at_random: dict[str, float]) -> None:
+def _dots(
+    referred: Referred, judged: Judged, kinds: Sequence[OfKind], head: int, at_random: Mapping[str, float]
+) -> None:
     found = [
         Found(
             KINDS.get(one.kind, _ALL_KINDS),
@@ -242,75 +265,57 @@ def _dots(referred: Referred, kinds: Sequence[OfKind], head: int, at_random: dic
             one.share.share,
             one.share.low,
             one.share.high,
-            {_RULES[name]: share for name, share in one.beside.items()}
+            {_RULES[judged.by][name]: share for name, share in one.beside.items()}
             | ({_AT_RANDOM: at_random[one.kind]} if one.kind in at_random else {}),
         )
         for one in kinds
     ]
     drawn = partial(relation_dots, found, what="held-out sentences", whose=_name(referred, head))
     figures.show(drawn, "pronouns by kind", "pronouns-by-kind")
-    caption("How often it looks more at the noun that is meant, by what tells who is meant. Guessing gets 50%.")
+    caption("How often it is right, by what tells which noun is meant.")
 
 
 def _frame(referred: Referred, judged: Judged) -> pd.DataFrame:
     """All heads, best first on the half that chooses; layer and head from 1."""
     rows = []
     for place in judged.order.tolist():
-        layer, head = _place(referred, place)
-        two, most = judged.prefers[place], judged.most[place]
-        rows.append(
-            {
-                "layer": layer + 1,
-                "head": head + 1,
-                "chosen by": judged.choosing[place],
-                "held out": two.share,
-                "from": two.low,
-                "to": two.high,
-                "most of all words": most.share,
-            }
-        )
-    return pd.DataFrame(rows)
+        (layer, head), share = _place(referred, place), judged.shares[place]
+        rows.append((layer + 1, head + 1, judged.choosing[place], share.share, share.low, share.high))
+    return pd.DataFrame(rows, columns=["layer", "head", "choosing", "held out", "from", "to"])
 
 
 def _table(referred: Referred, judged: Judged) -> None:
     frame = _frame(referred, judged)
     best = frame.head(_SHOWN)
+    ends = zip(best["held out"], best["from"], best["to"], strict=True)
     shown = best[["layer", "head"]].assign(
         **{
-            "choosing": [f"{share:.0%}" for share in best["chosen by"]],
-            "held out": [
-                f"{share:.0%} ({low:.0%} to {high:.0%})"
-                for share, low, high in zip(best["held out"], best["from"], best["to"], strict=True)
-            ],
-            "most of all": [f"{share:.0%}" for share in best["most of all words"]],
+            "choosing": [f"{share:.0%}" for share in best["choosing"]],
+            "held out": [f"{share:.0%} ({low:.0%} to {high:.0%})" for share, low, high in ends],
         }
     )
-    about = {
-        "choosing": "On the half of the sentences that chooses: how often it looks more at the noun that is meant.",
-        "held out": "The same on the other half, with its 95% interval.",
-        "most of all": "On the other half: how often the noun that is meant gets most attention of all words.",
-    }
     st.dataframe(
         shown,
-        key=_TABLE,
+        key=f"{_TABLE} {judged.by}",
         hide_index=True,
         on_select="rerun",
         selection_mode="single-row",
         column_config={
             "layer": st.column_config.NumberColumn(width=_PLACE),
             "head": st.column_config.NumberColumn(width=_PLACE),
-            **{name: st.column_config.TextColumn(help=help) for name, help in about.items()},
+            "choosing": st.column_config.TextColumn(help="How often it is right on the half that chooses."),
+            "held out": st.column_config.TextColumn(help="How often on the other half, with its 95% interval."),
         },
     )
     caption("The best heads of the half that chooses. Select a row to see its sentences.")
     save.table("Heads and pronouns", lambda: frame, "pronouns")
 
 
-def _sentences(scene: Scene, pairs: Pairs, referred: Referred, head: int) -> None:
+def _sentences(scene: Scene, pairs: Pairs, referred: Referred, judged: Judged, head: int) -> None:
     """Where the head is right and where it is wrong, clearest first."""
-    right = prefers(referred.antecedent[:, head], referred.distractor[:, head])
+    of_head = right(referred, judged.by)[:, head]
     by_how_much = referred.antecedent[:, head] - referred.distractor[:, head]
-    places = {"right": np.flatnonzero(right == 1), "wrong": np.flatnonzero(right == 0)}
+    places = {"right": np.flatnonzero(of_head == 1), "wrong": np.flatnonzero(of_head == 0)}
     with widgets.controls("pronoun sentences"):
         wanted = widgets.choice(
             "Sentences",
@@ -425,7 +430,7 @@ VIEW = View(
     "The sentences with pronouns were written for this app: who is meant, only the sense, the gender or the number "
     "tells, and never the order of the nouns. A head is chosen on one half of them and judged on the other.",
     caution=notes.CAUTION,
-    fields=(OWN_PAIRS, RESULT),
+    fields=(OWN_PAIRS, BY, RESULT),
     left_out=_left_out,
     needs=("attention",),
     starts=True,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 import pytest
 from on_screen import button, said
 from streamlit.testing.v1 import AppTest
 
-from analysis.corpus.coreference import built_in, judge
+from analysis.corpus.coreference import By, built_in, judge
 from jobs.referring import Referring
 
 PAGE = "pages/corpus/page.py"
@@ -34,17 +35,19 @@ def opened(open_page: Open) -> AppTest:
     return app
 
 
-def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(opened: AppTest) -> None:
+@pytest.mark.parametrize("by", get_args(By))
+def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(by: By, opened: AppTest) -> None:
     job = _compared(opened)
+    next(one for one in opened.get("button_group") if one.key == "corpus_pronouns_by").set_value(by).run()
     assert job.trained is not None
-    judged = judge(built_in(), job.trained)
+    judged = judge(built_in(), job.trained, by)
     assert judged is not None
-    found, text = judged.prefers[judged.best], said(opened)
+    found, text = judged.shares[judged.best], said(opened)
     assert f"**{found.share:.0%}** of {judged.n_judging} held-out sentences" in text
-    assert "chance is 50%" in text
+    assert f"chance is {'50%' if by == 'more' else '9%'}" in text
     assert "best head with random weights" in text
-    best_rule = max(share.share for share, _ in judged.rules.values())
-    assert ("No head is shown to find the noun that is meant." in text) == (found.low <= max(0.5, best_rule))
+    best_rule = max(share.share for share in judged.reached.values())
+    assert ("No head is shown to find the noun that is meant" in text) == (found.low <= max(0.5, best_rule))
 
 
 def test_rare_words_come_with_the_app(opened: AppTest) -> None:

@@ -6,7 +6,9 @@ import csv
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from importlib.resources import files
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from analysis.corpus.coreference import (
     KINDS,
     MAX_PAIRS,
+    By,
     Referred,
     at_offset,
     built_in,
@@ -24,8 +27,8 @@ from analysis.corpus.coreference import (
     nearer_of_two,
     nearest_noun,
     of_rule,
-    prefers,
     read_pairs,
+    right,
     shares_of,
 )
 from analysis.corpus.sentences import Sentence
@@ -128,7 +131,7 @@ def test_halves_are_even() -> None:
 
 def test_rules_that_know_no_meaning_are_near_chance() -> None:
     for rule in (nearer_of_two, first_of_two):
-        assert 0.4 < of_rule(SENTENCES, rule, two=True).mean() < 0.6
+        assert 0.4 < of_rule(SENTENCES, rule, "more").mean() < 0.6
 
 
 OWN = {
@@ -220,65 +223,69 @@ def test_rules() -> None:
     assert first_noun(sentence) == first_of_two(sentence) == 1
     assert nearer_of_two(sentence) == 4
     assert at_offset(-2)(sentence) == 4
-    assert of_rule([sentence], at_offset(-2), two=True) == 1
-    assert of_rule([sentence], at_offset(-5), two=True) == 0
-    assert of_rule([sentence], at_offset(3), two=True) == 0.5
-    assert of_rule([sentence], at_offset(3), two=False) == 0
+    assert of_rule([sentence], at_offset(-2), "more") == 1
+    assert of_rule([sentence], at_offset(-5), "more") == 0
+    assert of_rule([sentence], at_offset(3), "more") == 0.5
+    assert of_rule([sentence], at_offset(3), "most") == 0
 
 
 def test_as_much_attention_on_both_is_half_right() -> None:
-    antecedent, distractor = np.array([[0.2, 0.1, 0.0]]), np.array([[0.1, 0.2, 0.0]])
-    assert prefers(antecedent, distractor).tolist() == [[1.0, 0.0, 0.5]]
+    found = replace(_heads(np.array([[True, False, False]])), antecedent=np.array([[0.4, 0.2, 0.3]], dtype=np.float32))
+    assert right(found, "more").tolist() == [[1.0, 0.0, 0.5]]
+    assert right(found, "most").tolist() == [[1.0, 0.0, 0.0]]
 
 
-def _heads(right: np.ndarray) -> Referred:
-    """Heads that prefer the antecedent where ``right`` (sentences, heads), and then look there most."""
-    antecedent = np.where(right, 0.5, 0.1).astype(np.float32)
-    n = np.arange(len(right))
-    return Referred((right.shape[1],), n, n, antecedent, np.full_like(antecedent, 0.3), right, n[:0])
+def _heads(there: np.ndarray) -> Referred:
+    """Heads that prefer the antecedent where ``there`` (sentences, heads) says, and then look there most."""
+    antecedent = np.where(there, 0.5, 0.1).astype(np.float32)
+    n = np.arange(len(there))
+    return Referred((there.shape[1],), n, n, antecedent, np.full_like(antecedent, 0.3), there, n[:0])
 
 
-def test_a_head_that_knows_is_found_and_no_other() -> None:
-    rng = np.random.default_rng(0)
-    right = rng.random((200, 24)) < 0.5
-    right[:, 17] = True
-    found = judge(built_in(), _heads(right))
+@pytest.mark.parametrize("by", get_args(By))
+def test_a_head_that_knows_is_found_and_no_other(by: By) -> None:
+    there = np.random.default_rng(0).random((200, 24)) < 0.5
+    there[:, 17] = True
+    found = judge(built_in(), _heads(there), by)
     assert found is not None
     assert found.best == 17
     assert found.n_choosing + found.n_judging == 200
-    assert found.prefers[17].share == found.most[17].share == 1
-    assert found.prefers[17].low > 0.95
-    assert all(share.low < 0.6 for place, share in enumerate(found.prefers) if place != 17)
-    assert all(share.low < 0.5 < share.high for share, _ in found.rules.values())
+    assert found.shares[17].share == 1
+    assert found.shares[17].low > 0.95
+    assert all(share.low < 0.6 for place, share in enumerate(found.shares) if place != 17)
+    assert list(found.reached) == ["nearest noun", "first noun", "fixed offset"]
+    assert all(share.low < 0.5 for share in found.reached.values())
+    if by == "more":
+        assert all(share.high > 0.5 for share in found.reached.values())
 
 
 def test_a_head_is_chosen_on_one_half_alone() -> None:
     judging = np.array([sentence.judged for sentence in SENTENCES])
-    right = np.zeros((200, 2), dtype=bool)
-    right[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
-    right[judging, 1] = True
-    found = judge(built_in(), _heads(right))
+    there = np.zeros((200, 2), dtype=bool)
+    there[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
+    there[judging, 1] = True
+    found = judge(built_in(), _heads(there))
     assert found is not None
     assert found.order.tolist() == [0, 1]
     assert found.choosing.tolist() == [1, 0]
-    assert [share.share for share in found.prefers] == [0, 1]
+    assert [share.share for share in found.shares] == [0, 1]
 
 
 def test_chance_finds_nothing_in_most_seeds() -> None:
     """72 heads, the best of them chosen: its interval on the other half holds 50% as often as it says."""
     surprises = 0
     for seed in range(40):
-        right = np.random.default_rng(seed).random((200, 72)) < 0.5
-        found = judge(built_in(), _heads(right))
+        there = np.random.default_rng(seed).random((200, 72)) < 0.5
+        found = judge(built_in(), _heads(there), "more")
         assert found is not None
-        surprises += not found.prefers[found.best].low <= 0.5 <= found.prefers[found.best].high
+        surprises += not found.shares[found.best].low <= 0.5 <= found.shares[found.best].high
     assert surprises <= 6  # 2 are expected
 
 
 def test_intervals_hold_the_truth() -> None:
     rng = np.random.default_rng(1)
-    right = (rng.random((100, 400)) < 0.7).astype(np.float64)
-    held = [share.low <= 0.7 <= share.high for share in shares_of(right)]
+    scores = (rng.random((100, 400)) < 0.7).astype(np.float64)
+    held = [share.low <= 0.7 <= share.high for share in shares_of(scores)]
     assert 0.91 <= np.mean(held) <= 0.99
 
 
@@ -292,7 +299,7 @@ def test_by_kind() -> None:
     assert judged is not None
     whole, *found = by_kind(built_in(), referred, judged, 0)
     assert whole.n == judged.n_judging == sum(one.n for one in found)
-    assert whole.share == judged.prefers[0]
-    assert whole.beside == {name: share.share for name, (share, _) in judged.rules.items()}
+    assert whole.share == judged.shares[0]
+    assert whole.beside == {name: share.share for name, share in judged.reached.items()}
     assert [one.kind for one in found] == list(KINDS)
     assert [one.share.share for one in found] == [0, 1, 0]
