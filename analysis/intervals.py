@@ -10,6 +10,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from model_zoo.types import DoubleArray
+
 LEVEL = 0.95
 _NORMAL = 1.959964  # of the normal distribution 95% are so many standard deviations or less from its mean
 _AT_AN_END = 1e-9
@@ -71,6 +73,27 @@ def around(value: float, spreads: Sequence[Spread]) -> tuple[float, float]:
         return math.nan, math.nan
     reach = _reach(spreads)
     return value - reach, value + reach
+
+
+def share_intervals(
+    values: npt.ArrayLike, variances: npt.ArrayLike, n: npt.ArrayLike
+) -> tuple[DoubleArray, DoubleArray]:
+    """``interval`` of many shares at once, each with one squared standard error over ``n`` parts; nan for nan."""
+    from scipy.special import expit, logit
+    from scipy.stats import t
+
+    share, variance, parts = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (values, variances, n))
+    )
+    share = np.clip(share, 0, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = t.ppf((1 + LEVEL) / 2, parts - 1) * np.sqrt(variance) / (share * (1 - share))
+        low, high = expit(logit(share) - reach), expit(logit(share) + reach)
+    at_an_end = (share <= _AT_AN_END) | (share >= 1 - _AT_AN_END)
+    for place in zip(*np.nonzero(at_an_end), strict=True):
+        low[place], high[place] = wilson(float(round(share[place])), int(parts[place]))
+    alone = (parts < 2) & np.isfinite(share)
+    return np.where(alone, 0.0, low), np.where(alone, 1.0, high)
 
 
 def _reach(spreads: Sequence[Spread]) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from propcache.api import cached_property
 
 from model_zoo.types import DoubleArray
 from viz.layout import token_text
@@ -17,7 +18,7 @@ SHARE: Final = "share of attention"
 _SMALL: Final = 0.1  # where no number is larger, two digits would say next to nothing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeadMeasure:
     """``values``, float64 (heads,), and the ends of their 95% intervals; nan where a head has none.
 
@@ -36,13 +37,12 @@ class HeadMeasure:
         """The measure and its unit, as safe text."""
         return token_text(f"{self.name} ({self.unit})")
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, float]:
         """From 0, or the lowest number where that is below, to the highest; 0 to 1 where all are 0 or none is known."""
         known = np.concatenate([self.values, self.lows, self.highs])
         known = known[np.isfinite(known)]
-        low, high = float(min(known, default=0)), float(max(known, default=0))
-        low, high = min(low, 0.0), max(high, 0.0)
+        low, high = float(known.min(initial=0)), float(known.max(initial=0))
         return (low, high) if low < high else (0.0, 1.0)
 
     def written(self, value: float) -> str:

@@ -14,9 +14,11 @@ def shares_right(cases: Cases) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
     cases, and for intervals with those of one sentence alone. ``cases`` are those of one relation, and of the half that
     judges where a head was chosen on the other.
     """
-    numbers, place = np.unique(cases.sentence, return_inverse=True)
-    sums = np.zeros((len(numbers), cases.n_heads))
-    np.add.at(sums, place, cases.heads_right())
-    counts = np.bincount(place, minlength=len(numbers))[:, None].astype(np.float64)
-    moments = Moments.of(sums, counts)
+    order = np.argsort(cases.sentence, kind="stable")
+    numbers, starts, sizes = np.unique(cases.sentence[order], return_index=True, return_counts=True)
+    if len(numbers):
+        sums = np.add.reduceat(cases.heads_right()[order].astype(np.float64), starts, axis=0)
+    else:
+        sums = np.zeros((0, cases.n_heads))
+    moments = Moments.of(sums, sizes[:, None].astype(np.float64))
     return moments.means, *moments.intervals(shares=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from analysis.intervals import Spread, interval
+from analysis.intervals import LEVEL, share_intervals
 from model_zoo.types import DoubleArray
 
 
@@ -76,18 +76,12 @@ class Moments:
         """The ends of the 95% intervals: for ``shares`` by log-odds within 0 and 1 (``analysis.intervals``), for other
         numbers by Student's t.
         """
-        from scipy.stats import t
-
         mean, variance = self.means, self.variances
         texts = np.broadcast_to(self.texts, mean.shape)
-        if not shares:
-            with np.errstate(invalid="ignore"):
-                reach = t.ppf(0.975, texts - 1) * np.sqrt(variance)
-            return mean - reach, mean + reach
-        ends = np.full((2, *mean.shape), np.nan)
-        for place in np.argwhere(np.isfinite(mean)):
-            at = tuple(place)
-            n = int(texts[at])
-            spread = Spread(float(variance[at]), n)
-            ends[:, *at] = interval(float(np.clip(mean[at], 0, 1)), [spread], n)
-        return ends[0], ends[1]
+        if shares:
+            return share_intervals(mean, variance, texts)
+        from scipy.stats import t
+
+        with np.errstate(invalid="ignore"):
+            reach = t.ppf((1 + LEVEL) / 2, texts - 1) * np.sqrt(variance)
+        return mean - reach, mean + reach

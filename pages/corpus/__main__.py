@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for model in heads.MODELS:
         results, file = measured(engine, model), heads.file_of(model)
         if not check:
-            file.write_bytes(heads.packed(engine.revision(model), built_in(), results))
+            file.write_bytes(heads.packed(engine.revision(model), results))
             sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
             continue
         found = list(differences(heads.unpacked(file.read_bytes())[2], results))

@@ -8,16 +8,16 @@ from typing import Final
 import streamlit as st
 
 from analysis.corpus.every_head import shares_right
-from analysis.corpus.examples import STEPS, Example
+from analysis.corpus.examples import STEPS
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import ALL, Found
 from analysis.corpus.sentences import Corpus, plain_words
 from analysis.head_measures import special_names
 from evidence.questions.survey_heads import SurveyHeads
 from pages.corpus import looking
-from pages.corpus.evidence import evidence
 from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.heads import go_there, open_head
+from pages.corpus.in_words import evidence
 from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
 from pages.corpus.relations import SHOW
@@ -142,7 +142,7 @@ def _examples(scene: Scene) -> None:
     else:
         examples = [one for step in found.sample(scene.place) for one in step]
     example_sentences.show(
-        looking.sentences(scene, [_looked(one) for one in examples], scene.layer, scene.head),
+        looking.examples(scene, examples, scene.layer, scene.head),
         scene.info,
         "sentences of a head",
         f"head-{which}",
@@ -160,10 +160,6 @@ def _examples(scene: Scene) -> None:
         )
 
 
-def _looked(one: Example) -> Looked:
-    return Looked(one.sentence, one.query)
-
-
 def _own_sentence(scene: Scene) -> None:
     """A sentence of the visitor's: its strongest pair of words in this head."""
     text = st.text_input("Try a sentence of your own", **OWN.bound, placeholder="Type a sentence")
@@ -177,7 +173,7 @@ def _own_sentence(scene: Scene) -> None:
         caption("This sentence has fewer than two words, so no pair of them can be looked at.")
         return
     example_sentences.show(
-        looking.of_sentences(scene.model, corpus.some([0]), [_looked(found[0])], scene.layer, scene.head),
+        looking.of_sentences(scene.model, corpus.some([0]), [Looked(0, found[0].query)], scene.layer, scene.head),
         scene.info,
         "own sentence",
         "own-sentence",

@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from analysis.corpus.examples import Example
 from analysis.corpus.looks import given_to_words
+from analysis.corpus.placing import word_of_token
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
 from model_zoo.questions.attend import Attend
@@ -59,6 +61,25 @@ def of_sentences(
             )
         )
     return found
+
+
+def examples(scene: Scene, found: Sequence[Example], layer: int, head: int) -> list[ExampleSentence]:
+    """The pairs of words that a survey kept of a head, without running their sentences again."""
+    shown = []
+    for one, sentence in zip(found, scene.corpus.some(each.sentence for each in found), strict=True):
+        tokens = np.flatnonzero(word_of_token(engine().encode(scene.model, sentence.text), sentence.spans) == one.query)
+        shown.append(
+            ExampleSentence(
+                sentence.text,
+                sentence.spans[one.query],
+                ((sentence.spans[one.key], one.weight),),
+                beside=percent(one.weight),
+                layer=layer,
+                head=head,
+                token=int(tokens[0]),
+            )
+        )
+    return shown
 
 
 def right_and_wrong(cases: Cases, place: int) -> tuple[list[Looked], list[Looked]]:

@@ -13,9 +13,9 @@ from analysis.corpus.every_head import shares_right
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, Found
 from pages.corpus import looking, published
-from pages.corpus.evidence import OFFSET, compared, evidence
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import go_there, open_head
+from pages.corpus.in_words import OFFSET, compared, evidence
 from pages.corpus.scene import Scene, written
 from ui import Field, View, ask_for, caption, enumerated, example_sentences, figures, notes, one_of, save, widgets
 from ui.lit_words import choose
@@ -30,7 +30,7 @@ RESULT: Field[str] = Field(
     "result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of="corpus"
 )
 
-_SHOWN: Final = 30  # sentences of each kind
+_SHOWN: Final = 12  # sentences of each kind
 _FIRST: Final = 6
 _RELATION: Final = 360  # px
 

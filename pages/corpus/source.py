@@ -23,7 +23,7 @@ from web.uploads import File
 _OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True)
 _LIST: Final = OwnFile(upload="frequencies upload", in_use="frequencies file", pasted=FREQUENCIES)
 _READ: Final = "the corpus read last"
-_BUILT_IN: Final = "built in"
+BUILT_IN: Final = "built in"
 # A class brings the same few. Of a file no more is kept than the sentences that are drawn from it.
 _MOST_READ: Final = 4
 
@@ -112,7 +112,7 @@ def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -
 
 def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> str:
     if not files and frequencies is None and n >= len(built_in()):
-        return _BUILT_IN
+        return BUILT_IN
     digest = hashlib.sha256(repr((n, seed, [file.name for file in files])).encode())
     for data in (*(file.data for file in files), b"" if frequencies is None else frequencies.data):
         digest.update(hashlib.sha256(data).digest())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.intervals import Spread, interval, left_out, of_mean, wilson
+from analysis.intervals import Spread, interval, left_out, of_mean, share_intervals, wilson
 
 
 def test_wilsons_ends_are_where_a_test_would_just_reject() -> None:
@@ -76,3 +76,17 @@ def test_they_hold_the_true_share(n: int, each: int, share: float) -> None:
         low, high = interval(float(counts.sum() / (n * each)), [left_out(rest)], n)
         held += low <= share <= high
     assert held / repeats >= 0.92
+
+
+def test_intervals_of_many_shares_are_those_of_each() -> None:
+    rng = np.random.default_rng(8)
+    values = np.concatenate([rng.random(50), [0.0, 1.0, 0.5, np.nan, 1.0]])
+    variances = np.concatenate([rng.random(50) * 0.01, [0.0, 0.0, 0.01, np.nan, 0.0]])
+    n = np.concatenate([rng.integers(2, 100, 50), [30, 30, 1, 0, 7]])
+    low, high = share_intervals(values, variances, n)
+    for place, (value, variance, parts) in enumerate(zip(values, variances, n, strict=True)):
+        if np.isnan(value):
+            assert np.isnan(low[place])
+            continue
+        expected = interval(float(value), [Spread(float(variance), int(parts))], int(parts))
+        assert (low[place], high[place]) == pytest.approx(expected, abs=1e-9)

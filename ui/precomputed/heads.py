@@ -10,6 +10,7 @@ import lzma
 from pathlib import Path
 from typing import Final
 
+from analysis.corpus.reading import built_in
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from model_zoo import registry
@@ -22,12 +23,17 @@ MODELS: Final = tuple(model for model in EMBEDDED if registry.MODELS[model].head
 """The models that there are results of: those that ship with the app and have heads."""
 
 
-def of(info: ModelInfo, corpus: Corpus) -> Results | None:
-    """What came with the app of a model's heads on these sentences, if it holds for both."""
+def of(info: ModelInfo) -> Results | None:
+    """What came with the app of a model's heads on the built-in sentences, if it holds for both."""
     if info.id not in MODELS:
         return None
     found = _stored(info.id)
-    return None if found is None or found[:2] != (info.revision, fingerprint(corpus)) else found[2]
+    return None if found is None or found[:2] != (info.revision, _built_in()) else found[2]
+
+
+@kept()
+def _built_in() -> str:
+    return fingerprint(built_in())
 
 
 def file_of(model: str) -> Path:
@@ -43,9 +49,9 @@ def fingerprint(corpus: Corpus) -> str:
     return f"sha256:{digest.hexdigest()[:12]}"
 
 
-def packed(revision: str, corpus: Corpus, results: Results) -> bytes:
+def packed(revision: str, results: Results) -> bytes:
     """A file's content."""
-    return lzma.compress(wire.pack((revision, fingerprint(corpus), results)), preset=9)
+    return lzma.compress(wire.pack((revision, _built_in(), results)), preset=9)
 
 
 def unpacked(data: bytes) -> tuple[str, str, Results]:
