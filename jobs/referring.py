@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 
-from analysis.corpus.coreference import Pairs, Referred
+from analysis.corpus.coreference import By, Judged, Pairs, Referred, judge
 from evidence import asking
 from evidence.questions.refer import Refer
 from jobs.job import Job
@@ -30,6 +30,7 @@ class Referring(Job):
         if random and not model.startswith(UNTRAINED):
             self._models.append(f"{UNTRAINED}{model}")
         self._found: dict[str, list[Referred]] = {}
+        self._known: dict[tuple[int, By, int], Judged | None] = {}
         self._done = 0
 
     @property
@@ -53,12 +54,32 @@ class Referring(Job):
 
     @property
     def random(self) -> Referred | None:
-        """What was found of the network with random weights; None where that is not asked for, or cannot be had."""
-        return self._joined(1)
+        """What was found of the network with random weights, once that is all; None where it is not asked for or cannot
+        be had.
+        """
+        found, trained = self._joined(1), self.trained
+        return None if found is None or trained is None or len(found.numbers) < len(trained.numbers) else found
+
+    def judged(self, by: By) -> Judged | None:
+        """The model's heads judged on what was found so far; None on too little."""
+        return self._judged(0, self.trained, by)
+
+    def judged_at_random(self, by: By) -> Judged | None:
+        """The same with random weights; None where ``random`` is."""
+        return self._judged(1, self.random, by)
 
     def _joined(self, place: int) -> Referred | None:
         parts = self._found.get(self._models[place]) if place < len(self._models) else None
         return Referred.joined(parts) if parts else None
+
+    def _judged(self, place: int, found: Referred | None, by: By) -> Judged | None:
+        """Judged once: the page asks at every click."""
+        if found is None:
+            return None
+        key = place, by, len(found.numbers)
+        if key not in self._known:
+            self._known[key] = judge(self.pairs, found, by)
+        return self._known[key]
 
     def steps(self) -> Generator[None, None, None]:
         yield from self._ask(self._models[0])

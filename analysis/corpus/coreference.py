@@ -271,7 +271,7 @@ def right(referred: Referred, by: By) -> DoubleArray:
 
 
 def of_rule(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
-    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; where "more" is asked, 0.5 for a word
+    """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; by "more" 0.5 for a word
     that is neither candidate.
     """
     scores = []

@@ -24,7 +24,6 @@ from analysis.corpus.coreference import (
     Pairs,
     Referred,
     by_kind,
-    judge,
     read_pairs,
     right,
 )
@@ -64,7 +63,7 @@ OWN_PAIRS: Field[str] = Field("pronouns", "", of=_PAGE)
 BY: Field[By] = Field(
     "pronouns_by",
     "most",
-    one_of("when a head is right", {"most": "most of all words", "more": "more than at the other noun"}),
+    one_of("when a head is right", {"most": "most of all words", "more": "more than at the other"}),
     of=_PAGE,
 )
 RESULT: Field[str] = Field(
@@ -120,7 +119,7 @@ def _pronouns(scene: Scene) -> None:
             key="compare pronouns",
             primary=job is None,
         )
-        by = widgets.choice("Right if it looks there", BY)
+        by = widgets.choice("Looks there", BY)
     work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
     for note in pairs.corpus.notes:
         say_cut(note)
@@ -144,7 +143,7 @@ def _pronouns(scene: Scene) -> None:
             f"Stopped after {len(referred.numbers):,} of {len(pairs.corpus):,} sentences; what is shown is of these.",
             icon=":material/stop_circle:",
         )
-    judged = judge(pairs, referred, by)
+    judged = job.judged(by)
     if judged is None:
         if not job.running:
             ask_for(
@@ -179,10 +178,7 @@ def _before(pairs: Pairs, scene: Scene) -> None:
 
 
 def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -> None:
-    pairs, random = job.pairs, job.random
-    at_random = None
-    if random is not None and len(random.numbers) == len(referred.numbers):
-        at_random = judge(pairs, random, judged.by)
+    pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
     _say(pairs, referred, judged, at_random)
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
     caption(

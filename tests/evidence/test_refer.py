@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.corpus.coreference import Referred, built_in, read_pairs
+from analysis.corpus.coreference import Referred, built_in, read_pairs, right
 from analysis.corpus.sentences import Sentence
 from evidence.questions.refer import Refer
 from jobs.referring import Referring
@@ -18,7 +18,8 @@ from model_zoo.errors import InvalidInput, NotSupported
 from serving.wire import pack, unpack
 
 TINY = "embedded/tinybert"
-SENTENCES = built_in().corpus.some(range(0, 200, 5))
+EVERY = tuple(built_in().corpus)
+SENTENCES = EVERY[::5]
 
 
 def _by_hand(engine: Engine, model: str, sentence: Sentence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,6 +113,12 @@ def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
     assert job.random is not None
     assert job.trained.numbers.tolist() == job.random.numbers.tolist() == list(range(200))
     assert not np.allclose(job.trained.antecedent, job.random.antecedent)
+    judged, at_random = job.judged("most"), job.judged_at_random("most")
+    assert judged is job.judged("most"), "once"
+    assert judged is not None
+    assert at_random is not None
+    choosing = [not sentence.judged for sentence in EVERY]
+    assert judged.choosing.tolist() == right(job.trained, "most")[choosing].mean(axis=0).tolist()
 
 
 def test_a_job_that_is_stopped_keeps_what_it_found(engine: Engine) -> None:
