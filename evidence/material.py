@@ -28,9 +28,8 @@ class Material:
     """Items of one kind; ``clusters`` say which belong together (the words of a sentence, the pairs of a template), and
     ``judged`` of which half each is: heads are ordered on one half and judged on the other.
 
-    ``name`` tells it from other material, ``what`` says on the screen what an item is ("verb", "pair"). ``chance`` is
-    the share of right items without a model, None where there is no such number. ``numbers`` are the sentences of the
-    corpus, -1 for what is of none. ``n_all`` counts the items there were before some were drawn.
+    ``name`` tells it from other material. ``chance`` is the share of right items without a model, None where there is
+    no such number. ``n_all`` counts the items there were before some were drawn.
     """
 
     kind: Kind
@@ -40,10 +39,16 @@ class Material:
     judged: tuple[bool, ...] = field(repr=False)
     n_all: int
     chance: float | None = None
-    numbers: tuple[int, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def tried(self) -> tuple[int, ...]:
+        """The places of the items in which a head is switched off: all; of labelled texts those that judge, since the
+        others chose the model.
+        """
+        return tuple(place for place, judged in enumerate(self.judged) if judged or self.kind != "labels")
 
     def half(self, judged: bool, most: int) -> tuple[int, ...]:
         """The places of the items of a half, ``most`` of them at most, drawn at random."""
@@ -63,7 +68,7 @@ def _drawn(n: int, most: int = MOST) -> list[int]:
     return sorted(np.random.default_rng(_SEED).choice(n, most, replace=False).tolist())
 
 
-def of_relation(sentences: Iterable[Sentence], relation: Relation) -> Material:
+def of_relation(sentences: Iterable[Sentence], relation: Relation, name: str) -> Material:
     """Every word that looks along a relation, hidden once: a dependent ("up"), or the head of one or more ("down")."""
     found: list[tuple[int, Item, bool]] = []
     for sentence in sentences:
@@ -80,12 +85,11 @@ def of_relation(sentences: Iterable[Sentence], relation: Relation) -> Material:
     taken = [found[place] for place in _drawn(len(found))]
     return Material(
         kind="words",
-        name=f"{relation.deprel} {relation.direction}",
+        name=name,
         items=tuple(item for _, item, _ in taken),
         clusters=tuple(number for number, _, _ in taken),
         judged=tuple(judged for _, _, judged in taken),
         n_all=len(found),
-        numbers=tuple(number for number, _, _ in taken),
     )
 
 
@@ -108,13 +112,14 @@ def of_pairs(pairs: Sequence[MinimalPair], name: str, *, templates: bool = False
 def of_labels(
     choosing: Sequence[tuple[LabelledText, str]], judging: Sequence[tuple[LabelledText, str]], name: str
 ) -> Material:
-    """Texts to choose heads by and texts to judge by, each with the name of its cluster ("" for none). Chance is the
-    share of the label that most of those to choose by have.
+    """Texts to order heads by and texts to judge by, each with the name of its cluster ("" for none). Chance is how
+    often the commonest label of the first is right in the second; ``n_all`` counts the second.
     """
-    found = [(item, cluster, False) for item, cluster in choosing] + [
-        (item, cluster, True) for item, cluster in judging
+    taken = [
+        (*items[place], judged)
+        for items, judged in ((choosing, False), (judging, True))
+        for place in _drawn(len(items), MOST if judged else MOST_PAIRS)
     ]
-    taken = [found[place] for place in _drawn(len(found))]
     together = [cluster or f"{place} by itself" for place, (_, cluster, _) in enumerate(taken)]
     number = {one: place for place, one in enumerate(dict.fromkeys(together))}
     ((majority, _),) = Counter(item.label for item, _ in choosing or judging).most_common(1)
@@ -124,6 +129,6 @@ def of_labels(
         items=tuple(item for item, _, _ in taken),
         clusters=tuple(number[one] for one in together),
         judged=tuple(judged for _, _, judged in taken),
-        n_all=len(found),
+        n_all=len(judging),
         chance=sum(item.label == majority for item, _ in judging) / max(1, len(judging)),
     )

@@ -50,8 +50,9 @@ class Mattering(Switching):
         self._layers = tuple(tuple((layer, one) for one in range(n_heads)) for layer in range(n_layers))
         self._answers, self._of_every = Answers(), Answers()
         self._gradients_of: list[FloatArray] = []
-        self._n_every = min(MOST_EVERY, len(material)) if every else 0
-        self._all = len(material) * (1 + len(self.sets)) + self._n_every * (4 + len(heads) + n_layers)
+        n = len(material.tried)
+        self._n_every = min(MOST_EVERY, n) if every else 0
+        self._all = n * (1 + len(self.sets)) + self._n_every * (4 + len(heads) + n_layers)
         self._stage = 0
 
     @property
@@ -64,9 +65,9 @@ class Mattering(Switching):
         return bool(len(self._answers)) + self._stage
 
     def steps(self) -> Generator[None, None, None]:
-        everything = range(len(self.material))
-        order = [place for chunk in self._chunks(everything, _AT_ONCE) for place in chunk]
-        for chunk in self._chunks(everything, _AT_ONCE):
+        order: list[int] = []
+        for chunk in self._chunks(self.material.tried, _AT_ONCE):
+            order += chunk
             self._answers.add(chunk, (yield from self._switched_off(chunk, self.sets)))
         if not self.n_scored:
             raise InvalidInput(

@@ -86,7 +86,7 @@ def _attention(one: ExampleSentence, model: str) -> dict[str, Any]:
 
 
 def _cause(one: ExampleSentence, model: str) -> dict[str, Any]:
-    """The head off; the word is masked whose prediction that changes most."""
+    """The head off; the word is masked that the sentence names, or that whose prediction changes most."""
     assert one.layer is not None
     assert one.head is not None
     return {
@@ -97,7 +97,8 @@ def _cause(one: ExampleSentence, model: str) -> dict[str, Any]:
         "answer": "",
         "against": "",
         "view": "heads",
-        "find": True,
+        "masks": one.masked,
+        "find": not one.masked,
     }
 
 

@@ -33,7 +33,8 @@ class ExampleSentence:
     ``query`` is the word that looks, framed; None where there is none. ``keys`` are words it looks at, each with its
     share of the attention, 0 to 1, which tints it. ``expected`` is the word it should look at, framed with dashes.
     ``beside`` is the number at the left, as it is written ("83%"), ``said`` a few words below the sentence.
-    ``layer``, ``head`` and ``token`` (the first of the query), from 0, are what is opened on other pages.
+    ``layer``, ``head`` and ``token`` (the first of the query), from 0, are what is opened on other pages; on Cause the
+    tokens ``masked`` are, or without any the word whose prediction changes most.
     """
 
     text: str
@@ -45,6 +46,7 @@ class ExampleSentence:
     layer: int | None = None
     head: int | None = None
     token: int | None = None
+    masked: tuple[int, ...] = ()
 
 
 class Part(TypedDict, total=False):

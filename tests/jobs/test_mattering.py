@@ -204,12 +204,12 @@ def test_words_of_a_relation() -> None:
     """A verb with two objects is hidden once; the objects are two."""
     text = "Cats like mice birds ."
     found = [sentence(3, text, ("nsubj", "root", "obj", "obj", "punct"), (1, -1, 1, 1, 1))]
-    down, up = of_relation(found, Relation("obj", "down")), of_relation(found, Relation("obj", "up"))
+    down, up = of_relation(found, Relation("obj", "down"), ""), of_relation(found, Relation("obj", "up"), "")
     assert [text[slice(*item.span)] for item in down.items] == ["like"]  # type: ignore[union-attr]
     assert [text[slice(*item.span)] for item in up.items] == ["mice", "birds"]  # type: ignore[union-attr]
-    assert up.clusters == up.numbers == (3, 3)
+    assert up.clusters == (3, 3)
     assert (up.kind, up.n_all, up.chance) == ("words", 2, None)
-    every = of_relation(found, Relation("all", "up"))
+    every = of_relation(found, Relation("all", "up"), "all")
     assert [text[slice(*item.span)] for item in every.items] == ["Cats", "mice", "birds"]  # type: ignore[union-attr]
 
 

@@ -232,6 +232,9 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
     },
 }
 
+KINDS: Final = tuple(_TEMPLATES)
+"""The ten kinds of pairs."""
+
 
 def _words(words: Sequence[T], split: Split) -> list[T]:
     """One split's of a list: of eight words, five are for training, two for the test, one for development."""

@@ -1,0 +1,358 @@
+"""View "Does it matter?": heads switched off in many sentences, what gradients foretell, and pruning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.corpus.importance import Curve, Foretold, Mean
+from analysis.corpus.relation_names import short
+from analysis.minimal_pairs import read
+from evidence.material import of_labels, of_pairs
+from evidence.questions.switch_off import LabelledText
+from jobs.mattering import Mattering
+from jobs.pruning import GREEDY_SECONDS, Pruning
+from jobs.tuning import Tuning
+from model_zoo.types import counted, duration, with_interval
+from pages.corpus import switching_off
+from pages.corpus.fields import RELATION
+from pages.corpus.heads import go_there, open_head
+from pages.corpus.scene import Scene, written
+from pages.corpus.switching_off import NOUNS, SCORES, SHARES, Tried
+from training.finetuning.data import Data, Labelled
+from training.finetuning.sets import acceptability
+from ui import Field, View, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
+from viz.head_measure import HeadMeasure
+from viz.head_scatter import head_scatter
+from viz.pruning import pruning
+from web import uploads
+from web.background import desk
+from web.engine import engine
+
+On = Literal["words", "pairs"]
+TRIED_ON: Field[On] = Field(
+    "tried_on", "words", one_of("what heads are tried on", {"words": "Words", "pairs": "Minimal pairs"}), of="corpus"
+)
+_ALL, _OWN = "all kinds", "your own"
+PAIRS: Field[str] = Field("pairs", _ALL, one_of("the pairs", (_ALL, *acceptability.KINDS, _OWN)), of="corpus")
+_BY: Final[Mapping[str, str]] = {"estimate": "Expected change", "importance": "Importance"}
+GRADIENT: Field[str] = Field("gradient", "estimate", one_of("what is foretold", _BY), of="corpus")
+
+_FILES = "pairs for heads"
+_MOST_PAIRS: Final = 10_000
+
+
+def draw(scene: Scene) -> None:
+    go_there()
+    tuned_data = _data(scene) if scene.info.tuned_for else None
+    if scene.info.lm or not (scene.info.mlm or scene.info.tuned_for):
+        ask_for("This model predicts no hidden words. Choose one that does, such as Small BERT.")
+        return
+    with widgets.controls():
+        tried = _labels(scene, tuned_data) if scene.info.tuned_for else _asked(scene)
+        widgets.stepper("layer", scene.info.n_layers)
+        widgets.stepper("head", scene.info.n_heads)
+        if tried is not None and tried.kind == "words":
+            _take_best(scene)
+        if tried is not None:
+            known = switching_off.found(scene, tried)
+            switching_off.button(scene, tried, every=True, primary=known is None)
+    if tried is None:
+        return
+    _which(scene, tried)
+    switching_off.progress(scene, tried, every=True)
+    job = switching_off.found(scene, tried)
+    if job is not None:
+        switching_off.evidence(job, tried)
+        switching_off.losing(scene, job)
+        _every_head(scene, job, tried)
+    _prune(scene, tried)
+
+
+def _asked(scene: Scene) -> Tried | None:
+    """What heads are tried on, of a model that fills masks; None where nothing can be."""
+    if widgets.choice("Try on", TRIED_ON) == "pairs":
+        return _pairs()
+    if scene.results is None:
+        ask_for(scene.lacks("results") or "")
+        return None
+    relations = {written(one.relation): short(one.relation) for one in scene.results.findings.found}
+    if not relations:
+        ask_for("These sentences have no trees, so no relations. Try minimal pairs, or bring a treebank.")
+        return None
+    if RELATION.value not in relations:
+        RELATION.value = next(iter(relations))
+    st.selectbox("Relation", **RELATION.offering(relations), width=260)
+    relation = scene.relation()
+    assert relation is not None
+    return switching_off.words_of(scene, relation.relation)
+
+
+def _pairs() -> Tried | None:
+    kind = st.selectbox("Pairs", **PAIRS.bound, width=260)
+    if kind != _OWN:
+        chosen = [
+            pair
+            for split in ("train", "dev", "test")
+            for pair in acceptability.pairs(split)
+            if kind in (_ALL, pair.phenomenon)
+        ]
+        return Tried(f"built in {kind}", "pairs", lambda: of_pairs(chosen, f"built in {kind}", templates=True))
+    uploaded = uploads.several(
+        "Pairs, as CSV with the columns good and bad, or as BLiMP has them", _FILES, st.container()
+    )
+    if not uploaded:
+        ask_for("Upload pairs: CSV with the columns good and bad, or the JSON lines of BLiMP.")
+        return None
+    pairs = read([(file.data, file.name) for file in uploaded], _MOST_PAIRS)
+    for note in pairs.notes:
+        say_cut(note)
+    name = f"own {hash(pairs.rows)}"
+    return Tried(name, "pairs", lambda: of_pairs(pairs.rows, name))
+
+
+def _data(scene: Scene) -> Data | None:
+    """The data that a model of this visit was trained on."""
+    kept = [run for job in desk().every(Tuning) for run in job.kept]
+    return next((run.candidate.data for run in kept if run.id == scene.model), None)
+
+
+def _labels(scene: Scene, data: Data | None) -> Tried | None:
+    if scene.info.tuned_for != "classification":
+        ask_for("Heads are tried on hidden words, and on models that were trained to classify. Choose one of these.")
+        return None
+    if data is None:
+        ask_for("Which texts this model was tested on is not known here. Train a classifier on the page Train first.")
+        return None
+
+    def labelled(items: tuple[object, ...]) -> list[tuple[LabelledText, str]]:
+        return [
+            (LabelledText(one.text, one.pair, one.label), one.cluster) for one in items if isinstance(one, Labelled)
+        ]
+
+    name = f"tuned {scene.model}"
+    return Tried(name, "labels", lambda: of_labels(labelled(data.dev), labelled(data.test), name))
+
+
+def _which(scene: Scene, tried: Tried) -> None:
+    """What is hidden or compared, and the head that finds the relation."""
+    if tried.kind == "words":
+        layer, head = _best(scene)
+        which = "This head" if (layer, head) == (scene.layer, scene.head) else f"Layer {layer + 1}, head {head + 1}"
+        caption(
+            f"The word that a head looks from is hidden: {tried.hidden}. {which} finds this relation most often in the "
+            "half of the sentences that chooses."
+        )
+    elif tried.kind == "pairs":
+        caption(
+            "Where two sentences have as many tokens and differ in one word, that word is hidden and its two fillings "
+            "are compared; otherwise the pseudo-log-likelihoods of both (Kauf & Ivanova 2023)."
+        )
+    else:
+        caption("The held-out test split of the data that this model was trained on.")
+
+
+def _best(scene: Scene) -> tuple[int, int]:
+    """The head that finds the chosen relation best."""
+    relation = scene.relation()
+    assert relation is not None
+    return scene.found.survey.head(relation.head)
+
+
+def _take_best(scene: Scene) -> None:
+    """A button that chooses the head that finds the relation, in the line of controls."""
+    layer, head = _best(scene)
+    if (layer, head) != (scene.layer, scene.head):
+        st.button(
+            f"Take {layer + 1}.{head + 1}",
+            on_click=partial(open_head, layer, head),
+            key="take the best head",
+            help="The head that finds this relation most often.",
+        )
+
+
+def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
+    """What gradients foretell of every head beside what happens, and whole layers."""
+    foretold = job.foretold
+    if foretold is None:
+        return
+    st.markdown("**Every head: what its gradient foretells, and what happens**")
+    with widgets.controls("gradient"):
+        by = widgets.choice("Foretold by", GRADIENT, label_visibility="collapsed")
+    importance = by == "importance"
+    heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
+    across = (
+        _measure("importance by gradient", foretold.importance)
+        if importance
+        else _measure("change expected by gradient", foretold.estimate)
+    )
+    layers = np.array([layer + 1.0 for layer, _ in heads])
+    figures.show(
+        partial(
+            head_scatter,
+            heads,
+            across,
+            _measure("change with the head off", foretold.change),
+            HeadMeasure("layer", layers, layers, layers, "from the first"),
+            chosen=heads.index((scene.layer, scene.head)),
+        ),
+        "corpus foretold",
+        "foretold",
+        lambda point: open_head(int(point[0]), int(point[1])),
+    )
+    caption(_foretold(foretold, importance=importance))
+    frame = pd.DataFrame(
+        {
+            "layer": [effect.heads[0][0] + 1 for effect in job.layers],
+            "change (nats)": [effect.change.value for effect in job.layers],
+            "from": [effect.change.low for effect in job.layers],
+            "to": [effect.change.high for effect in job.layers],
+            "right": [effect.right.value for effect in job.layers],
+        }
+    )
+    with st.expander("Whole layers off"):
+        st.dataframe(frame, hide_index=True, column_config={"right": st.column_config.NumberColumn(format="percent")})
+        caption(f"All heads of a layer off together: mean change of {SCORES[tried.kind]}.")
+    save.table("Whole layers", lambda: frame, "layers-off")
+    save.table("Every head", lambda: _table(heads, foretold), "every-head-off")
+
+
+def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
+    values, lows, highs = (np.array([getattr(mean, end) for mean in means]) for end in ("value", "low", "high"))
+    return HeadMeasure(name, values, lows, highs, "nats")
+
+
+def _foretold(foretold: Foretold, *, importance: bool) -> str:
+    rho = foretold.by_importance if importance else foretold.by_estimate
+    known = with_interval(rho.value, rho.low, rho.high)
+    n = f"over {counted(rho.n, 'item')} in {counted(rho.n_clusters, 'cluster')}"
+    if importance:
+        return (
+            f"Importance is the mean size of the gradient at a head’s gate (Michel et al. 2019). Its rank correlation "
+            f"with what is lost when the head is off (Spearman’s ρ): {known}, {n}. It counts heads that help and heads "
+            "that harm alike."
+        )
+    return (
+        f"Minus the mean gradient at a head’s gate is the change that is expected to first order. Its rank correlation "
+        f"with the change that happens (Spearman’s ρ): {known}, {n}."
+    )
+
+
+def _table(heads: list[tuple[int, int]], foretold: Foretold) -> pd.DataFrame:
+    columns = {"importance": foretold.importance, "expected change": foretold.estimate, "change": foretold.change}
+    frame = pd.DataFrame({"layer": [layer + 1 for layer, _ in heads], "head": [head + 1 for _, head in heads]})
+    for name, means in columns.items():
+        for end, called in (("value", name), ("low", f"{name} from"), ("high", f"{name} to")):
+            frame[called] = [getattr(mean, end) for mean in means]
+    return frame
+
+
+def _prune(scene: Scene, tried: Tried) -> None:
+    """The pruning curves: their button, how far they are, the figure."""
+    st.markdown("**How many heads can go?**")
+    shape = scene.info.n_layers, scene.info.n_heads
+    wanted = scene.model, tried.name
+    job = desk().current(Pruning)
+    mine = job if job is not None and (job.model, job.material.name) == wanted else None
+    work.button(
+        "Prune",
+        Pruning,
+        wanted,
+        key="prune",
+        primary=False,
+        help="Switches more and more heads off: by importance, at random, and greedily, for at most "
+        f"{duration(GREEDY_SECONDS)}.",
+    )
+    if job is not None and (job.running or (mine is not None and job.failure is not None and not work.asked(Pruning))):
+        work.watch(job, stop=False)
+    else:
+        work.begin(Pruning, wanted, [scene.model], lambda: Pruning(engine(), scene.model, tried.make(), shape))
+    if mine is None:
+        caption(
+            "Heads are put in order by one half of the items, and the curves are measured on the other: greedily (next "
+            "goes the head whose loss does the least harm), by importance (the smallest gradient first), and at random."
+        )
+        return
+    _curves(mine, tried)
+
+
+def _curves(job: Pruning, tried: Tried) -> None:
+    right = tried.kind != "words"
+    curves = job.curves(right=right)
+    if not curves:
+        return
+    chance = job.material.chance
+    called = "guessing" if tried.kind == "pairs" else "majority baseline"
+    figures.show(
+        partial(
+            pruning,
+            curves,
+            f"share where {SHARES[tried.kind]}" if right else SCORES[tried.kind],
+            len(job.heads),
+            percent=right,
+            baseline=None if chance is None else (called, chance),
+        ),
+        "corpus pruning",
+        "pruning",
+    )
+    st.markdown(as_text(_half(job, curves, right=right)))
+    n = counted(curves[0].scores[0].n, NOUNS[tried.kind])
+    said = (
+        f"Measured on {n}; heads were put in order by {len(job.choosing)} others. Bands are 95% intervals; that of the "
+        "random orders is their range."
+    )
+    if job.greedy_ended == "time":
+        went = f"{job.n_greedy} of {len(job.heads)} heads"
+        said += f" The greedy search came to {went} in {duration(GREEDY_SECONDS)} of work."
+    elif job.stopping and not job.running:
+        said += " The search was stopped before its end."
+    caption(said)
+    save.table("Pruning curves", lambda: _curve_table(curves), "pruning")
+
+
+def _half(job: Pruning, curves: tuple[Curve, ...], *, right: bool) -> str:
+    """Where the curves are with half of the heads off."""
+    how = ".0%" if right else ".2f"
+    middle = min(job.counts, key=lambda n: abs(n - len(job.heads) / 2))
+    told = []
+    for curve in curves:
+        if middle in curve.counts:
+            mean = curve.scores[curve.counts.index(middle)]
+            told.append(f"{curve.name} {with_interval(mean.value, mean.low, mean.high, how)}")
+    start = curves[0].scores[0]
+    begin = f"With nothing off: {start.value:{how}}.".replace("-", "−")
+    return begin + (f" With {middle} of {len(job.heads)} heads off: {', '.join(told)}." if told else "")
+
+
+def _curve_table(curves: tuple[Curve, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"order": curve.name, "heads off": n, "score": mean.value, "from": mean.low, "to": mean.high}
+            for curve in curves
+            for n, mean in zip(curve.counts, curve.scores, strict=True)
+        ]
+    )
+
+
+VIEW: View[Scene] = View(
+    "matters",
+    "Does it matter?",
+    draw,
+    about="Switch the head off in many sentences: what does the model lose, and would another head be missed as much?",
+    more="A head that looks where a relation leads need not be used for it. Here its output is replaced by zeros in "
+    "all sentences, and the model’s answers are compared with those before. Ten other heads of its layer are switched "
+    "off one at a time beside it, since any head may be missed a little.",
+    caution="A small effect does not show that a head does nothing: others may do the same. A large one does not show "
+    "that it acts through the word it looks at.",
+    fields=(TRIED_ON, PAIRS, GRADIENT),
+    needs=("attention",),
+    left_out=lambda _scene: notes.not_in_link(["what was found with heads off"]) if desk().used else "",
+    starts=True,
+    terms=("ablation", "pruning", "minimal pair"),
+    tab=50,
+)

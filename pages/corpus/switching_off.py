@@ -1,0 +1,303 @@
+"""Switching a head off in many sentences: what it is tried on, the button, and what came out. Several views draw it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.corpus.importance import Matters, Mean
+from analysis.corpus.placing import word_of_token
+from analysis.corpus.relation_names import ends
+from analysis.corpus.relations import ALL, Relation
+from evidence.material import Kind, Material, of_relation
+from evidence.questions.switch_off import HiddenWord, Item, LeftOut, SentencePair
+from jobs.mattering import Mattering
+from jobs.switching import Answers
+from model_zoo.types import counted, signed, with_interval
+from pages.corpus.scene import Scene, written
+from ui import as_text, caption, example_sentences, figures, save, work
+from viz.example_sentences import ExampleSentence
+from viz.switched_off import switched_off
+from web.background import desk
+from web.engine import engine
+
+SCORES: Final[Mapping[Kind, str]] = {
+    "words": "ln P of the hidden word",
+    "pairs": "ln P of the right sentence minus that of the wrong one",
+    "labels": "ln P of the right label",
+}
+"""What is measured, by what heads are tried on."""
+SHARES: Final[Mapping[Kind, str]] = {
+    "words": "the hidden word is the best guess",
+    "pairs": "the right sentence is preferred",
+    "labels": "the right label is the most probable",
+}
+NOUNS: Final[Mapping[Kind, str]] = {"words": "word", "pairs": "pair", "labels": "text"}
+
+_REASONS: Final[Mapping[LeftOut, str]] = {
+    "cut": "beyond the model’s limit",
+    "shared": "in one token with a part of another word",
+    "unknown": "not in the model’s vocabulary",
+    "mask": "in a text that holds a mask",
+}
+_WIDE: Final = 0.05  # nats: intervals that two digits do not blur
+_SHOWN: Final = 12  # items that lose most
+_FIRST: Final = 4  # of which so many at once
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
+    that is hidden, for the screen ("the verb"), "" where none is chosen.
+    """
+
+    name: str
+    kind: Kind
+    make: Callable[[], Material]
+    hidden: str = ""
+
+
+def words_of(scene: Scene, relation: Relation) -> Tried:
+    """The words from which a head would look along a relation, hidden one at a time."""
+    name = f"{scene.source.fingerprint} {written(relation)}"
+    hidden = "word" if relation == ALL else ends(relation)[0]
+    return Tried(name, "words", lambda: of_relation(scene.corpus, relation, name), f"the {hidden}")
+
+
+def panel(scene: Scene, relation: Relation, *, primary: bool = False) -> None:
+    """A button that switches the chosen head off in all sentences of a relation, and what came of it in short: for a
+    view about something else.
+    """
+    tried = words_of(scene, relation)
+    button(scene, tried, every=False, primary=primary)
+    job = found(scene, tried)
+    if job is not None:
+        evidence(job, tried)
+
+
+def button(scene: Scene, tried: Tried, *, every: bool, primary: bool) -> None:
+    """The button that switches the chosen head off, or stops that; below it how far it is. With ``every`` all other
+    heads are switched off, too.
+    """
+    wanted = (scene.model, tried.name, scene.layer, scene.head, every)
+    work.button(
+        f"Switch {scene.layer + 1}.{scene.head + 1} off",
+        Mattering,
+        wanted,
+        key="switch off",
+        primary=primary,
+        help="Switches the head off in all of these, beside other heads of its layer"
+        + (", then every head of the model." if every else "."),
+    )
+
+
+def progress(scene: Scene, tried: Tried, *, every: bool) -> None:
+    """How far a running job is; else what was asked for is begun."""
+    wanted = (scene.model, tried.name, scene.layer, scene.head, every)
+    shape = scene.info.n_layers, scene.info.n_heads
+    job = desk().current(Mattering)
+    if job is not None and (job.running or (job.failure is not None and not work.asked(Mattering))):
+        work.watch(job, stop=False)
+        return
+    work.begin(
+        Mattering,
+        wanted,
+        [scene.model],
+        lambda: Mattering(engine(), scene.model, tried.make(), (scene.layer, scene.head), shape, every=every),
+    )
+
+
+def found(scene: Scene, tried: Tried) -> Mattering | None:
+    """What is known of the chosen head on this material, also while the job is at work; None where nothing is."""
+    job = desk().current(Mattering)
+    if job is None or job.n_ended == 0:
+        return None
+    mine = (job.model, job.material.name, job.head) == (scene.model, tried.name, (scene.layer, scene.head))
+    return job if mine else None
+
+
+def evidence(job: Mattering, tried: Tried) -> None:
+    """The plain sentence, what it is based on, and the figure."""
+    matters = job.matters
+    if matters is None:
+        return
+    st.markdown(as_text(sentence(matters, tried)))
+    caption(basis(job, matters))
+    figures.show(
+        partial(switched_off, matters, f"change of {SCORES[tried.kind]} (nats)"),
+        "corpus switched off",
+        "switched-off",
+    )
+    save.table("Heads that were switched off", lambda: table(matters), "switched-off")
+
+
+def sentence(matters: Matters, tried: Tried) -> str:
+    """What switching the head off does, in plain sentences."""
+    ((layer, head),) = matters.head.heads
+    change, kind = matters.head.change, tried.kind
+    off = f"With layer {layer + 1}, head {head + 1} off, "
+    what = f"ln P of {tried.hidden}, which is hidden," if kind == "words" else SCORES[kind]
+    over = f"over {_counted(matters.score, kind)}"
+    if np.isnan(change.low):
+        said = f"{off}{what} changes by {signed(change.value, plus=True)} {over}: too few for an interval."
+    elif not matters.clear:
+        said = f"{off}{what} changes by {_signed(change)} {over}: no effect is shown, since the interval includes 0."
+    else:
+        low, high = sorted((abs(change.low), abs(change.high)))
+        how, by = "falls" if change.value < 0 else "rises", with_interval(abs(change.value), low, high, _digits(change))
+        said = f"{off}{what} {how} by {by} {over}. {_others(matters)}"
+    if kind != "words":
+        before, after = (
+            with_interval(one.value, one.low, one.high, ".0%") for one in (matters.right, matters.head.right)
+        )
+        what = SHARES[kind]
+        said += (
+            f" {what[0].upper()}{what[1:]} in {before} of {NOUNS[kind]}s with nothing off, and in {after} with it off."
+        )
+    return said
+
+
+def _counted(mean: Mean, kind: Kind) -> str:
+    n = counted(mean.n, NOUNS[kind])
+    if kind == "words":
+        return f"{n} in {counted(mean.n_clusters, 'sentence')}"
+    return n if mean.n == mean.n_clusters else f"{n} from {counted(mean.n_clusters, 'template')}"
+
+
+def _signed(mean: Mean) -> str:
+    return with_interval(mean.value, mean.low, mean.high, f"+{_digits(mean)}")
+
+
+def _digits(mean: Mean) -> str:
+    """As many as tell the ends of an interval apart."""
+    return ".2f" if mean.high - mean.low >= _WIDE else ".3f"
+
+
+def _others(matters: Matters) -> str:
+    """How many of the other heads do as much."""
+    n, as_much = len(matters.others), matters.n_as_much
+    if not n:
+        return "The layer has no other head to compare it with."
+    if n == 1:
+        return f"The one other head of its layer does {'as much' if as_much else 'less'}."
+    which = f"the {n} other heads" if matters.all_others else f"{n} random other heads"
+    if as_much < 2:
+        return f"Of {which} of its layer, {as_much or 'none'} does as much by itself."
+    return f"Of {which} of its layer, {as_much} do as much by themselves."
+
+
+def basis(job: Mattering, matters: Matters) -> str:
+    """What was measured, of what, and what was left out, for the small print."""
+    material, answers = job.material, job.answers
+    score = matters.score
+    units = "sentences" if material.kind == "words" else f"{NOUNS[material.kind]}s"
+    said = [
+        f"Mean of {SCORES[material.kind]} with nothing off: {signed(score.value)} nats.",
+        "A head that is off writes zeros.",
+        f"95% intervals over {'templates' if material.kind != 'words' and score.n > score.n_clusters else units}.",
+    ]
+    n = len(material.tried)
+    if material.n_all > n:
+        said.append(f"{n:,} of {material.n_all:,} were drawn at random.")
+    if len(answers) < n:
+        said.append(f"{'So far' if job.running else 'Stopped after'} {len(answers):,} of {n:,}, in random order.")
+    told = left_out(answers)
+    if told:
+        said.append(told)
+    return " ".join(said)
+
+
+def left_out(answers: Answers) -> str:
+    """Why some items were left out, in a sentence; "" where none was."""
+    counts = Counter(why for _, why in answers.left_out)
+    if not counts:
+        return ""
+    each = ", ".join(f"{n:,} {_REASONS[why]}" for why, n in counts.most_common())
+    return f"Left out: {each}."
+
+
+def table(matters: Matters) -> pd.DataFrame:
+    """A row for each set of heads that was switched off."""
+    rows = []
+    for effect in (matters.head, *matters.others, matters.layer):
+        layer, head = effect.heads[0]
+        rows.append(
+            {
+                "layer": layer + 1,
+                "head": "all" if len(effect.heads) > 1 or effect is matters.layer else str(head + 1),
+                "change (nats)": effect.change.value,
+                "from": effect.change.low,
+                "to": effect.change.high,
+                "right": effect.right.value,
+                "right from": effect.right.low,
+                "right to": effect.right.high,
+                "items": effect.change.n,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def losing(scene: Scene, job: Mattering) -> None:
+    """The items that lose most with the head off, each with ways to other pages."""
+    answers, material = job.answers, job.material
+    changes = answers.scores[1] - answers.scores[0]
+    order = [place for place in np.argsort(changes, kind="stable") if not np.isnan(changes[place])]
+    shown = [
+        _example(scene, material.items[answers.places[place]], float(changes[place]), job.head)
+        for place in order[:_SHOWN]
+        if changes[place] < 0
+    ]
+    if not shown:
+        return
+    st.markdown(f"**Where {SCORES[material.kind]} falls most**")
+    example_sentences.show(
+        shown, scene.info, "corpus losing most", "losing-most", what="change (nats)", first=_FIRST, table=False
+    )
+    save.table("Every item", lambda: _every_item(job), "switched-off-items")
+
+
+def _example(scene: Scene, item: Item, change: float, head: tuple[int, int]) -> ExampleSentence:
+    layer, of_layer = head
+    beside = signed(change)
+    match item:
+        case HiddenWord():
+            encoding = engine().encode(scene.model, item.text)
+            places = tuple(np.flatnonzero(word_of_token(encoding, [item.span]) == 0).tolist())
+            return ExampleSentence(
+                item.text, item.span, beside=beside, layer=layer, head=of_layer, token=places[0], masked=places
+            )
+        case SentencePair():
+            said = f"against: {item.bad}"
+            return ExampleSentence(item.good, beside=beside, said=said, layer=layer, head=of_layer)
+        case _:
+            said = f"label: {item.label}" + (f" · second text: {item.pair}" if item.pair else "")
+            return ExampleSentence(item.text, beside=beside, said=said, layer=layer, head=of_layer)
+
+
+def _every_item(job: Mattering) -> pd.DataFrame:
+    answers = job.answers
+    rows = []
+    for column, place in enumerate(answers.places):
+        item = job.material.items[place]
+        match item:
+            case HiddenWord():
+                told = {"text": item.text, "hidden": item.text[slice(*item.span)]}
+            case SentencePair():
+                told = {"right": item.good, "wrong": item.bad}
+            case _:
+                told = {"text": item.text, "second text": item.pair or "", "label": item.label}
+        rows.append(
+            told
+            | {
+                "nothing off": float(answers.scores[0, column]),
+                "head off": float(answers.scores[1, column]),
+            }
+        )
+    return pd.DataFrame(rows)

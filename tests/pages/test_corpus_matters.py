@@ -1,0 +1,226 @@
+"""The view "Does it matter?" of the page "Corpus": it says what the engine answers, and why something is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+from gated import PATIENCE
+from on_screen import button, said
+from streamlit.testing.v1 import AppTest
+from tuning import classifier
+
+from analysis.corpus.importance import Effect, Matters, Mean, compared_sets, mean_of
+from analysis.corpus.reading import built_in
+from analysis.corpus.relations import Relation
+from evidence.material import of_pairs, of_relation
+from evidence.questions.switch_off import SwitchOff
+from jobs import Desk, Job, mattering, pruning
+from jobs.mattering import Mattering
+from jobs.pruning import Pruning
+from model_zoo import Engine
+from model_zoo.types import with_interval
+from pages.corpus import does_it_matter, switching_off
+from pages.corpus.switching_off import Tried, sentence
+from training.finetuning.data import Data, Labelled
+from training.finetuning.sets import acceptability
+from ui.precomputed import heads
+
+PAGE = "pages/corpus/page.py"
+TINY = "embedded/tinybert"
+Open = Callable[..., AppTest]
+Kind = TypeVar("Kind", bound=Job)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small materials, so that a job takes a second."""
+    monkeypatch.setattr("evidence.material.MOST", 40)
+    monkeypatch.setattr("evidence.material._drawn", lambda n, most=40: list(range(min(n, 40, most))))
+    monkeypatch.setattr(mattering, "MOST_EVERY", 10)
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
+    monkeypatch.setattr(pruning, "MOST_CHOOSING", 8)
+
+
+def begun(app: AppTest, kind: type[Kind], label: str) -> Kind:
+    """Press a button and wait until the job is over."""
+    button(app, label).click().run()
+    desk: Desk = app.session_state["desk"]
+    job = desk.current(kind)
+    assert job is not None
+    assert job.wait(PATIENCE)
+    assert job.failure is None
+    app.run()
+    assert not app.exception
+    return job
+
+
+def charts(app: AppTest) -> dict[str, dict[str, Any]]:
+    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
+    assert "The word that a head looks from is hidden: the verb." in said(app)
+    job = begun(app, Mattering, "Switch 1.2 off")
+    material = of_relation(built_in(), Relation("obj", "down"), "")
+    assert job.material.items == material.items
+    answers = engine.ask(SwitchOff(TINY, material.items, (((0, 1),),)))
+    change = mean_of(answers.scores[1] - answers.scores[0], material.clusters)
+    assert f"{abs(change.value):.3f} (" in said(app) or f"{abs(change.value):.2f} (" in said(app)
+    assert "With layer 1, head 2 off, ln P of the verb, which is hidden, " in said(app)
+    assert f"over 40 words in {len(set(material.clusters))} sentences" in said(app)
+    figures = charts(app)
+    assert set(figures) == {"corpus switched off", "corpus foretold"}
+    off = figures["corpus switched off"]
+    assert off["data"][0]["x"][0] == pytest.approx(change.value, abs=1e-5)
+    assert len(off["data"][1]["x"]) == 3  # all other heads of a layer of four
+    assert len(figures["corpus foretold"]["data"][0]["x"]) == 8
+    assert "Spearman’s ρ" in said(app)
+    assert "Not in it: what was found with heads off" in said(app)
+    app.button_group(key="corpus_gradient").set_value("importance").run()
+    assert "Michel et al. 2019" in said(app)
+    app.number_input(key="head").set_value(3).run()
+    assert not charts(app)  # nothing is known of another head
+
+
+def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
+    results = heads.unpacked(heads.file_of(TINY).read_bytes())[2]
+    found = results.findings.of(Relation("det", "up"))
+    assert found is not None
+    layer, head = results.survey.head(found.head)
+    other = (head + 1) % 4
+    app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
+    button(app, f"Take {layer + 1}.{head + 1}").click().run()
+    assert (app.number_input(key="layer").value, app.number_input(key="head").value) == (layer + 1, head + 1)
+    assert "This head finds this relation most often" in said(app)
+    assert not [one for one in app.button if one.label.startswith("Take ")]
+
+
+def test_pairs_and_pruning(open_page: Open) -> None:
+    kind = "reflexives"
+    app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs=kind, layer="2", head="1")
+    job = begun(app, Mattering, "Switch 2.1 off")
+    pairs = [
+        pair for split in ("train", "dev", "test") for pair in acceptability.pairs(split) if pair.phenomenon == kind
+    ]  # type: ignore[arg-type]
+    assert len(pairs) == 40
+    assert job.material.items == of_pairs(pairs, "", templates=True).items
+    assert job.matters is not None
+    right = job.matters.right
+    assert f"preferred in {with_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off" in said(
+        app
+    )
+    assert "95% intervals over templates." in said(app)
+    cut = begun(app, Pruning, "Prune")
+    figure = charts(app)["corpus pruning"]
+    names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
+    assert names == ["greedy", "by importance", "at random", "guessing"]
+    assert cut.greedy_ended == "all"
+    assert "With 4 of 8 heads off: greedy" in said(app)
+    assert f"heads were put in order by {len(cut.choosing)} others" in said(app)
+
+
+def test_ones_own_pairs_have_to_be_brought(open_page: Open) -> None:
+    app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs="your own")
+    assert "Upload pairs: CSV with the columns good and bad" in said(app)
+    assert not [one for one in app.button if one.label.startswith("Switch ")]
+
+
+def test_a_tuned_model_is_tried_on_its_test_part(
+    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classifier(checkpoint("bert"), tmp_path)
+    parts = [
+        tuple(Labelled(f"the {n} {word}", None, "abc"[n % 3]) for n in range(12)) for word in ("cat", "dog", "mat")
+    ]
+    data = Data("small", "Small", "classification", *parts, labels=("a", "b", "c"))
+    app = open_page(PAGE, view="matters", model=str(tmp_path), layer="1", head="1")
+    assert "Which texts this model was tested on is not known here" in said(app)
+    monkeypatch.setattr(does_it_matter, "_data", lambda _scene: data)
+    app.run()
+    job = begun(app, Mattering, "Switch 1.1 off")
+    assert len(job.answers) == 12
+    assert {job.material.items[place].text.split()[-1] for place in job.answers.places} == {"mat"}  # type: ignore[union-attr]
+    assert "ln P of the right label" in said(app)
+    begun(app, Pruning, "Prune")
+    figure = charts(app)["corpus pruning"]
+    (baseline,) = [trace for trace in figure["data"] if trace["name"] == "majority baseline"]
+    assert baseline["y"] == pytest.approx([1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("embedded/bilstm", "has no attention"),
+        ("gpt2", "This model predicts no hidden words"),
+        ("bert_headless", "This model predicts no hidden words"),
+    ],
+)
+def test_what_cannot_be_tried_is_said(
+    name: str, words: str, open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    model = name if "/" in name else str(checkpoint(name))
+    app = open_page(PAGE, view="matters", model=model)
+    assert not app.exception
+    assert words in said(app)
+    assert not [one for one in app.button if one.label.startswith(("Switch", "Prune"))]
+
+
+# --- the sentence
+
+
+def matters(change: tuple[float, float, float], others: tuple[float, ...], *, every: bool = True) -> Matters:
+    def effect(head: int, mean: tuple[float, float, float]) -> Effect:
+        return Effect(((2, head),), Mean(*mean, 206, 200), Mean(0.75, 0.7, 0.8, 206, 200))
+
+    return Matters(
+        score=Mean(-3, -3.2, -2.8, 206, 200),
+        right=Mean(0.8, 0.7, 0.9, 206, 200),
+        head=effect(6, change),
+        others=tuple(effect(place, (value, value - 0.1, value + 0.1)) for place, value in enumerate(others)),
+        layer=effect(0, change),
+        all_others=every,
+    )
+
+
+VERBS = Tried("x", "words", lambda: of_pairs([], ""), "the verb")
+
+
+def test_the_sentence_says_what_the_numbers_do() -> None:
+    assert sentence(matters((-0.21, -0.30, -0.12), (0.0,) * 10, every=False), VERBS) == (
+        "With layer 3, head 7 off, ln P of the verb, which is hidden, falls by 0.21 (0.12 to 0.30) over 206 words in "
+        "200 sentences. Of 10 random other heads of its layer, none does as much by itself."
+    )
+    rises = sentence(matters((0.1, 0.05, 0.15), (-0.5, 0.2, 0.3)), VERBS)
+    assert "rises by 0.10 (0.05 to 0.15)" in rises
+    assert "Of the 3 other heads of its layer, 2 do as much by themselves." in rises
+    nothing = sentence(matters((-0.01, -0.03, 0.01), (0.5,)), VERBS)
+    assert "changes by −0.010 (−0.030 to +0.010)" in nothing
+    assert "no effect is shown" in nothing
+    few = sentence(matters((0.25, np.nan, np.nan), ()), VERBS)
+    assert few.endswith("changes by +0.25 over 206 words in 200 sentences: too few for an interval.")
+    assert sentence(matters((-1, -2, -0.5), ()), VERBS).endswith("The layer has no other head to compare it with.")
+    assert sentence(matters((-1, -2, -0.5), (-3,)), VERBS).endswith("The one other head of its layer does as much.")
+
+
+def test_of_pairs_it_says_how_many_are_right() -> None:
+    pairs = Tried("x", "pairs", lambda: of_pairs([], ""))
+    found = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), pairs)
+    assert "ln P of the right sentence minus that of the wrong one falls by 0.21" in found
+    assert "over 206 pairs from 200 templates" in found
+    assert found.endswith(
+        "preferred in 80% (70% to 90%) of pairs with nothing off, and in 75% (70% to 80%) with it off."
+    )
+
+
+def test_tables_have_a_row_for_each_set() -> None:
+    sets = compared_sets((2, 6), 8)
+    frame = switching_off.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)))
+    assert len(frame) == len(sets)
+    assert frame["head"].tolist()[0] == "7"
+    assert frame["head"].tolist()[-1] == "all"
