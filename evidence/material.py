@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -50,12 +50,17 @@ class Material:
         """
         return tuple(place for place, judged in enumerate(self.judged) if judged or self.kind != "labels")
 
+    def sample(self, most: int) -> Material:
+        """The same with so many of its items at most, drawn at random."""
+        kept = _drawn(len(self), most)
+        clusters = tuple(self.clusters[place] for place in kept)
+        judged = tuple(self.judged[place] for place in kept)
+        return replace(self, items=self.some(kept), clusters=clusters, judged=judged)
+
     def half(self, judged: bool, most: int) -> tuple[int, ...]:
         """The places of the items of a half, ``most`` of them at most, drawn at random."""
         places = [place for place, mine in enumerate(self.judged) if mine == judged]
-        if len(places) > most:
-            places = sorted(np.random.default_rng(_SEED).choice(places, most, replace=False).tolist())
-        return tuple(places)
+        return tuple(places[place] for place in _drawn(len(places), most))
 
     def some(self, places: Iterable[int]) -> tuple[Item, ...]:
         return tuple(self.items[place] for place in places)

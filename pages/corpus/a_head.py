@@ -14,7 +14,7 @@ from analysis.corpus.relations import ALL, Found
 from analysis.corpus.sentences import Corpus, plain_words
 from analysis.head_measures import special_names
 from evidence.questions.survey_heads import SurveyHeads
-from pages.corpus import looking
+from pages.corpus import looking, switching_off
 from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.heads import go_there, open_head
 from pages.corpus.in_words import evidence
@@ -63,6 +63,8 @@ def draw(scene: Scene) -> None:
     with examples:
         _examples(scene)
         _own_sentence(scene)
+    if found is not None:
+        switching_off.panel(scene, found.relation)
 
 
 def _relation(scene: Scene) -> Found | None:

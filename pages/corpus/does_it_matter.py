@@ -67,11 +67,17 @@ def draw(scene: Scene) -> None:
     _which(scene, tried)
     switching_off.progress(scene, tried, every=True)
     job = switching_off.found(scene, tried)
+    if job is None:
+        job = switching_off.first_look(scene, tried)
     if job is not None:
         switching_off.evidence(job, tried)
         switching_off.losing(scene, job)
         _every_head(scene, job, tried)
     _prune(scene, tried)
+
+
+def _has_run() -> bool:
+    return any(desk().current(kind) is not None for kind in (Mattering, Pruning))
 
 
 def _asked(scene: Scene) -> Tried | None:
@@ -268,7 +274,7 @@ def _prune(scene: Scene, tried: Tried) -> None:
         help="Switches more and more heads off: by importance, at random, and greedily, for at most "
         f"{duration(GREEDY_SECONDS)}.",
     )
-    if job is not None and (job.running or (mine is not None and job.failure is not None and not work.asked(Pruning))):
+    if job is not None and (job.running or (mine is not None and not work.asked(Pruning))):
         work.watch(job, stop=False)
     else:
         work.begin(Pruning, wanted, [scene.model], lambda: Pruning(engine(), scene.model, tried.make(), shape))
@@ -351,7 +357,7 @@ VIEW: View[Scene] = View(
     "that it acts through the word it looks at.",
     fields=(TRIED_ON, PAIRS, GRADIENT),
     needs=("attention",),
-    left_out=lambda _scene: notes.not_in_link(["what was found with heads off"]) if desk().used else "",
+    left_out=lambda _scene: notes.not_in_link(["what was found with heads off"] if _has_run() else []),
     starts=True,
     terms=("ablation", "pruning", "minimal pair"),
     tab=50,

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.corpus.importance import Matters, Mean
+from analysis.corpus.importance import Head, Matters, Mean
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
@@ -20,13 +20,16 @@ from evidence.material import Kind, Material, of_relation
 from evidence.questions.switch_off import HiddenWord, Item, LeftOut, SentencePair
 from jobs.mattering import Mattering
 from jobs.switching import Answers
+from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, signed, with_interval
 from pages.corpus.scene import Scene, written
 from ui import as_text, caption, example_sentences, figures, save, work
+from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
 from viz.switched_off import switched_off
 from web.background import desk
 from web.engine import engine
+from web.process import kept
 
 SCORES: Final[Mapping[Kind, str]] = {
     "words": "ln P of the hidden word",
@@ -48,6 +51,7 @@ _REASONS: Final[Mapping[LeftOut, str]] = {
     "mask": "in a text that holds a mask",
 }
 _WIDE: Final = 0.05  # nats: intervals that two digits do not blur
+_FEW: Final = 24  # words of a first look
 _SHOWN: Final = 12  # items that lose most
 _FIRST: Final = 4  # of which so many at once
 
@@ -71,26 +75,29 @@ def words_of(scene: Scene, relation: Relation) -> Tried:
     return Tried(name, "words", lambda: of_relation(scene.corpus, relation, name), f"the {hidden}")
 
 
-def panel(scene: Scene, relation: Relation, *, primary: bool = False) -> None:
-    """A button that switches the chosen head off in all sentences of a relation, and what came of it in short: for a
-    view about something else.
+def panel(scene: Scene, relation: Relation) -> None:
+    """A button that switches the chosen head off in all sentences of a relation, and the effect in short: for a view
+    about something else. Nothing of a model that predicts no hidden words.
     """
+    if not scene.info.mlm:
+        return
     tried = words_of(scene, relation)
-    button(scene, tried, every=False, primary=primary)
+    button(scene, tried, every=False, primary=False)
+    progress(scene, tried, every=False)
     job = found(scene, tried)
     if job is not None:
         evidence(job, tried)
 
 
 def button(scene: Scene, tried: Tried, *, every: bool, primary: bool) -> None:
-    """The button that switches the chosen head off, or stops that; below it how far it is. With ``every`` all other
-    heads are switched off, too.
+    """The button that switches the chosen head off, or stops that. With ``every`` all other heads are switched off,
+    too.
     """
-    wanted = (scene.model, tried.name, scene.layer, scene.head, every)
+    words = f" in all sentences: {tried.hidden} is hidden" if not every else ""
     work.button(
-        f"Switch {scene.layer + 1}.{scene.head + 1} off",
+        f"Switch {scene.layer + 1}.{scene.head + 1} off{words}",
         Mattering,
-        wanted,
+        _wanted(scene, tried, every),
         key="switch off",
         primary=primary,
         help="Switches the head off in all of these, beside other heads of its layer"
@@ -98,17 +105,20 @@ def button(scene: Scene, tried: Tried, *, every: bool, primary: bool) -> None:
     )
 
 
+def _wanted(scene: Scene, tried: Tried, every: bool) -> tuple[object, ...]:
+    return scene.model, tried.name, scene.layer, scene.head, every
+
+
 def progress(scene: Scene, tried: Tried, *, every: bool) -> None:
-    """How far a running job is; else what was asked for is begun."""
-    wanted = (scene.model, tried.name, scene.layer, scene.head, every)
+    """How far a running job is, or why it failed; else what was asked for is begun."""
     shape = scene.info.n_layers, scene.info.n_heads
     job = desk().current(Mattering)
-    if job is not None and (job.running or (job.failure is not None and not work.asked(Mattering))):
+    if job is not None and (job.running or (_is_of(job, scene, tried) and not work.asked(Mattering))):
         work.watch(job, stop=False)
         return
     work.begin(
         Mattering,
-        wanted,
+        _wanted(scene, tried, every),
         [scene.model],
         lambda: Mattering(engine(), scene.model, tried.make(), (scene.layer, scene.head), shape, every=every),
     )
@@ -117,10 +127,29 @@ def progress(scene: Scene, tried: Tried, *, every: bool) -> None:
 def found(scene: Scene, tried: Tried) -> Mattering | None:
     """What is known of the chosen head on this material, also while the job is at work; None where nothing is."""
     job = desk().current(Mattering)
-    if job is None or job.n_ended == 0:
+    return job if job is not None and job.n_ended and _is_of(job, scene, tried) else None
+
+
+def first_look(scene: Scene, tried: Tried) -> Mattering | None:
+    """What a few words of the material say, at once: of a bundled model, which reads them in a second."""
+    if scene.model not in EMBEDDED or tried.kind != "words":
         return None
-    mine = (job.model, job.material.name, job.head) == (scene.model, tried.name, (scene.layer, scene.head))
-    return job if mine else None
+    shape = scene.info.n_layers, scene.info.n_heads
+    return _first_look(scene.model, (scene.layer, scene.head), shape, tried.name, tried.make)
+
+
+@kept(most=16, key=lambda model, head, _shape, name, _make: (model, head, name))
+def _first_look(model: str, head: Head, shape: tuple[int, int], _name: str, make: Callable[[], Material]) -> Mattering:
+    job = Mattering(engine(), model, make().sample(_FEW), head, shape, every=False)
+    while job.running:
+        job.advance()
+    if job.failure is not None:
+        raise InvalidInput(job.failure)
+    return job
+
+
+def _is_of(job: Mattering, scene: Scene, tried: Tried) -> bool:
+    return (job.model, job.material.name, job.head) == (scene.model, tried.name, (scene.layer, scene.head))
 
 
 def evidence(job: Mattering, tried: Tried) -> None:
@@ -206,6 +235,8 @@ def basis(job: Mattering, matters: Matters) -> str:
     n = len(material.tried)
     if material.n_all > n:
         said.append(f"{n:,} of {material.n_all:,} were drawn at random.")
+    if n == _FEW < material.n_all:
+        said.append("Press the button for more.")
     if len(answers) < n:
         said.append(f"{'So far' if job.running else 'Stopped after'} {len(answers):,} of {n:,}, in random order.")
     told = left_out(answers)
@@ -263,7 +294,7 @@ def losing(scene: Scene, job: Mattering) -> None:
     save.table("Every item", lambda: _every_item(job), "switched-off-items")
 
 
-def _example(scene: Scene, item: Item, change: float, head: tuple[int, int]) -> ExampleSentence:
+def _example(scene: Scene, item: Item, change: float, head: Head) -> ExampleSentence:
     layer, of_layer = head
     beside = signed(change)
     match item:

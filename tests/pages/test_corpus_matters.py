@@ -85,7 +85,9 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app.button_group(key="corpus_gradient").set_value("importance").run()
     assert "Michel et al. 2019" in said(app)
     app.number_input(key="head").set_value(3).run()
-    assert not charts(app)  # nothing is known of another head
+    assert set(charts(app)) == {"corpus switched off"}  # a first look at another head
+    assert "over 24 words in " in said(app)
+    assert "24 of 1,422 were drawn at random. Press the button for more." in said(app)
 
 
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
@@ -224,3 +226,12 @@ def test_tables_have_a_row_for_each_set() -> None:
     assert len(frame) == len(sets)
     assert frame["head"].tolist()[0] == "7"
     assert frame["head"].tolist()[-1] == "all"
+
+
+def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
+    """In the view "A head", without every other head of the model."""
+    app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
+    job = begun(app, Mattering, "Switch 1.2 off in all sentences")
+    assert job.foretold is None
+    assert "With layer 1, head 2 off, ln P of " in said(app)
+    assert "corpus switched off" in charts(app)
