@@ -1,4 +1,5 @@
-"""``python -m pages.corpus [--check]``: measure anew what comes with the app, or tell what has changed since.
+"""``python -m pages.corpus [--check | --table]``: measure anew what comes with the app, tell what has changed since, or
+print the README's table of relations from what is stored.
 
 Everything runs on the CPU in float32. ``--check`` writes nothing, and its exit status is 1 where a measure differs by
 more than 0.001, or how often a best head is right by more than 0.02.
@@ -13,10 +14,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from analysis.corpus.reading import built_in
+from analysis.corpus.relation_names import short
+from analysis.corpus.relations import Share
 from analysis.corpus.results import Results
 from analysis.corpus.survey import NAMES, NUMBERS
 from jobs.surveying import Surveying
-from model_zoo import Engine
+from model_zoo import DEFAULT_MODEL, Engine
 from ui.precomputed import heads
 
 
@@ -47,11 +50,40 @@ def differences(stored: Results, fresh: Results) -> Iterator[str]:
             )
 
 
+def table(results: Results) -> str:
+    """The relations of a model as a table in Markdown: the best head of one half of the sentences, judged on the
+    other.
+    """
+    rows = [
+        "| relation | words | best head | right, % | best offset, % | random weights, % | uniform, % | p |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in results.findings.found:
+        layer, head = results.survey.head(one.head)
+        random = None if results.at_random is None else results.at_random.of(one.relation)
+        rows.append(
+            f"| {short(one.relation)} | {one.n_judged:,} | {layer + 1}.{head + 1} | {_percent(one.accuracy)} "
+            f"| {one.offset:+d}: {_percent(one.by_offset)} ".replace("-", "−")
+            + f"| {'–' if random is None else f'{100 * random.accuracy.share:.0f}'} | {100 * one.chance:.0f} "
+            f"| {'< 0.001' if one.p < 0.001 else f'{one.p:.3f}'} |"
+        )
+    return "\n".join(rows)
+
+
+def _percent(share: Share) -> str:
+    return f"{100 * share.share:.0f} ({100 * share.low:.0f}–{100 * share.high:.0f})"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
     parser = argparse.ArgumentParser(prog="python -m pages.corpus", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh run has otherwise")
-    check: bool = parser.parse_args(arguments).check
+    parser.add_argument("--table", action="store_true", help="print the relations of the bundled BERT")
+    chosen = parser.parse_args(arguments)
+    if chosen.table:
+        sys.stdout.write(table(heads.unpacked(heads.file_of(DEFAULT_MODEL).read_bytes())[2]) + "\n")
+        return 0
+    check: bool = chosen.check
     engine, status = Engine("cpu"), 0
     for model in heads.MODELS:
         results, file = measured(engine, model), heads.file_of(model)

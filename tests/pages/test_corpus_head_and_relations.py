@@ -1,0 +1,199 @@
+"""The views "A head" and "Relations": what they say and show, and what came with the app of the bundled models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import info
+from on_screen import said, to_save
+from streamlit.testing.v1 import AppTest
+
+from analysis.corpus.reading import built_in
+from analysis.corpus.relations import ALL, Relation
+from analysis.corpus.results import Results
+from model_zoo import Engine, registry
+from pages.corpus import published
+from pages.corpus.__main__ import differences, table
+from pages.corpus.in_words import OFFSET, compared, evidence
+from pages.corpus.scene import Scene
+from pages.corpus.source import Source
+from ui.precomputed import heads
+from viz.predictions import percent
+
+PAGE = "pages/corpus/page.py"
+BERT, TINY = "embedded/bert", "embedded/tinybert"
+OBJ = Relation("obj", "down")
+README = Path(__file__).parents[2] / "README.md"
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return heads.unpacked(heads.file_of(TINY).read_bytes())[2]
+
+
+@pytest.fixture(scope="module")
+def scene(results: Results) -> Scene:
+    corpus = built_in()
+    return Scene(Source(corpus, "", False, len(corpus)), info(id=TINY, n_layers=2, n_heads=4), results)
+
+
+def figure_of(app: AppTest) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return found
+
+
+# --- what came with the app
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", heads.MODELS)
+def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
+    found = heads.of(engine.info(model))
+    assert found is not None
+    assert found.survey.n_texts == len(built_in())
+    assert found.survey.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
+    assert found.at_random is not None
+    assert {one.relation for one in found.ensembles} == {one.relation for one in found.findings.found}
+    assert heads.of(replace(engine.info(model), revision="sha256:000000000000")) is None
+    assert heads.of(info(id="someone/else")) is None
+
+
+def test_the_readme_has_the_table_of_the_bundled_bert() -> None:
+    stored = heads.unpacked(heads.file_of(BERT).read_bytes())[2]
+    assert table(stored) in README.read_text(encoding="utf-8")
+
+
+def test_a_check_tells_what_has_changed(results: Results) -> None:
+    assert list(differences(results, results)) == []
+    survey = results.survey
+    moved = replace(survey, moments=replace(survey.moments, s=survey.moments.s * 1.01))
+    assert any(line.startswith("previous differs by") for line in differences(results, replace(results, survey=moved)))
+    findings = replace(results.findings, found=results.findings.found[1:])
+    (line,) = differences(replace(results, findings=findings), results)
+    assert line.endswith("and was in none")
+
+
+# --- in words
+
+
+def test_the_evidence_has_the_numbers_of_the_half_that_judges(scene: Scene, results: Results) -> None:
+    found = results.findings.of(OBJ)
+    assert found is not None
+    said = evidence(scene, found, found.head)
+    assert f"in **{percent(found.accuracy.share)}** ({percent(found.accuracy.low)} to " in said
+    assert f"of {found.n_judged:,} held-out words, the object is where its verb looks most." in said
+    assert f"(2 words after) {percent(found.by_offset.share)}; uniform attention {percent(found.chance)}" in said
+    assert results.at_random is not None
+    random = results.at_random.of(OBJ)
+    assert random is not None
+    assert f"the best head with random weights {percent(random.accuracy.share)}." in said
+    assert ("more than the offset" if found.p <= 0.05 else "not clearly better") in said
+
+
+def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, results: Results) -> None:
+    found = results.findings.of(OBJ)
+    assert found is not None
+    other = next(place for place in range(8) if place != found.head)
+    said = evidence(scene, found, other)
+    assert f"in **{percent(float(found.judged[other]))}** (" in said
+    assert "Holm" not in said
+    every = results.findings.of(ALL)
+    assert every is not None
+    assert "the head of its phrase is where a word looks most" in evidence(scene, every, every.head)
+
+
+def test_without_random_weights_these_are_left_out(scene: Scene, results: Results) -> None:
+    found = results.findings.of(OBJ)
+    assert found is not None
+    alone = replace(scene, results=replace(results, at_random=None))
+    assert "random" not in evidence(alone, found, found.head)
+    assert set(compared(alone, found)) == {OFFSET, "uniform"}
+    assert set(compared(scene, found)) == {OFFSET, "uniform", "random weights"}
+
+
+def test_the_published_table_stands_beside_the_nearest_relations(scene: Scene) -> None:
+    shown = published.table(scene)
+    assert shown["relation"].tolist() == ["det", "dobj", "poss", "pobj", "nsubj", "all"]
+    assert shown["published"].tolist() == [94.3, 86.8, 80.5, 76.3, 58.5, 34.7]
+    assert shown["published offset"].tolist() == [51.7, 40.0, 47.7, 34.6, 45.5, 26.7]
+    assert not shown["right here"].isna().any()
+
+
+# --- the views
+
+
+def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> None:
+    app = open_page(PAGE, view="relations", model=TINY)
+    assert not app.exception
+    best = figure_of(app)["data"][0]
+    assert len(best["x"]) == len(results.findings.found)
+    assert sorted(best["x"]) == pytest.approx(sorted(one.accuracy.share for one in results.findings.found))
+    assert "Whole trees." in said(app)
+    assert "Relations (CSV)" in to_save(app)
+    assert "Penn Treebank" not in said(app)  # of another model
+
+
+def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> None:
+    app = open_page(
+        PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
+    )
+    found = results.findings.of(OBJ)
+    assert found is not None
+    assert app.selectbox(key="corpus_relation").value == "obj.down"
+    assert f"**Layer 2, head 3**: in **{percent(float(found.judged[6]))}**" in said(app)
+    wrong = found.n_judged - round(float(found.judged[6]) * found.n_judged)
+    assert f"Wrong ({wrong:,})" in app.segmented_control(key="corpus_result").options
+    cells = figure_of(app)["data"][1]  # those that can be clicked
+    assert len(cells["customdata"]) == 8 * len(results.findings.found)
+
+
+@pytest.mark.parametrize("relation", ["iobj.up", "nonsense"])
+def test_a_relation_that_is_not_there_is_replaced(open_page: Open, relation: str) -> None:
+    app = open_page(PAGE, view="relations", model=TINY, relation=relation)
+    assert not app.exception
+    assert not app.error
+    assert app.selectbox(key="corpus_relation").value == "all.up"
+
+
+def test_a_head_is_told_in_a_sentence_in_numbers_and_in_examples(open_page: Open, results: Results) -> None:
+    app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
+    assert not app.exception
+    text = said(app)
+    assert "**Layer 1, head 2**" in text
+    label = results.survey.table().labels[1]
+    assert label in text if label != "mixed" else "No rule of “Kinds of heads” fits it" in text
+    dots = figure_of(app)["data"][1]
+    assert dots["name"] == "Layer 1, head 2"
+    assert "The strongest pair of words of each sentence" in text
+    app = open_page(PAGE, view="head", model=TINY, layer="1", head="2", examples="sample")
+    assert "Drawn at random from the sentences" in said(app)
+
+
+def test_a_sentence_of_ones_own_is_tried_on_the_head(open_page: Open) -> None:
+    app = open_page(PAGE, view="head", model=TINY, own="The old dog saw a cat.")
+    assert not app.exception
+    assert len(app.get("bidi_component")) > len(open_page(PAGE, view="head", model=TINY).get("bidi_component"))
+    app = open_page(PAGE, view="head", model=TINY, own="Hello")
+    assert "fewer than two words" in said(app)
+    app = open_page(PAGE, view="head", model=TINY, own="x" * 200_000)
+    assert not app.exception
+
+
+def test_a_model_without_attention_is_refused(open_page: Open) -> None:
+    for view in ("head", "relations", "all"):
+        app = open_page(PAGE, view=view, model="embedded/bilstm")
+        assert not app.exception
+        assert "has no attention to measure" in said(app)
+
+
+def test_nothing_measured_says_what_to_press(open_page: Open) -> None:
+    app = open_page(PAGE, view="relations", model=TINY, sentences="100")
+    assert not app.exception
+    assert "Press “Measure 100 sentences” above." in said(app)
