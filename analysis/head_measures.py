@@ -136,7 +136,7 @@ class Counted:
 
         def put(name: str, values: Measured, of_queries: BoolArray) -> None:
             column = MEASURE_NAMES.index(name)
-            sums[:, :, column] = np.einsum("thq,tq->th", values, of_queries.astype(np.float64))
+            sums[:, :, column] = np.einsum("bhq,bq->bh", values, of_queries.astype(np.float64))
             counts[:, column] = of_queries.sum(axis=1)
 
         put("entropy", entropy, self.queries & (seen.n_visible > 0))
