@@ -23,7 +23,8 @@ Span = tuple[int, int]
 
 _ROOM: Final = 260  # characters of a sentence; of a longer one what is around its words
 _AROUND: Final = 60  # characters, on either side
-_IN_ADDRESS: Final = 500  # characters of a text that is part of addresses
+_LONGEST: Final = 2000  # characters of a text that an address can carry,
+_IN_ADDRESSES: Final = 30_000  # and of all texts in the addresses of one list, which is to be light
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Part(TypedDict, total=False):
 
 class Row(TypedDict):
     """A sentence as the component draws it. ``ways`` are the addresses that it leads to, each with the ``text`` as its
-    last parameter; a text too long for that is "", and the ways are then for clicks alone.
+    last parameter; a text too long for that is "", and only a click leads there with it.
     """
 
     parts: list[str | Part]
@@ -98,6 +99,12 @@ def payload(
     ways = ways or {}
     if any(len(addresses) != len(sentences) for addresses in ways.values()):
         raise ValueError(f"the ways do not fit {len(sentences)} sentences")
+    room = _IN_ADDRESSES
+    texts = []
+    for one in sentences:
+        carried = bool(ways) and len(one.text) <= min(_LONGEST, room)
+        texts.append(one.text if carried else "")
+        room -= len(texts[-1])
     return Payload(
         rows=[
             Row(
@@ -105,7 +112,7 @@ def payload(
                 beside=one.beside,
                 said=visible_text(one.said) if one.said else "",
                 label=_label(one, what),
-                text=one.text if ways and len(one.text) <= _IN_ADDRESS else "",
+                text=texts[place],
                 ways=[addresses[place] for addresses in ways.values()],
             )
             for place, one in enumerate(sentences)

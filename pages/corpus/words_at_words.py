@@ -72,6 +72,11 @@ class _Asked:
     numbers: tuple[int, ...]
 
     @property
+    def at_once(self) -> tuple[int, ...]:
+        """The sentences that are searched without being asked: all, unless they are many more than a few."""
+        return self.numbers if len(self.numbers) <= 2 * _AT_ONCE else self.numbers[:_AT_ONCE]
+
+    @property
     def wanted(self) -> tuple[Pattern, Pattern, int | None, int | None, bool]:
         """Tells it from any other in the same corpus."""
         return self.query, self.key, self.layer, self.head, self.joined
@@ -108,7 +113,7 @@ def _search(scene: Scene, asked: _Asked, n_searched: int) -> None:
         if n_searched < len(asked.numbers):
             of = f"From {n_searched:,} of the {len(asked.numbers):,} sentences that may hold both, drawn at random."
             st.caption(of, width="content")
-        if len(asked.numbers) > _AT_ONCE and (job is None or not (job.running or job.complete)):
+        if len(asked.numbers) > len(asked.at_once) and (job is None or not (job.running or job.complete)):
             wanted = (scene.model, scene.source.fingerprint, *asked.wanted)
             work.button("Search all", Searching, wanted, key="search corpus", primary=job is None)
             work.begin(
@@ -197,11 +202,10 @@ def _job(scene: Scene, asked: _Asked) -> Searching | None:
 
 def _at_once(scene: Scene, asked: _Asked) -> Looks:
     """What is found in a few sentences, remembered for everybody."""
-    numbers = asked.numbers[:_AT_ONCE]
     key = ("look", scene.model, engine().revision(scene.model), scene.source.fingerprint, *asked.wanted)
 
     def compute() -> Looks:
-        sentences = scene.corpus.some(numbers)
+        sentences = scene.corpus.some(asked.at_once)
         return engine().ask(Look(scene.model, sentences, *asked.wanted))
 
     with st.spinner("Searching …", show_time=True):

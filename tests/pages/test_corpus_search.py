@@ -151,6 +151,21 @@ def test_what_cannot_be_found_is_said(search: Open, asked: dict[str, str], says:
     assert not [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
 
 
+def test_sentences_without_trees_are_searched_for_words(search: Open) -> None:
+    text = "The <b>dog</b> saw the cat. It slept because the cat was tired. The cat slept."
+    app = search(data=text, **{"from": "It", "from_is": "word"})
+    assert app.selectbox(key="corpus_to_is").options == ["Word", "Token"]
+    assert app.text_input(key="corpus_to").value == "the"
+    assert "looks from “it” to “the” the most" in said(app)
+    assert "over 1 pair in 1 sentence;" in said(app)
+    app.text_input(key="corpus_to").set_value("cat").run()
+    assert "looks from “it” to “cat” the most" in said(app)
+    app.text_input(key="corpus_from").set_value("<").run()
+    assert "looks from “<” to “cat”" in said(app)
+    assert rows(app)["rows"][0]["parts"][1] == {"text": "<", "framed": True}
+    assert [row["text"] for row in rows(app)["rows"]] == ["The <b>dog</b> saw the cat."] * 2
+
+
 def test_a_label_that_the_corpus_lacks_is_another_one(search: Open) -> None:
     assert search(**{"from": "NONSENSE"}).selectbox(key="corpus_from").value == "NOUN"
 

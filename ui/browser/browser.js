@@ -45,8 +45,12 @@ function stepsOfHistory(parameters) {
   let early = ""; // its parameters, where they came before it
   addEventListener("popstate", () => ([arriving, going] = [true, null]), true);
   addEventListener("click", (event) => {
-    const link = event.target instanceof Element && /** @type {HTMLAnchorElement} */ (event.target.closest("a[href]"));
-    if (!link || link.download || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // Also one inside of a component, where the event's target is the component as a whole.
+    const link = event.composedPath().find((each) => each instanceof HTMLAnchorElement && each.href);
+    if (
+      !(link instanceof HTMLAnchorElement) || link.download || link.target || event.ctrlKey || event.metaKey ||
+      event.shiftKey
+    ) return;
     const to = new URL(link.href);
     if (to.protocol !== location.protocol || to.origin !== location.origin) return;
     [going, early] = [to.pathname, ""];

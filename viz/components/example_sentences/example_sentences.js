@@ -20,7 +20,7 @@ class Examples {
     this.listeners = new AbortController();
     const { signal } = this.listeners;
     onAsked(() => this.data?.file, (look) => this.saved(look), signal);
-    onLook(root, this.list, () => this.tint(), signal);
+    onLook(root, this.list, () => root.isConnected && this.tint(), signal); // what is removed has no colours any more
     root.addEventListener("click", (event) => this.clicked(event), { signal });
   }
 
@@ -55,8 +55,8 @@ class Examples {
     if (said) middle.append(element("p", "said", said));
     const links = element("span", "ways");
     ways.forEach((address, way) => {
-      const link = element(text ? "a" : "button", "way", this.data.ways[way]);
-      if (text) link.setAttribute("href", `${address}&text=${encodeURIComponent(text)}`);
+      const link = /** @type {HTMLAnchorElement} */ (element("a", "way", this.data.ways[way]));
+      link.href = text ? `${address}&text=${encodeURIComponent(text)}` : address;
       link.dataset.way = `${place} ${way}`;
       links.append(link);
     });
