@@ -164,10 +164,6 @@ def test_heads_of_cross_attention_leave_out_what_means_nothing(
     columns = set(app.dataframe[0].value.columns)
     assert {"label", "entropy", "first", "separator", "same_word"} <= columns
     assert not columns & {"rare", "itself", "previous", "next", "distance", "other_sentence"}
-    several = open_page(
-        PAGE, model=str(checkpoint("bart")), text=TEXT, model_part="cross", view="heads", texts=f"{TEXT}\n{PAIR}"
-    )
-    assert "of 2 texts" in said(several)
 
 
 def test_the_view_query_and_key_names_the_tokens_of_both_texts(

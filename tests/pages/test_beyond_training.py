@@ -20,7 +20,6 @@ COMPARED = {"models": "embedded/bert,embedded/bilstm", "beside": "1"}
 CASES: dict[str, tuple[str, dict[str, str]]] = {
     "attention": ("attention", {"text": "{}"}),
     "attention, a pair": ("attention", {"text": "cat", "pair": "{}", "view": "lines"}),
-    "attention, several texts": ("attention", {"text": "cat", "view": "heads", "texts": "dog\n{}\ncat"}),
     **{
         f"masked words, {view}": ("masked_words", {"text": "{}", "masks": "3", "view": view})
         for view in ("predictions", "why", "layers", "surprise", "training", "attention", "what if")

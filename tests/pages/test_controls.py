@@ -39,7 +39,7 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"several", "how"}),  # an older link
     "neuron": ({"view": "neuron"}, {"layer", "head"}, {"token"}),
     "rollout": ({"view": "rollout"}, {"layer"}, {"from"}),
-    "table of heads": ({"view": "heads"}, set(), {"texts"}),
+    "table of heads": ({"view": "heads"}, set(), set()),
     "BertViz's head view": ({"view": "bertviz"}, {"layer", "head"}, {"bertviz"}),
     "BertViz's model view": ({"view": "bertviz", "bertviz": "model"}, set(), {"bertviz"}),
 }
@@ -53,7 +53,7 @@ FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
 # Another value for every control there is.
 OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
-    "texts": "One dog.\nTwo cats sat there.", "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
+    "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
     "values": True, "text": "A cat sat.", "pair": "It slept.",
     "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip

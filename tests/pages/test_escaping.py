@@ -14,7 +14,7 @@ from pages import PAGES
 from ui.page import Page, View
 
 TEXT = " ".join(each for each in NASTY if "\n" not in each)
-TYPED = ("text", "pair", "targets", "replacement", "texts", "data", "lines", "query", "own_text")
+TYPED = ("text", "pair", "targets", "replacement", "data", "lines", "query", "own_text")
 VIEWS = [
     pytest.param(page, view, id=f"{page.name}-{view.name if view else 'body'}")
     for page in PAGES
@@ -65,7 +65,6 @@ def test_nonsense_in_every_field_is_shown_as_text(page: Page[Any], open_page: Ca
 
 
 UPLOADS = {
-    "heads file": ("pages/attention/page.py", "heads", b"%s"),
     "pair files": ("pages/masked_words/page.py", "pairs", b"good,bad,phenomenon\n%s,b,%s\n"),
     "pairs file": ("pages/next_sentence/page.py", "many pairs", b"a,b,label\n%s,b,\n"),
     "probing upload": ("pages/layers/page.py", "", b""),

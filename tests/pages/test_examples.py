@@ -56,7 +56,7 @@ SPOILED = {
     "pages/attention/page.py": {
         "text": "Something else.", "pair": "And more of it.", "model": "embedded/tinybert", "view": "heads",
         "values": "1", "threshold": "0.99", "top": "1", "hide": "1", "words": "1", "direction": "A->A", "off": "1",
-        "locked": "key.2", "stretch": "1", "texts": "Kept.",
+        "locked": "key.2", "stretch": "1",
     },
     "pages/masked_words/page.py": {
         "text": "Look: something else entirely.", "model": "embedded/tinybert", "masks": "5,6", "mask": "2",
@@ -72,8 +72,8 @@ SPOILED = {
     "pages/layers/page.py": {"text": "Something else.", "measure": "relative", "seed": "7", "view": "movement"},
 }  # fmt: skip
 # What is not for an example to decide: how much of it one sees, and what was typed for something else.
-KEPT = {
-    "pages/attention/page.py": {"texts": "Kept."},
+KEPT: dict[str, dict[str, object]] = {
+    "pages/attention/page.py": {},
     "pages/masked_words/page.py": {"top_k": 7},
     "pages/next_sentence/page.py": {"controls": 5},
     "pages/compare/page.py": {"sentences": "Kept.", "guesses": 7},

@@ -67,9 +67,9 @@ def test_of_all_visitors_those_who_came_first_make_room() -> None:
 
 
 def test_streamlits_own_manager_becomes_a_bounded_one(open_page: Callable[..., AppTest], shelf: object) -> None:
-    app = open_page("pages/attention/page.py", view="heads")
+    app = open_page("pages/next_sentence/page.py", view="many pairs")
     assert type(shelf) is uploads.Bounded
-    assert app.file_uploader(key="heads file").proto.max_upload_size_mb == settings().upload_mb
+    assert app.file_uploader(key="pairs file").proto.max_upload_size_mb == settings().upload_mb
 
 
 def test_no_control_is_drawn_but_by_the_one_function() -> None:
@@ -97,7 +97,6 @@ KINDS = {
     "no-unicode.txt": b"\x81\x8d",
 }
 CONTROLS = {
-    "heads file": ("pages/attention/page.py", "grid", "heads"),
     "pair files": ("pages/masked_words/page.py", "predictions", "pairs"),
     "pairs file": ("pages/next_sentence/page.py", "probability", "many pairs"),
     "probing upload": ("pages/layers/page.py", "summary", "curve"),

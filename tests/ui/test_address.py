@@ -46,7 +46,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "room": st.from_regex("([A-Z2-9]{4,8})?", fullmatch=True),
     **dict.fromkeys(("looks", "at"), st.sets(st.integers(0, 9998), max_size=1).map(tuple)),
     **{field.name: st.booleans() for field in ATTENTION.all_fields if field.default is False},
-    **dict.fromkeys(("text", "pair", "model", "texts"), TEXTS),
+    **dict.fromkeys(("text", "pair", "model"), TEXTS),
 }
 VALUES = {OF_ATTENTION[name]: strategy for name, strategy in BY_NAME.items()}
 
