@@ -13,7 +13,7 @@ from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable
 from model_zoo.types import counted
 from pages.attention.heads import go_there, open_head
 from pages.attention.scene import Scene
-from ui import View, as_text, caption, notes, save
+from ui import View, as_text, caption, notes, page_link, save
 
 _OPEN = "table of heads"
 _NO_RULE = "no rule fits"
@@ -48,6 +48,14 @@ def draw(scene: Scene) -> None:
             "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are not "
             "measured, and no rule about them can fit. “On same word” means the same word in the text that the "
             "encoder has read."
+        )
+    if scene.stack == "encoder":
+        page_link(
+            "corpus",
+            "On Corpus: every head in a thousand sentences, with intervals",
+            ":material/library_books:",
+            model=scene.model,
+            view="all",
         )
     _rules()
 

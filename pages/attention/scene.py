@@ -70,8 +70,23 @@ def _stack(info: ModelInfo) -> Stack:
 def about_model(scene: Scene) -> None:
     """The caution that belongs beside every picture, and what was read by which model, under every view."""
     st.caption(notes.CAUTION)
+    _in_many_sentences(scene)
     _without_this_head(scene)
     notes.about_run(scene.run)
+
+
+def _in_many_sentences(scene: Scene) -> None:
+    """A way to what the same head does over many sentences, of a model's encoder or its only part."""
+    if scene.stack == "encoder":
+        widgets.page_link(
+            "corpus",
+            f"On Corpus: layer {LAYER.value}, head {HEAD.value} in a thousand sentences",
+            ":material/library_books:",
+            model=scene.model,
+            layer=LAYER.value,
+            head=HEAD.value,
+            view="head",
+        )
 
 
 def _without_this_head(scene: Scene) -> None:

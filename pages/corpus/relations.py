@@ -168,7 +168,7 @@ def _sentences(scene: Scene, found: Found, place: int) -> None:
         )
         st.button(
             f"Open layer {layer + 1}, head {head + 1}",
-            on_click=_open,
+            on_click=open_head,
             args=(layer, head),
             icon=":material/center_focus_strong:",
             key="open the head",
@@ -185,10 +185,6 @@ def _sentences(scene: Scene, found: Found, place: int) -> None:
         what="attention to the partner",
         first=_FIRST,
     )
-
-
-def _open(layer: int, head: int) -> None:
-    open_head(layer, head)
 
 
 def _trees(scene: Scene) -> None:

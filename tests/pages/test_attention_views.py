@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -210,6 +211,20 @@ def test_a_link_from_when_several_texts_were_measured_here_still_opens(open_page
     assert not [*app.exception, *app.error, *app.warning]
     assert len(app.dataframe[0].value) == 72
     assert "texts" not in app.query_params
+
+
+def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
+    found = [link.proto for link in app.get("page_link") if link.proto.label.startswith("On Corpus: ")]
+    return [dict(parse_qsl(link.query_string)) for link in found]
+
+
+def test_a_head_is_followed_into_a_thousand_sentences(open_page: Callable[..., AppTest]) -> None:
+    here = {"model": "embedded/tinybert", "layer": "2", "head": "3"}
+    (head,) = links_to_corpus(open_page(PAGE, view="grid", text=TEXT, **here))
+    assert head == here | {"view": "head"}
+    every, again = links_to_corpus(open_page(PAGE, view="heads", text=TEXT, **here))
+    assert every == {"view": "all", "model": "embedded/tinybert"}
+    assert again == head
 
 
 def test_a_table_row_opens_its_head(open_page: Callable[..., AppTest]) -> None:

@@ -118,13 +118,17 @@ def test_a_link_to_a_measure_that_the_data_do_not_have_shows_another(open_page: 
     assert "find" not in app.query_params
 
 
-def test_a_click_on_a_point_or_a_row_chooses_the_head(visitor: Callable[..., Visitor]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "selection", "layer", "head"),
+    [
+        ("plotly_chart", {"points": [{"customdata": [1, 2, "0.1", "0.2", "0.3"]}]}, "2", "3"),
+        ("dataframe", {"rows": [1], "columns": [], "cells": []}, "1", "2"),
+    ],
+)
+def test_a_click_on_a_point_or_a_row_opens_the_head(
+    kind: str, selection: dict[str, Any], layer: str, head: str, visitor: Callable[..., Visitor]
+) -> None:
     here = visitor(PAGE, view="all", model=TINY, layer="1", head="1")
-
-    def chosen() -> dict[str, str]:
-        return {name: text for name, text in here.address.query if name in ("layer", "head")}
-
-    here.choose(here.tree.get("plotly_chart")[0], {"points": [{"customdata": [1, 2, "0.1", "0.2", "0.3"]}]})
-    assert chosen() == {"layer": "2", "head": "3"}
-    here.choose(here.tree.get("dataframe")[0], {"rows": [1], "columns": [], "cells": []})
-    assert chosen() == {"layer": "1", "head": "2"}
+    here.choose(here.tree.get(kind)[0], selection)
+    query = dict(here.address.query)
+    assert (query["view"], query["layer"], query["head"]) == ("head", layer, head)
