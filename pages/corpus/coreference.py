@@ -30,11 +30,13 @@ from analysis.corpus.coreference import (
 from analysis.corpus.coreference import built_in as built_in_pairs
 from jobs.referring import Referring
 from model_zoo import registry
+from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
 from ui import (
     Field,
     View,
+    as_text,
     ask_for,
     caption,
     enumerated,
@@ -108,8 +110,13 @@ def _pronouns(scene: Scene) -> None:
     with widgets.controls("pronouns"):
         with widgets.popover(f"Pronouns: {'your own' if own else 'built-in'}", ":material/person_search:", "pronouns"):
             st.caption(_ABOUT)
+            said = st.empty()
             file = _OWN.draw()
-        pairs = built_in_pairs() if file is None else _read(file)
+            try:
+                pairs = built_in_pairs() if file is None else _read(file)
+            except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
+                said.warning(as_text(str(error)), icon=":material/edit:")
+                raise
         job = _job(scene, pairs)
         wanted = scene.model, pairs
         work.button(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 
@@ -124,3 +125,20 @@ def test_own_sentences_are_measured(open_page: Open) -> None:
     assert job.wait(60)
     app.run()
     assert "Uniform attention would give" in said(app)
+
+
+@pytest.mark.slow
+def test_heads_are_measured_by_the_list_of_frequencies(open_page: Open) -> None:
+    text = "The cat saw the dog.\nA dog ran after the old cat.\nThe old dog saw a cat."
+    app = open_page(PAGE, model=TINY, view="coreference", data=text, frequencies="the 9\na 8\ndog 5\ncat 4\nsaw 1")
+    button(app, "Measure").click().run()
+    assert app.session_state["desk"].current(Surveying).wait(60)
+    app.run()
+    assert "gives the rarest word of a sentence more of its attention than any other head" in said(app)
+    figure = json.loads(app.get("plotly_chart")[-1].proto.spec)
+    assert [name.partition("<br>")[0] for name in figure["layout"]["yaxis"]["ticktext"]] == [
+        "on the rarest word here",
+        "the same by value",
+        "on the rarest by your list",
+        "the same by value (list)",
+    ]
