@@ -14,7 +14,8 @@ from viz.marks import CLICKED_AS_BEFORE, error_bars
 from viz.palette import categorical, theme
 
 _ROW: Final = 24  # px
-_ABOVE: Final = 92  # px of the legend, which a phone breaks into lines, and of the axis
+_AXIS: Final = 44  # px
+_LINE: Final = 20  # px of an entry of the legend; on a phone each has a line of its own
 _LONGEST_NAME: Final = 34
 _FORMS: Final = ("line-ns-open", "x-thin-open", "triangle-up-open", "square-open", "star-open")
 
@@ -70,6 +71,7 @@ def relation_dots(
     ]
     if any(each.ensemble is not None for each in found):
         data.append(_points("several heads", [each.ensemble for each in found], "diamond-open", 12, several))
+    above = _AXIS + _LINE * max(2, len(data))
     names = [f"{token_text(each.relation, _LONGEST_NAME)}  {each.head[0] + 1}.{each.head[1] + 1}" for each in found]
     return go.Figure(
         data=data,
@@ -77,11 +79,12 @@ def relation_dots(
             dark,
             clickmode="event+select",
             hovermode="closest",
-            height=_ROW * len(found) + _ABOVE,
-            margin={"l": 8, "r": 16, "t": _ABOVE - 8, "b": 8},
+            height=_ROW * len(found) + above + 8,
+            margin={"l": 8, "r": 16, "t": above, "b": 8},
             xaxis=axis(dark, what, grid=True, range=[-0.02, 1.02], tickformat=".0%", side="top"),
             yaxis=rows(names, dark, showgrid=True),
-            legend={"orientation": "h", "x": 0, "yref": "container", "y": 1, "yanchor": "top", "xref": "container"},
+            legend={"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
+            | {"maxheight": 1},  # else it is cut where rows are few
         ),
     )
 
