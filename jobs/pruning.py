@@ -33,18 +33,18 @@ _CURVES: Final = 0.4  # of the work, roughly; the rest is the search
 
 @dataclass
 class Path:
-    """One order of heads, the first to go first, and what is known of it: for each of ``counts`` how the judging items
-    are answered with so many of them off.
+    """One order of heads, the first to go first, and what is known of it: for each of ``counts`` how the scores of the
+    judging items change with so many of them off, and the share that is answered rightly.
     """
 
     heads: list[Head]
     counts: list[int] = field(default_factory=list)
-    scores: list[Mean] = field(default_factory=list)
+    changes: list[Mean] = field(default_factory=list)
     right: list[Mean] = field(default_factory=list)
 
     def curve(self, name: str, *, right: bool) -> Curve:
-        n = min(len(self.counts), len(self.scores), len(self.right))  # the worker may be at it
-        return Curve(name, tuple(self.counts[:n]), tuple((self.right if right else self.scores)[:n]))
+        n = min(len(self.counts), len(self.changes), len(self.right))  # the worker may be at it
+        return Curve(name, tuple(self.counts[:n]), tuple((self.right if right else self.changes)[:n]))
 
 
 class Pruning(Switching):
@@ -95,7 +95,7 @@ class Pruning(Switching):
         return len(self.paths["greedy"][0].heads) if "greedy" in self.paths else 0
 
     def curves(self, *, right: bool) -> tuple[Curve, ...]:
-        """What is known so far, in the order of ``ORDERS``: shares of right items, or mean scores."""
+        """What is known so far, in the order of ``ORDERS``: shares of right items, or mean changes of the score."""
         found = []
         for order in ORDERS:
             paths = [path for path in self.paths.get(order, ()) if path.counts]
@@ -131,7 +131,7 @@ class Pruning(Switching):
         clusters = [self.material.clusters[place] for place in answers.places]
         rows = range(len(sets) + 1) if 0 in counts else range(1, len(sets) + 1)
         scores, right = answers.scores, answers.right
-        path.scores += [mean_of(scores[row], clusters) for row in rows]
+        path.changes += [mean_of(scores[row] - scores[0], clusters) for row in rows]
         path.right += [share_of(right[row], clusters) for row in rows]
         path.counts += counts
 

@@ -27,6 +27,7 @@ from pages.corpus.switching_off import NOUNS, SCORES, SHARES, Tried
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import acceptability
 from ui import Field, View, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
+from ui.lit_words import choose
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
 from viz.pruning import pruning
@@ -151,7 +152,7 @@ def _which(scene: Scene, tried: Tried) -> None:
         layer, head = _best(scene)
         which = "This head" if (layer, head) == (scene.layer, scene.head) else f"Layer {layer + 1}, head {head + 1}"
         caption(
-            f"The word that a head looks from is hidden: {tried.hidden}. {which} finds this relation most often in the "
+            f"The word that a head looks from is hidden, {tried.hidden}. {which} finds this relation most often in the "
             "half of the sentences that chooses."
         )
     elif tried.kind == "pairs":
@@ -176,7 +177,7 @@ def _take_best(scene: Scene) -> None:
     if (layer, head) != (scene.layer, scene.head):
         st.button(
             f"Take {layer + 1}.{head + 1}",
-            on_click=partial(open_head, layer, head),
+            on_click=partial(choose, layer, head),
             key="take the best head",
             help="The head that finds this relation most often.",
         )
@@ -191,27 +192,25 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
     with widgets.controls("gradient"):
         by = widgets.choice("Foretold by", GRADIENT, label_visibility="collapsed")
     importance = by == "importance"
-    heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
-    across = (
-        _measure("importance by gradient", foretold.importance)
-        if importance
-        else _measure("change expected by gradient", foretold.estimate)
+    size, expected = (
+        _measure("importance by gradient", foretold.importance),
+        _measure("change expected by gradient", foretold.estimate),
     )
-    layers = np.array([layer + 1.0 for layer, _ in heads])
+    heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
     figures.show(
         partial(
             head_scatter,
             heads,
-            across,
+            size if importance else expected,
             _measure("change with the head off", foretold.change),
-            HeadMeasure("layer", layers, layers, layers, "from the first"),
+            expected if importance else size,
             chosen=heads.index((scene.layer, scene.head)),
         ),
         "corpus foretold",
         "foretold",
         lambda point: open_head(int(point[0]), int(point[1])),
     )
-    caption(_foretold(foretold, importance=importance))
+    caption(_foretold(foretold, tried, importance=importance))
     frame = pd.DataFrame(
         {
             "layer": [effect.heads[0][0] + 1 for effect in job.layers],
@@ -233,10 +232,11 @@ def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
     return HeadMeasure(name, values, lows, highs, "nats")
 
 
-def _foretold(foretold: Foretold, *, importance: bool) -> str:
+def _foretold(foretold: Foretold, tried: Tried, *, importance: bool) -> str:
+    """How well gradients foretell what happens."""
     rho = foretold.by_importance if importance else foretold.by_estimate
     known = with_interval(rho.value, rho.low, rho.high)
-    n = f"over {counted(rho.n, 'item')} in {counted(rho.n_clusters, 'cluster')}"
+    n = f"over {switching_off.counted_items(rho, tried.kind)}"
     if importance:
         return (
             f"Importance is the mean size of the gradient at a head’s gate (Michel et al. 2019). Its rank correlation "
@@ -298,7 +298,7 @@ def _curves(job: Pruning, tried: Tried) -> None:
         partial(
             pruning,
             curves,
-            f"share where {SHARES[tried.kind]}" if right else SCORES[tried.kind],
+            f"share where {SHARES[tried.kind]}" if right else f"change of {SCORES[tried.kind]} (nats)",
             len(job.heads),
             percent=right,
             baseline=None if chance is None else (called, chance),
@@ -318,27 +318,32 @@ def _curves(job: Pruning, tried: Tried) -> None:
     elif job.stopping and not job.running:
         said += " The search was stopped before its end."
     caption(said)
-    save.table("Pruning curves", lambda: _curve_table(curves), "pruning")
+    save.table("Pruning curves", lambda: _curve_table(curves, right=right), "pruning")
 
 
 def _half(job: Pruning, curves: tuple[Curve, ...], *, right: bool) -> str:
     """Where the curves are with half of the heads off."""
-    how = ".0%" if right else ".2f"
+    how = ".0%" if right else "+.2f"
     middle = min(job.counts, key=lambda n: abs(n - len(job.heads) / 2))
     told = []
     for curve in curves:
         if middle in curve.counts:
             mean = curve.scores[curve.counts.index(middle)]
             told.append(f"{curve.name} {with_interval(mean.value, mean.low, mean.high, how)}")
-    start = curves[0].scores[0]
-    begin = f"With nothing off: {start.value:{how}}.".replace("-", "−")
-    return begin + (f" With {middle} of {len(job.heads)} heads off: {', '.join(told)}." if told else "")
+    begin = f"With nothing off: {curves[0].scores[0].value:.0%}. " if right else ""
+    return begin + (f"With {middle} of {len(job.heads)} heads off: {', '.join(told)}." if told else "")
 
 
-def _curve_table(curves: tuple[Curve, ...]) -> pd.DataFrame:
+def _curve_table(curves: tuple[Curve, ...], *, right: bool) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"order": curve.name, "heads off": n, "score": mean.value, "from": mean.low, "to": mean.high}
+            {
+                "order": curve.name,
+                "heads off": n,
+                "right" if right else "change (nats)": mean.value,
+                "from": mean.low,
+                "to": mean.high,
+            }
             for curve in curves
             for n, mean in zip(curve.counts, curve.scores, strict=True)
         ]

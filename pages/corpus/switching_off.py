@@ -71,8 +71,8 @@ class Tried:
 def words_of(scene: Scene, relation: Relation) -> Tried:
     """The words from which a head would look along a relation, hidden one at a time."""
     name = f"{scene.source.fingerprint} {written(relation)}"
-    hidden = "word" if relation == ALL else ends(relation)[0]
-    return Tried(name, "words", lambda: of_relation(scene.corpus, relation, name), f"the {hidden}")
+    hidden = "a word" if relation == ALL else f"the {ends(relation)[0]}"
+    return Tried(name, "words", lambda: of_relation(scene.corpus, relation, name), hidden)
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -173,7 +173,7 @@ def sentence(matters: Matters, tried: Tried) -> str:
     change, kind = matters.head.change, tried.kind
     off = f"With layer {layer + 1}, head {head + 1} off, "
     what = f"ln P of {tried.hidden}, which is hidden," if kind == "words" else SCORES[kind]
-    over = f"over {_counted(matters.score, kind)}"
+    over = f"over {counted_items(matters.score, kind)}"
     if np.isnan(change.low):
         said = f"{off}{what} changes by {signed(change.value, plus=True)} {over}: too few for an interval."
     elif not matters.clear:
@@ -193,7 +193,8 @@ def sentence(matters: Matters, tried: Tried) -> str:
     return said
 
 
-def _counted(mean: Mean, kind: Kind) -> str:
+def counted_items(mean: Mean, kind: Kind) -> str:
+    """How many items a mean is of, and of how many sentences or templates."""
     n = counted(mean.n, NOUNS[kind])
     if kind == "words":
         return f"{n} in {counted(mean.n_clusters, 'sentence')}"

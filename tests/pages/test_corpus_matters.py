@@ -65,7 +65,7 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
 
 def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
-    assert "The word that a head looks from is hidden: the verb." in said(app)
+    assert "The word that a head looks from is hidden, the verb." in said(app)
     job = begun(app, Mattering, "Switch 1.2 off")
     material = of_relation(built_in(), Relation("obj", "down"), "")
     assert job.material.items == material.items
