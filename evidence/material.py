@@ -12,7 +12,7 @@ import numpy as np
 from analysis.corpus.relations import ALL, Relation, asked_of
 from analysis.corpus.sentences import Sentence, is_judged
 from analysis.minimal_pairs import MinimalPair
-from evidence.questions.switch_off import HiddenWord, Item, LabelledText, SentencePair
+from evidence.items import HiddenWord, Item, LabelledText, SentencePair
 
 Kind = Literal["words", "pairs", "labels"]
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from analysis.corpus.placing import word_of_token
-from evidence.questions.switch_off import Head, HiddenWord, Item, LabelledText, LeftOut, Part, SentencePair
+from evidence.items import GradientPart, Head, HiddenWord, Item, LabelledText, LeftOut, Part, SentencePair
 from model_zoo import masked
 from model_zoo.capture import as_array
 from model_zoo.errors import InvalidInput, NotSupported
@@ -29,7 +29,7 @@ from model_zoo.running import batches
 from model_zoo.types import Encoding
 
 if TYPE_CHECKING:
-    from evidence.questions.head_gradients import GradientPart, HeadGradients
+    from evidence.questions.head_gradients import HeadGradients
     from evidence.questions.switch_off import SwitchOff
 
 # Tokens in one batch whose gradients are taken: they take several times what a pass takes.
@@ -89,8 +89,6 @@ def switched_off(loaded: LoadedModel, question: SwitchOff) -> Iterator[Part]:
 
 def head_gradients(loaded: LoadedModel, question: HeadGradients) -> Iterator[GradientPart]:
     """The parts of the answer: one a batch, after one that says which items are left out."""
-    from evidence.questions.head_gradients import GradientPart
-
     info = loaded.info
     refuse_heads(info, [(0, 0)])
     rows, left_out = _rows(loaded, question.items)

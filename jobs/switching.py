@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from evidence.items import Head, LeftOut
 from evidence.material import Material
 from evidence.questions.head_gradients import Gradients, HeadGradients
-from evidence.questions.switch_off import Head, LeftOut, SwitchedOff, SwitchOff
+from evidence.questions.switch_off import SwitchedOff, SwitchOff
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.types import FloatArray, duration

@@ -37,6 +37,7 @@ _PLACES: Final = (
     "model_zoo.questions",
     "serving.messages",
     "analysis.corpus",
+    "evidence.items",
     "evidence.questions",
     "training.measure_quality",
     "training.finetuning.data",

@@ -8,25 +8,13 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from evidence.questions.switch_off import HiddenWord, Item, LeftOut, check_items
+from evidence.items import GradientPart, HiddenWord, Item, LeftOut, check_items
 from model_zoo.question import Streamed, normalize
 from model_zoo.types import FloatArray
 from model_zoo.types.arrays import ReadOnly, lock
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
-
-
-@dataclass(frozen=True, slots=True)
-class GradientPart(ReadOnly):
-    """What one batch adds to the gradients (k, layers, heads) of some of the items."""
-
-    items: tuple[int, ...]
-    gradients: FloatArray
-    left_out: tuple[tuple[int, LeftOut], ...] = ()
-
-    def __post_init__(self) -> None:
-        lock(self, "gradients")
 
 
 @dataclass(frozen=True, slots=True)

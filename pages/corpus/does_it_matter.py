@@ -13,8 +13,8 @@ import streamlit as st
 from analysis.corpus.importance import Curve, Foretold, Mean
 from analysis.corpus.relation_names import short
 from analysis.minimal_pairs import read
+from evidence.items import LabelledText
 from evidence.material import of_labels, of_pairs
-from evidence.questions.switch_off import LabelledText
 from jobs.mattering import Mattering
 from jobs.pruning import GREEDY_SECONDS, Pruning
 from jobs.tuning import Tuning

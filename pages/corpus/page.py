@@ -17,7 +17,7 @@ PAGE = Page(
     views=views_of("corpus"),
     scene=scene.make,
     left_out=scene.left_out,
-    shows=lambda spec: "yes, the encoder's" if spec.cross_attention else "yes",
+    shows=scene.shows,
 )
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from analysis.corpus.relations import Found, Relation
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
-from model_zoo.types import ModelInfo, counted
+from model_zoo.types import ModelInfo, ModelSpec, counted
 from pages.corpus import running, source
 from pages.corpus.fields import RELATION
 from pages.corpus.source import Source
@@ -86,6 +86,15 @@ def make(_view: View[Scene]) -> Scene:
     running.draw(model, chosen)
     info = engine().info(model)
     return Scene(chosen, info, running.results(info, chosen))
+
+
+def shows(spec: ModelSpec) -> str:
+    """What the page shows of a model."""
+    if not spec.heads:
+        return "no attention"
+    if spec.cross_attention:
+        return "yes, the encoder's"
+    return "yes" if spec.mlm else "all but switching off"
 
 
 def left_out(_scene: Scene) -> str:

@@ -16,8 +16,8 @@ from analysis.corpus.importance import Head, Matters, Mean
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
+from evidence.items import HiddenWord, Item, LeftOut, SentencePair
 from evidence.material import Kind, Material, of_relation
-from evidence.questions.switch_off import HiddenWord, Item, LeftOut, SentencePair
 from jobs.mattering import Mattering
 from jobs.switching import Answers
 from model_zoo.errors import InvalidInput

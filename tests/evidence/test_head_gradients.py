@@ -11,8 +11,9 @@ import torch
 from checkpoints import SENTENCES
 from tuning import classifier
 
+from evidence.items import HiddenWord, Item, LabelledText, SentencePair
 from evidence.questions.head_gradients import HeadGradients
-from evidence.questions.switch_off import HiddenWord, Item, LabelledText, SentencePair, SwitchOff
+from evidence.questions.switch_off import SwitchOff
 from evidence.switching import _rows, _scores
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import NotSupported

@@ -14,7 +14,8 @@ import torch
 from checkpoints import SENTENCES, WITH_HEAD
 from tuning import classifier
 
-from evidence.questions.switch_off import Head, HiddenWord, LabelledText, SentencePair, SwitchedOff, SwitchOff
+from evidence.items import Head, HiddenWord, LabelledText, SentencePair
+from evidence.questions.switch_off import SwitchedOff, SwitchOff
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.questions.ablate import Ablate

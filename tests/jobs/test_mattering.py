@@ -14,8 +14,8 @@ from safetensors.numpy import load_file, save_file
 from analysis.corpus.relations import Relation
 from analysis.corpus.sentences import Sentence, plain_words
 from analysis.minimal_pairs import MinimalPair
+from evidence.items import HiddenWord, LabelledText
 from evidence.material import Material, of_labels, of_pairs, of_relation
-from evidence.questions.switch_off import HiddenWord, LabelledText
 from jobs import pruning
 from jobs.mattering import Mattering
 from jobs.pruning import Pruning

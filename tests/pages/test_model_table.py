@@ -24,24 +24,51 @@ BERT = spec("bert", "x")
 @pytest.mark.parametrize(
     ("model", "shown"),
     [
-        (BERT, ("yes", "yes", "yes", "yes", "yes", "yes", "yes")),
-        (replace(BERT, nsp=None), ("yes", "yes", "no NSP head", "yes", "yes", "yes", "yes")),
-        (replace(BERT, nsp="SOP"), ("yes", "yes", "yes, as SOP", "yes", "yes", "yes", "yes")),
+        (BERT, ("yes", "yes", "yes", "yes", "yes", "yes", "yes", "yes")),
+        (replace(BERT, nsp=None), ("yes", "yes", "no NSP head", "yes", "yes", "yes", "yes", "yes")),
+        (replace(BERT, nsp="SOP"), ("yes", "yes", "yes, as SOP", "yes", "yes", "yes", "yes", "yes")),
         (
             replace(BERT, mlm=False, nsp=None),
-            ("yes", "no MLM head", "no NSP head", "yes", "no prediction to track", "all but predictions", "yes"),
+            (
+                "yes",
+                "no MLM head",
+                "no NSP head",
+                "yes",
+                "all but switching off",
+                "no prediction to track",
+                "all but predictions",
+                "yes",
+            ),
         ),
         (
             spec("gpt2", "x"),
-            ("yes, causal", "no MLM head", "no NSP head", "yes", "yes", "all but predictions", "no, only encoders"),
+            (
+                "yes, causal",
+                "no MLM head",
+                "no NSP head",
+                "yes",
+                "all but switching off",
+                "yes",
+                "all but predictions",
+                "no, only encoders",
+            ),
         ),
         (
             spec("bart", "x"),
-            ("encoder, decoder, cross", "yes", "no NSP head", "yes, the encoder's", "yes", "yes", "no, only encoders"),
+            (
+                "encoder, decoder, cross",
+                "yes",
+                "no NSP head",
+                "yes, the encoder's",
+                "yes, the encoder's",
+                "yes",
+                "yes",
+                "no, only encoders",
+            ),
         ),
         (
             replace(BERT, heads=0, nsp=None),
-            ("no attention", "yes", "no NSP head", "yes", "all but heads", "all but attention", "yes"),
+            ("no attention", "yes", "no NSP head", "yes", "no attention", "all but heads", "all but attention", "yes"),
         ),
     ],
 )
@@ -51,8 +78,18 @@ def test_what_is_said_of_a_model(model: registry.ModelSpec, shown: tuple[str, ..
 
 def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> None:
     head, line, *rows = [row.strip("| ").split(" | ") for row in table.markdown().splitlines()]
-    assert head == ["models", "Attention", "Masked words", "Next sentence", "Layers", "Cause", "Compare", "Train"]
-    assert line == ["---"] * 8
+    assert head == [
+        "models",
+        "Attention",
+        "Masked words",
+        "Next sentence",
+        "Layers",
+        "Corpus",
+        "Cause",
+        "Compare",
+        "Train",
+    ]
+    assert line == ["---"] * 9
     said = {name: tuple(shown) for names, *shown in rows for name in names.split("; ")}
     assert said == {model.name: claims(model) for model in registry.MODELS.values()}
     assert sum(len(names.split("; ")) for names, *_ in rows) == len(registry.MODELS)
