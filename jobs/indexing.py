@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import secrets
-import shutil
 import time
 from collections.abc import Generator
 from contextlib import closing, suppress
@@ -17,10 +16,10 @@ from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.process_folder import ProcessFolder
 from model_zoo.questions.encode_states import EncodeStates
+from model_zoo.tuned import room_left
 from model_zoo.types import counted, duration
 
 FOLDER: Final = ProcessFolder("inside-bert-index-")
-_RESERVE: Final = 500_000_000  # bytes of the disk never taken: the app itself and its logs write to the same one
 _AT_ONCE: Final = 128  # sentences between two looks at the disk
 _STEP: Final = 16  # sentences between two chances to stop
 _FULL: Final = "The index of this layer does not fit on the disk; it holds the part of the corpus that did."
@@ -68,7 +67,7 @@ class Indexing(Job):
         FOLDER.sweep()  # of processes that were killed
         try:
             for start in range(0, len(self.corpus), _AT_ONCE):
-                if shutil.disk_usage(FOLDER.made()).free < _RESERVE:
+                if room_left(FOLDER.made()) <= 0:
                     raise ModelZooError(_FULL)
                 yield from self._read(range(start, min(start + _AT_ONCE, len(self.corpus))))
                 if self.index is not None and self.index.full:

@@ -190,7 +190,7 @@ def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
     root = _made_root()
     most = default_limit(root) if _most is None else _most
     there = {entry: _size(entry) for entry in root.iterdir()}
-    taken, free = sum(there.values()), _free(root)
+    taken, free = sum(there.values()), room_left(root)
     going = []
     others = [entry for entry in there if entry.stem != place.stem and not _being_read[entry]]
     may_go = [entry for entry in others if entry.suffix or not place.suffix]
@@ -210,8 +210,8 @@ def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
         remove(entry)
 
 
-def _free(root: Path) -> int:
-    """Bytes that may be taken."""
+def room_left(root: Path) -> int:
+    """Bytes that may be taken where a folder lies, on a disk or in memory: the app itself needs some."""
     free = shutil.disk_usage(root).free
     if not in_memory(root):
         return free - _RESERVE

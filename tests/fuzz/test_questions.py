@@ -14,8 +14,11 @@ from fuzzing import A_QUESTION, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 from strategies import TYPED
 
+from analysis.corpus.pattern import KINDS, Kind, Pattern
+from analysis.corpus.sentences import Sentence, plain_words
+from evidence.questions.look import Look
 from model_zoo import Engine, questions
-from model_zoo.errors import ModelZooError
+from model_zoo.errors import InvalidInput, ModelZooError
 from model_zoo.question import Comparison, Question
 from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
@@ -29,6 +32,8 @@ QUESTIONS: list[type[Any]] = [
     for one in vars(importlib.import_module(f"model_zoo.questions.{module}")).values()
     if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
 ]
+
+QUESTIONS.append(Look)
 
 # What asks for a model, or for one of a few words besides.
 FEW = {DescribeModel, ExplainRefusal, ReadProjections, ReadVocabulary}
@@ -50,7 +55,30 @@ _CHANGES = st.builds(
     edges=_EDGES,
     hidden=_MANY,
 )
+
+
+def _sentence(text: str, tags: list[str]) -> Sentence:
+    spans = tuple(plain_words(text))
+    labels = tuple(tags[place % len(tags)] for place in range(len(spans)))
+    return Sentence(len(text), text, spans, labels, labels, tuple(range(-2, len(spans) - 2)))
+
+
+def _pattern(made: tuple[Kind, str]) -> Pattern:
+    try:
+        return Pattern.parsed(*made)
+    except InvalidInput as error:
+        one_sentence(str(error))
+        return Pattern("word", ("the",))
+
+
+_PATTERN = st.tuples(st.sampled_from(KINDS), _TEXT | st.sampled_from(["X", "the", "[SEP]", ",", "##s"])).map(_pattern)
+_TAGS = st.lists(st.sampled_from(["X", "_", "nsubj"]) | _TEXT, min_size=1, max_size=3)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "sentences": st.lists(st.builds(_sentence, _TEXT, _TAGS), max_size=3).map(tuple),
+    "query": _PATTERN,
+    "key": _PATTERN,
+    "joined": st.booleans(),
+    "most": _NUMBERS,
     "text": _TEXT,
     "a": _TEXT,
     "b": _TEXT,

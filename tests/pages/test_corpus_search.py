@@ -321,7 +321,7 @@ def test_another_sentence_is_one_of_the_corpus(search: Open) -> None:
 def test_why_reading_failed_is_said(search: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
     app = search(search="nearest")
     button(app, "Read 1,000").click().run()
-    monkeypatch.setattr("jobs.indexing._RESERVE", 10**18)
+    monkeypatch.setattr("jobs.indexing.room_left", lambda _folder: 0)
     (job,) = jobs
     while job.running:
         job.advance()
