@@ -12,6 +12,7 @@ from analysis.corpus.pattern import Pattern
 from analysis.corpus.sentences import Sentence
 from model_zoo.errors import InvalidInput
 from model_zoo.question import Streamed
+from model_zoo.text import check_texts
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -45,6 +46,7 @@ class Look(Streamed[Looks, Looks]):
     def check(self) -> None:
         if not 1 <= len(self.sentences) <= MOST_SENTENCES:
             raise InvalidInput(f"A question is about 1 to {MOST_SENTENCES:,} sentences. Ask for them in parts.")
+        check_texts([sentence.text for sentence in self.sentences])
         if not 1 <= self.most <= MOST_HITS:
             raise InvalidInput(f"{self.most} pairs of each head cannot be kept. Choose 1 to {MOST_HITS:,}.")
         if self.head is not None and self.layer is None:

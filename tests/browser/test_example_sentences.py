@@ -64,3 +64,21 @@ def test_a_text_too_long_for_an_address_is_opened_by_a_click(mounted: Callable[.
     expect(link).to_have_attribute("href", "attention?layer=3")
     link.click()
     assert page.evaluate("told") == [["open", [0, 0]]]
+
+
+def test_a_sentence_opens_in_this_visit_and_back_leads_to_the_list(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    page = here.open(f"{app_url}/corpus?view=search&model=embedded/tinybert&from=NOUN&to_is=upos&to=DET")
+    row = page.locator(".examples .row").nth(1)
+    here.wait_until_idle()
+    text = row.locator(".sentence").text_content() or ""
+    before = page.url
+    here.until(
+        lambda: row.get_by_role("link", name="Attention").click(),
+        lambda patience: page.wait_for_url("**/attention?**", timeout=patience),
+    )
+    expect(page.get_by_label("Text", exact=True)).to_have_value(text)
+    page.go_back()
+    expect(page.locator(".examples .sentence").nth(1)).to_have_text(text)
+    here.wait_until_idle()
+    assert page.url == before
