@@ -106,7 +106,7 @@ def _best(scene: Scene) -> None:
         choose(layer, head)
 
     figures.show(
-        partial(relation_dots.relation_dots, rows, what="share of held-out words whose partner is found"),
+        partial(relation_dots.relation_dots, rows, what="share of held-out words"),
         "relations best",
         "relations",
         clicked,
@@ -133,23 +133,24 @@ def _all(scene: Scene, chosen: Found) -> None:
         RELATION.value = written(found[at].relation)
         choose(layer, head)
 
-    figures.show(
-        partial(
-            relation_matrix,
-            survey.every_head(),
-            [short(one.relation) for one in found],
-            values,
-            lows,
-            highs,
-            [one.head for one in found],
-            {name: shares for name, shares in beside.items() if len(shares) == len(found)},
-            chosen=(found.index(chosen), scene.place),
-            what="share of held-out words",
-        ),
-        "relations all",
-        "relations-all-heads",
-        clicked,
-    )
+    with st.container(key="wide relations"):
+        figures.show(
+            partial(
+                relation_matrix,
+                survey.every_head(),
+                [short(one.relation) for one in found],
+                values,
+                lows,
+                highs,
+                [one.head for one in found],
+                {name: shares for name, shares in beside.items() if len(shares) == len(found)},
+                chosen=(found.index(chosen), scene.place),
+                what="share of held-out words",
+            ),
+            "relations all",
+            "relations-all-heads",
+            clicked,
+        )
     caption("A diamond marks each relation's best head of the half that chooses. Click a cell to see its sentences.")
 
 
