@@ -248,7 +248,8 @@ def _said(asked: _Asked, looks: Looks, best: int) -> str:
     layer, head, n = looks.layer[best] + 1, looks.head[best] + 1, int(looks.n[best])
     name = f"**Layer {layer}, head {head}**"
     pair = as_text(f"from {asked.query} to {asked.key}")
-    many = f"{name} looks {pair} the most" if len(looks.layer) > 1 else f"{name} looks {pair}"
+    n_heads = len(looks.layer)
+    many = f"{name} looks {pair} the most of {n_heads} heads" if n_heads > 1 else f"{name} looks {pair}"
     share = looks.strongest[best] / n
     return (
         f"{many}: on average **{percent(looks.mean[best])}** of the attention goes there, over {counted(n, 'pair')} in "

@@ -85,7 +85,10 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
     looks = engine.ask(Look(TINY, corpus.some(drawn.tolist()), query, key, joined=True))
     best = int(np.argmax(looks.mean))
     text = said(app)
-    assert f"**Layer {looks.layer[best] + 1}, head {looks.head[best] + 1}** looks from VERB to obj the most" in text
+    assert (
+        f"**Layer {looks.layer[best] + 1}, head {looks.head[best] + 1}** looks from VERB to obj the most of 8 heads: "
+        in text
+    )
     assert f"**{percent(looks.mean[best])}** of the attention" in text
     assert f"over {looks.n[best]} pairs in {looks.n_found} sentences" in text
     assert f"uniform attention would give {percent(looks.expected[best])}" in text
