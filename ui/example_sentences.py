@@ -86,7 +86,7 @@ def _attention(one: ExampleSentence, model: str) -> dict[str, Any]:
 
 
 def _cause(one: ExampleSentence, model: str) -> dict[str, Any]:
-    """The head off; the word is masked that the sentence names, or that whose prediction changes most."""
+    """The head off; the word is masked and followed that the sentence names, or that whose prediction changes most."""
     assert one.layer is not None
     assert one.head is not None
     return {
@@ -94,7 +94,7 @@ def _cause(one: ExampleSentence, model: str) -> dict[str, Any]:
         "pair": "",
         "model": model,
         "off": (f"{one.layer + 1}.{one.head + 1}",),
-        "answer": "",
+        "answer": "" if one.query is None or len(one.masked) != 1 else one.text[slice(*one.query)],
         "against": "",
         "view": "heads",
         "masks": one.masked,

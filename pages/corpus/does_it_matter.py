@@ -23,7 +23,7 @@ from pages.corpus import switching_off
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import go_there, open_head
 from pages.corpus.scene import Scene, written
-from pages.corpus.switching_off import NOUNS, SCORES, SHARES, Tried
+from pages.corpus.switching_off import NOUNS, SCORES, SHARES, SHORT, Tried
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import acceptability
 from ui import Field, View, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
@@ -298,7 +298,7 @@ def _curves(job: Pruning, tried: Tried) -> None:
         partial(
             pruning,
             curves,
-            f"share where {SHARES[tried.kind]}" if right else f"change of {SCORES[tried.kind]} (nats)",
+            f"share where {SHARES[tried.kind]}" if right else f"change of {SHORT[tried.kind]} (nats)",
             len(job.heads),
             percent=right,
             baseline=None if chance is None else (called, chance),

@@ -37,6 +37,8 @@ SCORES: Final[Mapping[Kind, str]] = {
     "labels": "ln P of the right label",
 }
 """What is measured, by what heads are tried on."""
+SHORT: Final[Mapping[Kind, str]] = {**SCORES, "pairs": "ln P(right) − ln P(wrong)"}
+"""The same for axes, which a phone has little room for."""
 SHARES: Final[Mapping[Kind, str]] = {
     "words": "the hidden word is the best guess",
     "pairs": "the right sentence is preferred",
@@ -160,7 +162,7 @@ def evidence(job: Mattering, tried: Tried) -> None:
     st.markdown(as_text(sentence(matters, tried)))
     caption(basis(job, matters))
     figures.show(
-        partial(switched_off, matters, f"change of {SCORES[tried.kind]} (nats)"),
+        partial(switched_off, matters, f"change of {SHORT[tried.kind]} (nats)"),
         "corpus switched off",
         "switched-off",
     )
@@ -288,7 +290,7 @@ def losing(scene: Scene, job: Mattering) -> None:
     ]
     if not shown:
         return
-    st.markdown(f"**Where {SCORES[material.kind]} falls most**")
+    st.markdown(f"**Where {SHORT[material.kind]} falls most**")
     example_sentences.show(
         shown, scene.info, "corpus losing most", "losing-most", what="change (nats)", first=_FIRST, table=False
     )

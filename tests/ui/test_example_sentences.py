@@ -73,6 +73,11 @@ def test_every_way_sets_fields_of_its_page(engine: Engine) -> None:
     assert read["Cause"]["off"] == ("3.4",)
     assert read["Cause"]["find"] is True
 
+    (_, (*_, hidden)) = example_sentences._ways([replace(CAT, masked=(3,))], info)
+    assert (hidden[0]["masks"], hidden[0]["answer"], hidden[0]["find"]) == ((3,), "sat", False)
+    (_, (*_, pieces)) = example_sentences._ways([replace(CAT, masked=(3, 4))], info)
+    assert (pieces[0]["masks"], pieces[0]["answer"]) == ((3, 4), "")
+
     without_words = replace(info, mlm=False, lm=False)
     assert [label for label, _, _ in example_sentences._ways([CAT], without_words)] == ["Attention"]
     assert [label for label, _, _ in example_sentences._ways([replace(CAT, head=None)], info)] == ["Attention"]
