@@ -12,6 +12,9 @@ import pytest
 from gated import PATIENCE
 from on_screen import button, said
 from streamlit.testing.v1 import AppTest
+from train_page import PAGE as TRAIN
+from train_page import TINY as TRAINED
+from train_page import train, tuned
 from tuning import classifier
 
 from analysis.corpus.importance import Effect, Matters, Mean, compared_sets, mean_of
@@ -27,7 +30,7 @@ from model_zoo.types import with_interval
 from pages.corpus import does_it_matter, switching_off
 from pages.corpus.switching_off import Tried, sentence
 from training.finetuning.data import Data, Labelled
-from training.finetuning.sets import acceptability
+from training.finetuning.sets import SETS, acceptability
 from ui.precomputed import heads
 
 PAGE = "pages/corpus/page.py"
@@ -235,3 +238,21 @@ def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
     assert job.foretold is None
     assert "With layer 1, head 2 off, ln P of " in said(app)
     assert "corpus switched off" in charts(app)
+
+
+def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = train(open_page(TRAIN, **TRAINED))
+    model = tuned(app).id
+    monkeypatch.setattr("ui.tuned.mine", lambda: {model: "My classifier"})  # AppTest asks for names outside of a visit
+    app.switch_page(PAGE)
+    for name, value in {"view": "matters", "model": model, "layer": "2", "head": "3"}.items():
+        app.query_params[name] = value
+    app.run()
+    assert "The held-out test split of the data that this model was trained on." in said(app)
+    job = begun(app, Mattering, "Switch 2.3 off")
+    test = {item.text for item in SETS["sentiment"].items("test")}
+    assert {item.text for item in job.material.some(job.answers.places)} <= test  # type: ignore[union-attr]
+    assert job.material.chance == 0.5
+    assert "The right label is the most probable in " in said(app)
