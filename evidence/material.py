@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from analysis.corpus.relations import ALL, Relation, asked_of
-from analysis.corpus.sentences import Sentence, is_judged
+from analysis.corpus.sentences import Corpus, is_judged
 from analysis.minimal_pairs import MinimalPair
 from evidence.items import HiddenWord, Item, LabelledText, SentencePair
 
@@ -73,27 +73,19 @@ def _drawn(n: int, most: int = MOST) -> list[int]:
     return sorted(np.random.default_rng(_SEED).choice(n, most, replace=False).tolist())
 
 
-def of_relation(sentences: Iterable[Sentence], relation: Relation, name: str) -> Material:
-    """Every word that looks along a relation, hidden once: a dependent ("up"), or the head of one or more ("down")."""
-    found: list[tuple[int, Item, bool]] = []
-    for sentence in sentences:
-        placed = np.ones(len(sentence), dtype=bool)
-        queries = {
-            asked.query
-            for asked in asked_of(sentence, placed)
-            if asked.relation == relation or (relation == ALL and asked.relation.direction == "up")
-        }
-        found += [
-            (sentence.number, HiddenWord(sentence.text, sentence.spans[query]), sentence.judged)
-            for query in sorted(queries)
-        ]
-    taken = [found[place] for place in _drawn(len(found))]
+def of_words(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name: str) -> Material:
+    """Words, each hidden once however often it is named: the numbers of their sentences, and their places in these."""
+    longest = 1 + int(np.max(places, initial=0))
+    found = np.unique(np.asarray(numbers, dtype=np.int64) * longest + np.asarray(places, dtype=np.int64))
+    taken = [divmod(int(found[place]), longest) for place in _drawn(len(found))]
+    sentences = corpus.some(number for number, _ in taken)
+    spans = (sentence.spans[place] for sentence, (_, place) in zip(sentences, taken, strict=True))
     return Material(
         kind="words",
         name=name,
-        items=tuple(item for _, item, _ in taken),
-        clusters=tuple(number for number, _, _ in taken),
-        judged=tuple(judged for _, _, judged in taken),
+        items=tuple(HiddenWord(sentence.text, span) for sentence, span in zip(sentences, spans, strict=True)),
+        clusters=tuple(number for number, _ in taken),
+        judged=tuple(sentence.judged for sentence in sentences),
         n_all=len(found),
     )
 

@@ -17,7 +17,7 @@ from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
 from evidence.items import HiddenWord, Item, LeftOut, SentencePair
-from evidence.material import Kind, Material, of_relation
+from evidence.material import Kind, Material, of_words
 from jobs.mattering import Mattering
 from jobs.switching import Answers
 from model_zoo.errors import InvalidInput
@@ -74,7 +74,12 @@ def words_of(scene: Scene, relation: Relation) -> Tried:
     """The words from which a head would look along a relation, hidden one at a time."""
     name = f"{scene.source.fingerprint} {written(relation)}"
     hidden = "a word" if relation == ALL else f"the {ends(relation)[0]}"
-    return Tried(name, "words", lambda: of_relation(scene.corpus, relation, name), hidden)
+
+    def make() -> Material:
+        cases = scene.found.survey.cases.of_relation(relation)
+        return of_words(scene.corpus, cases.sentence, cases.query, name)
+
+    return Tried(name, "words", make, hidden)
 
 
 def panel(scene: Scene, relation: Relation) -> None:

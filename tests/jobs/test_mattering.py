@@ -11,11 +11,10 @@ import pytest
 from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH
 from safetensors.numpy import load_file, save_file
 
-from analysis.corpus.relations import Relation
-from analysis.corpus.sentences import Sentence, plain_words
+from analysis.corpus.sentences import Corpus, plain_words
 from analysis.minimal_pairs import MinimalPair
 from evidence.items import HiddenWord, LabelledText
-from evidence.material import Material, of_labels, of_pairs, of_relation
+from evidence.material import Material, of_labels, of_pairs, of_words
 from jobs import pruning
 from jobs.mattering import Mattering
 from jobs.pruning import Pruning
@@ -196,22 +195,17 @@ def test_too_few_items_are_refused(engine: Engine) -> None:
         Pruning(engine, "embedded/tinybert", words(1), (2, 4))
 
 
-def sentence(number: int, text: str, deprel: tuple[str, ...], heads: tuple[int, ...]) -> Sentence:
-    spans = tuple(plain_words(text))
-    return Sentence(number, text, spans, ("_",) * len(spans), deprel, heads)
-
-
-def test_words_of_a_relation() -> None:
-    """A verb with two objects is hidden once; the objects are two."""
-    text = "Cats like mice birds ."
-    found = [sentence(3, text, ("nsubj", "root", "obj", "obj", "punct"), (1, -1, 1, 1, 1))]
-    down, up = of_relation(found, Relation("obj", "down"), ""), of_relation(found, Relation("obj", "up"), "")
-    assert [text[slice(*item.span)] for item in down.items] == ["like"]  # type: ignore[union-attr]
-    assert [text[slice(*item.span)] for item in up.items] == ["mice", "birds"]  # type: ignore[union-attr]
-    assert up.clusters == (3, 3)
-    assert (up.kind, up.n_all, up.chance) == ("words", 2, None)
-    every = of_relation(found, Relation("all", "up"), "all")
-    assert [text[slice(*item.span)] for item in every.items] == ["Cats", "mice", "birds"]  # type: ignore[union-attr]
+def test_words_of_sentences() -> None:
+    """A verb that is named for each of its objects is hidden once."""
+    corpus = Corpus()
+    for text in ("Dogs sleep .", "Cats like mice birds ."):
+        corpus.add(text, plain_words(text))
+    found = of_words(corpus, [1, 1, 1, 0], [1, 1, 3, 0], "words")
+    assert [item.text[slice(*item.span)] for item in found.items] == ["Dogs", "like", "birds"]  # type: ignore[union-attr]
+    assert found.clusters == (0, 1, 1)
+    assert found.judged == (corpus.sentence(0).judged, *[corpus.sentence(1).judged] * 2)
+    assert (found.kind, found.name, found.n_all, found.chance) == ("words", "words", 3, None)
+    assert len(of_words(corpus, [], [], "none")) == 0
 
 
 def test_of_many_items_some_are_drawn() -> None:

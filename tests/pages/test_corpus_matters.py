@@ -20,7 +20,7 @@ from tuning import classifier
 from analysis.corpus.importance import Effect, Matters, Mean, compared_sets, mean_of
 from analysis.corpus.reading import built_in
 from analysis.corpus.relations import Relation
-from evidence.material import of_pairs, of_relation
+from evidence.material import of_pairs, of_words
 from evidence.questions.switch_off import SwitchOff
 from jobs import Desk, Job, mattering, pruning
 from jobs.mattering import Mattering
@@ -70,7 +70,11 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in said(app)
     job = begun(app, Mattering, "Switch 1.2 off")
-    material = of_relation(built_in(), Relation("obj", "down"), "")
+    cases = heads.unpacked(heads.file_of(TINY).read_bytes())[2].survey.cases.of_relation(Relation("obj", "down"))
+    material = of_words(built_in(), cases.sentence, cases.query, "")
+    first = built_in().sentence(int(cases.sentence.min()))
+    verbs = {first.heads[place] for place, deprel in enumerate(first.deprel) if deprel == "obj"}
+    assert {item.span for item in material.items if item.text == first.text} == {first.spans[place] for place in verbs}  # type: ignore[union-attr]
     assert job.material.items == material.items
     answers = engine.ask(SwitchOff(TINY, material.items, (((0, 1),),)))
     change = mean_of(answers.scores[1] - answers.scores[0], material.clusters)
