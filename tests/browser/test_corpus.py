@@ -1,0 +1,85 @@
+"""A treebank of one's own on Corpus, from the upload to the question whether a head matters: what is seen is held
+against what the engine says of the same sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser.test_attention_page import expect_head
+from journeys import choose, expect_view, open_view, step
+from playwright.sync_api import Page, expect
+
+from analysis.corpus.reading import read_corpus
+from analysis.corpus.relations import Relation, findings
+from analysis.probing.template_trees import template_conllu
+from evidence.asking import survey
+from evidence.material import of_relation
+from model_zoo import Engine
+
+pytestmark = pytest.mark.browser
+
+TINY = "embedded/tinybert"
+OBJECTS = Relation("obj", "down")
+
+
+def test_the_head_of_objects_is_found_opened_and_switched_off(
+    visit: Callable[..., Any], app_url: str, engine: Engine, tmp_path: Path
+) -> None:
+    treebank = tmp_path / "own.conllu"
+    treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
+    corpus = read_corpus([(treebank.name, treebank.read_bytes())])
+    *_, measured = survey(engine, TINY, corpus)
+    found = findings(measured.cases).of(OBJECTS)
+    assert found is not None
+    layer, head = (each + 1 for each in measured.head(found.head))
+    n_verbs = len(of_relation(corpus, OBJECTS, "verbs").tried)
+
+    here = visit(height=1400)
+    page: Page = here.open(f"{app_url}/corpus?model={TINY}&view=relations")
+    with step(here):
+        page.get_by_role("button", name="Sentences: built-in").click()
+        page.get_by_test_id("stFileUploader").first.locator("input").set_input_files(treebank)
+        expect(page.get_by_text(f"{len(corpus)} sentences, ")).to_be_visible()
+        page.keyboard.press("Escape")
+    with step(here):
+        page.get_by_role("button", name=f"Measure {len(corpus)} sentences").click()
+        expect(page.get_by_text("the best head with random weights").first).to_be_visible()  # the second of three steps
+        expect(page.get_by_role("button", name=f"Measure {len(corpus)} sentences")).to_be_visible()
+    with step(here):
+        said = page.get_by_text(f"of {found.n_judged} held-out words, the object is where its verb looks most").first
+        here.until(  # the page is drawn again when the work ends, which closes the list
+            lambda: choose(here, "Relation", "obj: verb → object"),
+            lambda patience: expect(said).to_contain_text(f"Layer {layer}, head {head}: in ", timeout=patience),
+        )
+        share = re.search(r"in (\d+)%", said.inner_text())
+        assert share is not None
+        assert int(share[1]) == round(100 * found.accuracy.share)
+    example = page.locator(".examples .row").first
+    sentence = example.locator(".sentence").inner_text()
+    assert sentence in corpus.texts
+    with step(here):
+        example.get_by_role("link", name="Attention").click()
+        expect(page.get_by_role("heading", name="Attention", exact=True, level=1)).to_be_visible()
+        expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(sentence)
+        expect_head(page, layer, head)
+    with step(here):
+        page.go_back()
+        expect_view(page, "Relations")
+        expect(said).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name=f"Open layer {layer}, head {head}").click()
+        expect_view(page, "A head")
+        expect(page.get_by_text(f"Layer {layer}, head {head}: in ").first).to_be_visible()
+    with step(here):
+        open_view(page, "Does it matter?")
+        expect(page.get_by_role("button", name=f"Switch {layer}.{head} off", exact=True)).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name=f"Switch {layer}.{head} off", exact=True).click()
+        expect(page.get_by_text("Every head: what its gradient foretells")).to_be_visible()
+        off = page.get_by_text(f"With layer {layer}, head {head} off, ").first
+        expect(off).to_contain_text(f"over {n_verbs} words in ")
