@@ -18,7 +18,6 @@ from analysis.corpus.reading import read_corpus
 from analysis.corpus.relations import Relation, findings
 from analysis.probing.template_trees import template_conllu
 from evidence.asking import survey
-from evidence.material import of_relation
 from model_zoo import Engine
 
 pytestmark = pytest.mark.browser
@@ -37,7 +36,7 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     found = findings(measured.cases).of(OBJECTS)
     assert found is not None
     layer, head = (each + 1 for each in measured.head(found.head))
-    n_verbs = len(of_relation(corpus, OBJECTS, "verbs").tried)
+    n_verbs = len(measured.cases.of_relation(OBJECTS))
 
     here = visit(height=1400)
     page: Page = here.open(f"{app_url}/corpus?model={TINY}&view=relations")
