@@ -17,7 +17,7 @@ from evidence.questions.survey_heads import SurveyHeads
 from pages.corpus import looking, switching_off
 from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.heads import go_there, open_head
-from pages.corpus.in_words import evidence
+from pages.corpus.in_words import beside, evidence
 from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
 from pages.corpus.relations import SHOW
@@ -61,6 +61,7 @@ def draw(scene: Scene) -> None:
     with picture:
         _numbers(scene, numbers)
     with examples:
+        st.markdown(_beside(scene, found))
         _examples(scene)
         _own_sentence(scene)
     if found is not None:
@@ -77,16 +78,25 @@ def _relation(scene: Scene) -> Found | None:
 
 
 def _said(scene: Scene, numbers: Numbers, found: Found | None) -> str:
-    """The head in a sentence or two."""
+    """The head in a sentence: the relation that it finds best, or where it looks."""
+    if found is not None:
+        return evidence(scene, found, scene.place)
+    measure = numbers.measures["delimiter" if "delimiter" in numbers.measures else "previous"]
+    return f"**Layer {scene.layer + 1}, head {scene.head + 1}**: {_share(measure, scene.place)}."
+
+
+def _beside(scene: Scene, found: Found | None) -> str:
+    """What that is compared with, and what the head is called by its numbers."""
+    said = []
+    if found is not None:
+        said.append(beside(scene, found, scene.place))
+        if found.head != scene.place:
+            said.append("It is not the best head of any relation; this is the one it finds best.")
     label = scene.found.survey.table().labels[scene.place]
-    kind = "No rule of “Kinds of heads” fits it" if label == "mixed" else f"By its numbers it is “{as_text(label)}”"
-    if found is None:
-        measure = numbers.measures["delimiter" if "delimiter" in numbers.measures else "previous"]
-        return f"**Layer {scene.layer + 1}, head {scene.head + 1}**: {_share(measure, scene.place)}. {kind}."
-    best = (
-        "" if found.head == scene.place else " It is not the best head of any relation; this is the one it finds best."
+    said.append(
+        "No rule of “Kinds of heads” fits it." if label == "mixed" else f"By its numbers it is “{as_text(label)}”."
     )
-    return f"{evidence(scene, found, scene.place)}{best} {kind}."
+    return " ".join(said)
 
 
 def _share(measure: HeadMeasure, place: int) -> str:

@@ -23,9 +23,7 @@ def compared(scene: Scene, found: Found) -> dict[str, float]:
 
 
 def evidence(scene: Scene, found: Found, place: int) -> str:
-    """How often a head finds a relation's partner on the half that judges, beside the baselines; ``place`` is the
-    head's among all.
-    """
+    """How often a head finds a relation's partner on the half that judges; ``place`` is the head's among all."""
     survey = scene.found.survey
     layer, head = survey.head(place)
     if place == found.head:
@@ -36,6 +34,14 @@ def evidence(scene: Scene, found: Found, place: int) -> str:
     start, end = ends(found.relation)
     where = "the head of its phrase is" if found.relation == ALL else f"the {end} is"
     looks = "a word" if found.relation == ALL else f"its {start}" if start != end else "the other"
+    return (
+        f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({percent(low)} to {percent(high)}) of "
+        f"{found.n_judged:,} held-out words, {where} where {looks} looks most."
+    )
+
+
+def beside(scene: Scene, found: Found, place: int) -> str:
+    """What a head is compared with, on the same words; of the best one whether it is more than the offset."""
     others = [
         f"the best fixed offset ({_offset(found.offset)}) {percent(found.by_offset.share)}",
         f"uniform attention {percent(found.chance)}",
@@ -54,11 +60,7 @@ def evidence(scene: Scene, found: Found, place: int) -> str:
             if found.p <= 0.05
             else f" It is not clearly better than the offset ({_p(found.p)})."
         )
-    return (
-        f"**Layer {layer + 1}, head {head + 1}**: in **{percent(share)}** ({percent(low)} to {percent(high)}) of "
-        f"{found.n_judged:,} held-out words, {where} where {looks} looks most. "
-        f"{others[0][0].upper()}{'; '.join(others)[1:]}.{verdict}{more}"
-    )
+    return f"{others[0][0].upper()}{'; '.join(others)[1:]}.{verdict}{more}"
 
 
 def _p(p: float) -> str:

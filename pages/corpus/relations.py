@@ -15,7 +15,7 @@ from analysis.corpus.relations import FEWEST, Found
 from pages.corpus import looking, published
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import go_there, open_head
-from pages.corpus.in_words import OFFSET, compared, evidence
+from pages.corpus.in_words import OFFSET, beside, compared, evidence
 from pages.corpus.scene import Scene, written
 from ui import Field, View, ask_for, caption, enumerated, example_sentences, figures, notes, one_of, save, widgets
 from ui.lit_words import choose
@@ -58,6 +58,7 @@ def draw(scene: Scene) -> None:
         _best(scene)
     else:
         _all(scene, chosen)
+    st.markdown(beside(scene, chosen, place))
     _sentences(scene, chosen, place)
     _trees(scene)
     published.draw(scene)

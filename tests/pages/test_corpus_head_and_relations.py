@@ -19,7 +19,7 @@ from analysis.corpus.results import Results
 from model_zoo import Engine, registry
 from pages.corpus import published
 from pages.corpus.__main__ import differences, table
-from pages.corpus.in_words import OFFSET, compared, evidence
+from pages.corpus.in_words import OFFSET, beside, compared, evidence
 from pages.corpus.scene import Scene
 from pages.corpus.source import Source
 from ui.precomputed import heads
@@ -86,7 +86,7 @@ def test_a_check_tells_what_has_changed(results: Results) -> None:
 def test_the_evidence_has_the_numbers_of_the_half_that_judges(scene: Scene, results: Results) -> None:
     found = results.findings.of(OBJ)
     assert found is not None
-    said = evidence(scene, found, found.head)
+    said = f"{evidence(scene, found, found.head)} {beside(scene, found, found.head)}"
     assert f"in **{percent(found.accuracy.share)}** ({percent(found.accuracy.low)} to " in said
     assert f"of {found.n_judged:,} held-out words, the object is where its verb looks most." in said
     assert f"(2 words after) {percent(found.by_offset.share)}; uniform attention {percent(found.chance)}" in said
@@ -101,7 +101,7 @@ def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, resul
     found = results.findings.of(OBJ)
     assert found is not None
     other = next(place for place in range(8) if place != found.head)
-    said = evidence(scene, found, other)
+    said = f"{evidence(scene, found, other)} {beside(scene, found, other)}"
     assert f"in **{percent(float(found.judged[other]))}** (" in said
     assert "Holm" not in said
     every = results.findings.of(ALL)
@@ -113,7 +113,7 @@ def test_without_random_weights_these_are_left_out(scene: Scene, results: Result
     found = results.findings.of(OBJ)
     assert found is not None
     alone = replace(scene, results=replace(results, at_random=None))
-    assert "random" not in evidence(alone, found, found.head)
+    assert "random" not in beside(alone, found, found.head)
     assert set(compared(alone, found)) == {OFFSET, "uniform"}
     assert set(compared(scene, found)) == {OFFSET, "uniform", "random weights"}
 
