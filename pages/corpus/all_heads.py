@@ -36,10 +36,11 @@ def draw(scene: Scene) -> None:
         find = _chosen(
             "Find a head that …", FIND, {"": "(choose)"} | {name: one.says for name, one in asked.items()}, 330
         )
-        across, up, colour = (
-            numbers.of(_chosen(label, field, numbers.titles, 230))
-            for label, field in (("Across", ACROSS), ("Up", UP), ("Colour", COLOUR))
+        across, up = (
+            numbers.of(_chosen(label, field, numbers.titles, 230)) for label, field in (("Across", ACROSS), ("Up", UP))
         )
+        with widgets.popover("Colour", ":material/palette:"):
+            colour = numbers.of(_chosen("Colour", COLOUR, numbers.titles, 230))
     sought = asked.get(find)
     best = sought.best() if sought else []
     if sought:

@@ -99,7 +99,6 @@ _ABOUT: Final = (
 
 
 def draw(scene: Scene) -> None:
-    st.subheader("Who does the pronoun mean?", anchor=False)
     _pronouns(scene)
     st.subheader("Who looks at rare words?", anchor=False)
     _rare_words(scene)
@@ -136,9 +135,15 @@ def _pronouns(scene: Scene) -> None:
             st.rerun()
         _before(pairs, scene)
         return
+    _of_job(scene, job, by)
     work.watch(job, stop=False)
-    referred = job.trained
+
+
+def _of_job(scene: Scene, job: Referring, by: By) -> None:
+    """What is known so far; before anything is, what is compared."""
+    pairs, referred = job.pairs, job.trained
     if referred is None:
+        _before(pairs, scene)
         return
     if len(referred.left_out):
         say_cut(
@@ -157,6 +162,8 @@ def _pronouns(scene: Scene) -> None:
                 f"A head is chosen on one half of the sentences and judged on the other; each half needs at least "
                 f"{FEWEST}. Bring more sentences."
             )
+        else:
+            _before(pairs, scene)
         return
     _results(scene, job, referred, judged)
 
@@ -180,18 +187,16 @@ def _read(file: File) -> Pairs:
 def _before(pairs: Pairs, scene: Scene) -> None:
     """What is compared, before it is."""
     some = [_asked(pairs, number) for number in range(min(3, len(pairs.corpus)))]
-    show_sentences(some, scene.info, "pronouns before", "pronouns", table=False)
+    with st.container(key="answer before"):
+        show_sentences(some, scene.info, "pronouns before", "pronouns", table=False)
     caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
 
 
 def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -> None:
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
-    _say(pairs, referred, judged, at_random)
+    with st.container(key="answer pronouns"):
+        st.markdown(_first(pairs, referred, judged))
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
-    caption(
-        f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
-        f"95%, by bootstrap over sentences.{missing}"
-    )
     chosen = _chosen(judged)
     picture, table = st.columns([3, 2], gap="large")
     with picture:
@@ -201,6 +206,11 @@ def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -
         _dots(referred, judged, by_kind(pairs, referred, judged, chosen), chosen, beside)
     with table:
         _table(referred, judged)
+    st.markdown(_compared(referred, judged, at_random))
+    caption(
+        f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
+        f"95%, by bootstrap over sentences.{missing}"
+    )
     _sentences(scene, pairs, referred, judged, chosen)
 
 
@@ -215,11 +225,10 @@ def _name(referred: Referred, place: int) -> str:
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _say(pairs: Pairs, referred: Referred, judged: Judged, at_random: Judged | None) -> None:
-    """The best head in a sentence, beside what needs no meaning."""
+def _first(pairs: Pairs, referred: Referred, judged: Judged) -> str:
+    """The best head in a sentence, and whether it is better than what needs no meaning."""
     best = judged.best
     found = judged.shares[best]
-    rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
     chance = _chance(pairs, referred, judged.by)
     name = _name(referred, best)
     does = {
@@ -230,18 +239,24 @@ def _say(pairs: Pairs, referred: Referred, judged: Judged, at_random: Judged | N
         f"{does} in **{found.share:.0%}** of {judged.n_judging} held-out sentences ({found.low:.0%} to "
         f"{found.high:.0%}; chance is {chance:.0%})."
     )
-    first = (
+    return (
         f"**{name.capitalize()}** {how_often}"
-        if found.low > max(chance, *rules.values())
+        if found.low > max(chance, *(share.share for share in judged.reached.values()))
         else f"No head is shown to find the noun that is meant better than by a simple rule. The best one, "
         f"**{name}**, {how_often}"
     )
+
+
+def _compared(referred: Referred, judged: Judged, at_random: Judged | None) -> str:
+    """What needs no meaning, and how much of its attention the best head gives to both nouns."""
+    best = judged.best
+    rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
     beside = enumerated([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
     drawn = at_random and f", and the best head with random weights in {at_random.shares[at_random.best].share:.0%}"
     to_right, to_wrong = (float(given[:, best].mean()) for given in (referred.antecedent, referred.distractor))
-    st.markdown(
-        f"{first} Of rules that know no meaning, {beside} is right{drawn or ''}. On average the head gives the noun "
-        f"that is meant {percent(to_right)} of the pronoun’s attention, and the other one {percent(to_wrong)}."
+    return (
+        f"Of rules that know no meaning, {beside} is right{drawn or ''}. On average the head gives the noun that is "
+        f"meant {percent(to_right)} of the pronoun’s attention, and the other one {percent(to_wrong)}."
     )
 
 

@@ -65,13 +65,14 @@ def draw(scene: Scene) -> None:
             switching_off.button(scene, tried, every=True, primary=known is None)
     if tried is None:
         return
-    _which(scene, tried)
     switching_off.progress(scene, tried, every=True)
     job = switching_off.found(scene, tried)
     if job is None:
         job = switching_off.first_look(scene, tried)
     if job is not None:
         switching_off.evidence(job, tried)
+    _which(scene, tried)
+    if job is not None:
         switching_off.losing(scene, job)
         _every_head(scene, job, tried)
     _prune(scene, tried)
@@ -83,6 +84,13 @@ def _has_run() -> bool:
 
 def _asked(scene: Scene) -> Tried | None:
     """What heads are tried on, of a model that fills masks; None where nothing can be."""
+    relation = None if scene.results is None else scene.relation()
+    label = "minimal pairs" if TRIED_ON.value == "pairs" else "words" if relation is None else short(relation.relation)
+    with widgets.popover(f"On: {label}", ":material/rule:", key="tried on"):
+        return _asked_inside(scene)
+
+
+def _asked_inside(scene: Scene) -> Tried | None:
     if widgets.choice("Try on", TRIED_ON) == "pairs":
         return _pairs()
     if scene.results is None:

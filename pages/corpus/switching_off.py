@@ -164,13 +164,14 @@ def evidence(job: Mattering, tried: Tried) -> None:
     matters = job.matters
     if matters is None:
         return
-    st.markdown(as_text(sentence(matters, tried)))
-    caption(basis(job, matters))
+    with st.container(key="answer heads off"):
+        st.markdown(as_text(sentence(matters, tried)))
     figures.show(
         partial(switched_off, matters, f"change of {SHORT[tried.kind]} (nats)"),
         "corpus switched off",
         "switched-off",
     )
+    caption(basis(job, matters))
     save.table("Heads that were switched off", lambda: table(matters), "switched-off")
 
 
