@@ -11,13 +11,13 @@ from typing import Final
 
 from analysis.corpus.nearest import Index
 from analysis.corpus.sentences import Corpus
-from jobs.job import Job
+from jobs.job import Job, time_left
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.process_folder import ProcessFolder
 from model_zoo.questions.encode_states import EncodeStates
 from model_zoo.tuned import room_left
-from model_zoo.types import counted, duration
+from model_zoo.types import counted
 
 FOLDER: Final = ProcessFolder("inside-bert-index-")
 _AT_ONCE: Final = 128  # sentences between two looks at the disk
@@ -54,9 +54,7 @@ class Indexing(Job):
     @property
     def progress(self) -> str:
         said = f"{self.n_sentences:,} of {counted(len(self.corpus), 'sentence')} read"
-        if self._seconds < 1 or self.share < 0.03:
-            return f"{said}."
-        return f"{said}, about {duration(self._seconds * (1 - self.share) / self.share)} left."
+        return f"{said}{time_left(self._seconds, self.share)}."
 
     @property
     def n_ended(self) -> int:

@@ -10,10 +10,22 @@ from threading import Event, Lock
 from typing import ClassVar
 
 from model_zoo.errors import ModelZooError
+from model_zoo.types import duration
 
 _log = logging.getLogger(__name__)
 
 FAILURE = "This ended early because something went wrong inside the app; its log says more. Start it again."
+
+
+# It is said how long work takes once so many seconds, and such a share of it, are done.
+_SECONDS_BEFORE_GUESS, _SHARE_BEFORE_GUESS = 1.0, 0.03
+
+
+def time_left(seconds: float, share: float) -> str:
+    """What follows how far work is, a share of which took so many seconds; nothing where it is too early to say."""
+    if seconds < _SECONDS_BEFORE_GUESS or not _SHARE_BEFORE_GUESS <= share < 1:
+        return ""
+    return f", about {duration(seconds * (1 - share) / share)} left"
 
 
 class Stopped(Exception):

@@ -13,9 +13,9 @@ from analysis.corpus.looks import Looks
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
-from jobs.job import Job
+from jobs.job import Job, time_left
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.types import counted, duration
+from model_zoo.types import counted
 
 _AT_ONCE: Final = 256  # sentences a question
 _SEED: Final = 35
@@ -61,9 +61,7 @@ class Searching(Job):
     @property
     def progress(self) -> str:
         said = f"{self.n_read:,} of {counted(self.n_sentences, 'sentence')} read"
-        if self._seconds < 1 or self.share < 0.03:
-            return f"{said}."
-        return f"{said}, about {duration(self._seconds * (1 - self.share) / self.share)} left."
+        return f"{said}{time_left(self._seconds, self.share)}."
 
     @property
     def n_ended(self) -> int:

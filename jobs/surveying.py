@@ -13,11 +13,10 @@ from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from analysis.corpus.survey import Together
 from evidence import asking
-from jobs.job import Job
+from jobs.job import Job, time_left
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.registry import UNTRAINED
-from model_zoo.types import duration
 
 Stage = Literal["heads", "random weights", "together"]
 _DOING: Final[dict[Stage, str]] = {
@@ -25,8 +24,6 @@ _DOING: Final[dict[Stage, str]] = {
     "random weights": "The same network with random weights",
     "together": "Heads that look together",
 }
-
-_SECONDS_BEFORE_GUESS: Final = 2.0  # of a stage, before it is said how long it takes
 
 
 class Surveying(Job):
@@ -57,11 +54,8 @@ class Surveying(Job):
     def progress(self) -> str:
         said = f"{_DOING[self._stage]}: {self._of_stage:.0%} of {len(self.corpus):,} sentences"
         passed = 0.0 if self._began is None else time.monotonic() - self._began
-        if passed < _SECONDS_BEFORE_GUESS or not 0 < self._of_stage < 1:
-            return f"{said}."
-        left = passed / self._of_stage * (1 - self._of_stage)
-        left += passed / self._of_stage * (len(self.stages) - 1 - self.stages.index(self._stage))
-        return f"{said}, about {duration(round(left))} left."
+        n_stages = len(self.stages) - self.stages.index(self._stage)  # of about the same length
+        return f"{said}{time_left(passed, self._of_stage / n_stages)}."
 
     @property
     def n_ended(self) -> int:

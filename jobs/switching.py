@@ -14,9 +14,9 @@ from evidence.items import Head, LeftOut
 from evidence.material import Material
 from evidence.questions.head_gradients import Gradients, HeadGradients
 from evidence.questions.switch_off import SwitchedOff, SwitchOff
-from jobs.job import Job
+from jobs.job import Job, time_left
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.types import FloatArray, duration
+from model_zoo.types import FloatArray
 
 _SEED: Final = 35
 _OF_GRADIENTS: Final = 3  # passes that taking gradients is worth
@@ -71,9 +71,7 @@ class Switching(Job):
     @property
     def time_left(self) -> str:
         """In words, once it can be told."""
-        if self._seconds < 1 or not 0.03 < self.share < 0.99:
-            return ""
-        return f", about {duration(self._seconds * (1 - self.share) / self.share)} left"
+        return time_left(self._seconds, self.share)
 
     def _chunks(self, places: Sequence[int], size: int) -> Iterator[list[int]]:
         """The places in a random order, so many at a time: what is known when the job is stopped is a fair sample."""

@@ -16,7 +16,7 @@ from analysis.head_measures import special_names
 from evidence.questions.survey_heads import SurveyHeads
 from pages.corpus import looking, switching_off
 from pages.corpus.fields import RELATION, SHOWN_VIEW
-from pages.corpus.heads import go_there, open_head
+from pages.corpus.heads import open_head
 from pages.corpus.in_words import beside, evidence
 from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
@@ -50,7 +50,6 @@ _EDGES: Final = (0.0, *STEPS, 1.0)
 
 
 def draw(scene: Scene) -> None:
-    go_there()
     with widgets.controls():
         widgets.stepper("layer", scene.info.n_layers)
         widgets.stepper("head", scene.info.n_heads)

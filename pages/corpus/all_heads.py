@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.corpus.survey import Survey
 from analysis.head_measures import special_names
-from pages.corpus.heads import go_there, open_head
+from pages.corpus.heads import open_head
 from pages.corpus.measures import Numbers, Sought
 from pages.corpus.scene import Scene
 from ui import Field, View, as_text, caption, figures, note, notes, pattern, save, widgets
@@ -28,7 +28,6 @@ _PLACE, _LABEL, _NUMBER, _END = 50, 150, 130, 60  # px
 
 
 def draw(scene: Scene) -> None:
-    go_there()
     survey = scene.found.survey
     numbers = Numbers(scene.found, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
     asked = numbers.sought()

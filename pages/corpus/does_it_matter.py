@@ -21,7 +21,7 @@ from jobs.tuning import Tuning
 from model_zoo.types import counted, duration, with_interval
 from pages.corpus import switching_off
 from pages.corpus.fields import RELATION
-from pages.corpus.heads import go_there, open_head
+from pages.corpus.heads import open_head
 from pages.corpus.scene import Scene, written
 from pages.corpus.switching_off import NOUNS, SCORES, SHARES, SHORT, Tried
 from training.finetuning.data import Data, Labelled
@@ -49,7 +49,6 @@ _MOST_PAIRS: Final = 10_000
 
 
 def draw(scene: Scene) -> None:
-    go_there()
     tuned_data = _data(scene) if scene.info.tuned_for else None
     if scene.info.lm or not (scene.info.mlm or scene.info.tuned_for):
         ask_for("This model predicts no hidden words. Choose one that does, such as Small BERT.")

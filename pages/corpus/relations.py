@@ -14,7 +14,7 @@ from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, Found
 from pages.corpus import looking, published
 from pages.corpus.fields import RELATION
-from pages.corpus.heads import go_there, open_head
+from pages.corpus.heads import open_head
 from pages.corpus.in_words import OFFSET, beside, compared, evidence
 from pages.corpus.scene import Scene, written
 from ui import Field, View, ask_for, caption, enumerated, example_sentences, figures, notes, one_of, save, widgets
@@ -36,7 +36,6 @@ _RELATION: Final = 360  # px
 
 
 def draw(scene: Scene) -> None:
-    go_there()
     found = scene.found.findings.found
     if not found:
         _say_nothing(scene)

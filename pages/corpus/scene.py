@@ -92,9 +92,9 @@ def shows(spec: ModelSpec) -> str:
     """What the page shows of a model."""
     if not spec.heads:
         return "no attention"
-    if spec.cross_attention:
-        return "yes, the encoder's"
-    return "yes" if spec.mlm else "all but switching off"
+    if not spec.mlm:
+        return "all but switching off"
+    return "yes, the encoder's" if spec.cross_attention else "yes"
 
 
 def left_out(_scene: Scene) -> str:

@@ -17,6 +17,9 @@ import pytest
 from checkpoints import FAMILIES, TEXT, TEXT_PAIR, spec
 from tokenizers.models import WordPiece
 
+from evidence.items import HiddenWord
+from evidence.questions.survey_heads import SurveyHeads
+from evidence.questions.switch_off import SwitchOff
 from model_zoo import Engine, check, registry
 from model_zoo.by_transformers import Plain
 from model_zoo.errors import NotSupported
@@ -50,8 +53,25 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     compared = "yes" if masked == "yes" else "all but predictions"
     if attention == "no attention":
         compared = "all but attention"
-    cause = check_cause(engine, subject)
-    assert claims(subject) == (attention, masked, sentences, layers, cause, compared, check_training(engine, subject))
+    corpus, cause = check_corpus(engine, subject), check_cause(engine, subject)
+    trained = check_training(engine, subject)
+    assert claims(subject) == (attention, masked, sentences, layers, corpus, cause, compared, trained)
+
+
+def check_corpus(engine: Engine, model: ModelSpec) -> str:
+    """What the page "Corpus" shows: every head measured, and one switched off while a word is hidden."""
+    try:
+        survey = engine.ask(SurveyHeads.example(model.id))
+    except NotSupported:
+        return "no attention"
+    assert survey.n_heads == model.layers * model.heads
+    assert np.isfinite(survey.measure("entropy")).all()
+    try:
+        off = engine.ask(SwitchOff(model.id, (HiddenWord(TEXT, (4, 7)),), (((0, 0),),)))
+    except NotSupported:
+        return "all but switching off"
+    assert off.scores[0, 0] != off.scores[1, 0]
+    return "yes, the encoder's" if model.cross_attention else "yes"
 
 
 def check_cause(engine: Engine, model: ModelSpec) -> str:
