@@ -224,14 +224,14 @@ class Marks:
     as it is written, and the place of the word.
     """
 
-    real: BoolArray
-    special: BoolArray
-    first: BoolArray
-    rare: BoolArray
-    rare_listed: BoolArray
-    segment: IntArray
-    kind: IntArray
-    word: IntArray
+    real: BoolArray = field(repr=False)
+    special: BoolArray = field(repr=False)
+    first: BoolArray = field(repr=False)
+    rare: BoolArray = field(repr=False)
+    rare_listed: BoolArray = field(repr=False)
+    segment: IntArray = field(repr=False)
+    kind: IntArray = field(repr=False)
+    word: IntArray = field(repr=False)
 
     @classmethod
     def of(

@@ -194,13 +194,13 @@ class Referred:
     tokens of its own: the tokenizer cuts it off, drops it or joins it to a neighbour.
     """
 
-    heads: tuple[int, ...]
+    heads: tuple[int, ...] = field(repr=False)
     numbers: IntArray = field(repr=False)
     tokens: IntArray = field(repr=False)
     antecedent: FloatArray = field(repr=False)
     distractor: FloatArray = field(repr=False)
     strongest: BoolArray = field(repr=False)
-    left_out: IntArray
+    left_out: IntArray = field(repr=False)
 
     @classmethod
     def joined(cls, parts: Sequence[Referred]) -> Referred:

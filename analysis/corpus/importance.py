@@ -70,7 +70,7 @@ class Effect:
     then answered rightly.
     """
 
-    heads: tuple[Head, ...]
+    heads: tuple[Head, ...] = field(repr=False)
     change: Mean
     right: Mean
 
@@ -96,7 +96,7 @@ class Matters:
     score: Mean
     right: Mean
     head: Effect
-    others: tuple[Effect, ...]
+    others: tuple[Effect, ...] = field(repr=False)
     layer: Effect
     all_others: bool
 
@@ -211,8 +211,8 @@ class Curve:
     """
 
     name: str
-    counts: tuple[int, ...]
-    scores: tuple[Mean, ...]
+    counts: tuple[int, ...] = field(repr=False)
+    scores: tuple[Mean, ...] = field(repr=False)
 
 
 def together(name: str, curves: Sequence[Curve]) -> Curve:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -22,17 +22,17 @@ class Hits(ReadOnly):
     special tokens.
     """
 
-    of: IntArray
-    sentence: IntArray
-    query: IntArray
-    key: IntArray
-    query_start: IntArray
-    query_end: IntArray
-    key_start: IntArray
-    key_end: IntArray
-    token: IntArray
-    weight: FloatArray
-    strongest: BoolArray
+    of: IntArray = field(repr=False)
+    sentence: IntArray = field(repr=False)
+    query: IntArray = field(repr=False)
+    key: IntArray = field(repr=False)
+    query_start: IntArray = field(repr=False)
+    query_end: IntArray = field(repr=False)
+    key_start: IntArray = field(repr=False)
+    key_end: IntArray = field(repr=False)
+    token: IntArray = field(repr=False)
+    weight: FloatArray = field(repr=False)
+    strongest: BoolArray = field(repr=False)
 
     def __post_init__(self) -> None:
         lock(self, *(one.name for one in fields(self)))
@@ -65,12 +65,12 @@ class Looks(ReadOnly):
     that their ends were not looked at.
     """
 
-    layer: IntArray
-    head: IntArray
-    n: IntArray
-    strongest: IntArray
-    weight: DoubleArray
-    even: DoubleArray
+    layer: IntArray = field(repr=False)
+    head: IntArray = field(repr=False)
+    n: IntArray = field(repr=False)
+    strongest: IntArray = field(repr=False)
+    weight: DoubleArray = field(repr=False)
+    even: DoubleArray = field(repr=False)
     hits: Hits
     most: int
     n_sentences: int

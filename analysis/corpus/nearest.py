@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +39,7 @@ class Nearest:
     are to be read: in many layers all vectors point roughly the same way.
     """
 
-    tokens: tuple[NearToken, ...]
+    tokens: tuple[NearToken, ...] = field(repr=False)
     mean: float
     n: int
 

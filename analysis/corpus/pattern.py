@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -36,7 +36,7 @@ class Pattern:
     """
 
     kind: Kind
-    values: tuple[str, ...]
+    values: tuple[str, ...] = field(repr=False)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -90,7 +90,7 @@ class Cases:
     right, packed as ``numpy.packbits`` does.
     """
 
-    names: tuple[Relation, ...]
+    names: tuple[Relation, ...] = field(repr=False)
     n_heads: int
     relation: IntArray = field(repr=False)
     sentence: IntArray = field(repr=False)
@@ -216,8 +216,8 @@ class Findings:
     cases in a half, with how many they have in all.
     """
 
-    found: tuple[Found, ...]
-    too_few: tuple[tuple[Relation, int], ...]
+    found: tuple[Found, ...] = field(repr=False)
+    too_few: tuple[tuple[Relation, int], ...] = field(repr=False)
 
     def of(self, relation: Relation) -> Found | None:
         return next((one for one in self.found if one.relation == relation), None)

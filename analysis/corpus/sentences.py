@@ -43,10 +43,10 @@ class Sentence:
 
     number: int
     text: str
-    spans: tuple[tuple[int, int], ...]
-    upos: tuple[str, ...]
-    deprel: tuple[str, ...]
-    heads: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...] = field(repr=False)
+    upos: tuple[str, ...] = field(repr=False)
+    deprel: tuple[str, ...] = field(repr=False)
+    heads: tuple[int, ...] = field(repr=False)
     rare: tuple[int | None, int | None] = (None, None)
     coreference: tuple[int, int, int] | None = None
 
@@ -89,7 +89,7 @@ class Corpus:
 
     texts: list[str] = field(default_factory=list, repr=False)
     files: list[str] = field(default_factory=list)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), repr=False)
     sources: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a sentence
     _ends: array[int] = field(default_factory=lambda: array("q", [0]), repr=False)  # words before each sentence's end
     _spans: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a word

@@ -83,7 +83,7 @@ class Survey:
     gold edges that a head's own tree has (heads,), and ``chain`` (1,) of the chain of neighbours.
     """
 
-    heads: tuple[int, ...]
+    heads: tuple[int, ...] = field(repr=False)
     n_texts: int
     n_tokens: int
     n_queries: int
@@ -322,7 +322,7 @@ class Together:
 
     deprel: str
     direction: Direction
-    groups: tuple[tuple[tuple[int, int], ...], ...]
+    groups: tuple[tuple[tuple[int, int], ...], ...] = field(repr=False)
 
     @property
     def relation(self) -> Relation:

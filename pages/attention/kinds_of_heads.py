@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
     if scene.stack == "encoder":
         page_link(
             "corpus",
-            "On Corpus: every head in a thousand sentences, with intervals",
+            "On Corpus: every head in a thousand sentences",
             ":material/library_books:",
             model=scene.model,
             view="all",
