@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-
-import torch
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Final
 
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
@@ -15,20 +13,26 @@ from model_zoo.capture import as_array
 from model_zoo.loading import LoadedModel
 from model_zoo.running import Batch, attend_batches
 
+_SIDE_BY_SIDE: Final = 2
+"""Layers measured at a time."""
+
 
 def survey(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[Survey]:
-    """The survey of each batch as it is done. Its layers are measured side by side: what numpy does here is done on one
-    core.
-    """
-    with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+    """The survey of each batch as it is done."""
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
         for batch, of_batch in batches(loaded, sentences):
             measuring = Measuring(of_batch, batch.encodings)
-            layers = threads.map(partial(_measured, measuring, batch), range(batch.n_layers))
-            yield measuring.survey(list(layers))
+            yield measuring.survey(list(_layers(batch, measuring, threads)))
 
 
-def _measured(measuring: Measuring, batch: Batch, layer: int) -> Layer:
-    return measuring.layer(as_array(batch.weights(layer)), batch.value_norms(layer))
+def _layers(batch: Batch, measuring: Measuring, threads: Executor) -> Iterator[Layer]:
+    """The layers in their order, as many measured side by side as there are threads: what numpy does of one is done on
+    one core. No more than these are in memory.
+    """
+    for start in range(0, batch.n_layers, _SIDE_BY_SIDE):
+        some = range(start, min(start + _SIDE_BY_SIDE, batch.n_layers))
+        weights = [as_array(batch.weights(layer)) for layer in some]
+        yield from threads.map(measuring.layer, weights, [batch.value_norms(layer) for layer in some])
 
 
 def average(

@@ -145,7 +145,10 @@ def weights_of(call: Call, hidden: torch.Tensor | None = None) -> torch.Tensor:
         scores = scores + call.mask
     if hidden is not None:
         scores = scores.masked_fill(hidden, -torch.inf)
-    nowhere = torch.isneginf(scores.amax(dim=-1, keepdim=True))
+    if call.position_bias is None and hidden is None and (call.mask is None or call.mask.dtype == torch.bool):
+        nowhere = torch.zeros((), dtype=torch.bool) if call.mask is None else ~call.mask.any(dim=-1, keepdim=True)
+    else:
+        nowhere = torch.isneginf(scores.amax(dim=-1, keepdim=True))
     if not nowhere.any():
         return scores.softmax(dim=-1)
     return scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
