@@ -83,6 +83,7 @@ def test_a_gradient_is_the_slope_of_the_score_by_the_gate(loaded: loading.Loaded
             assert found.gradients[place, layer, head] == pytest.approx(slope, rel=1e-3, abs=1e-4 * largest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["embedded/bert", "roberta", "bart", "deberta-v2", "squeezebert", "longformer"])
 def test_a_small_step_of_all_gates_is_foretold(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """The sum over heads is the slope where all gates move together: in families of all kinds, by their editor."""

@@ -65,6 +65,7 @@ def held_against(engine: Engine, model: str, items: tuple[HiddenWord, ...]) -> N
     np.testing.assert_allclose(found.scores[0], found.scores[4], atol=1e-5)  # the empty set
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", BUNDLED)
 def test_many_texts_are_as_each_by_itself(model: str, engine: Engine) -> None:
     held_against(engine, model, WORDS)

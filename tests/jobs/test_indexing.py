@@ -41,6 +41,7 @@ def run(job: Indexing, until: int = 10_000) -> Index:
     return job.index
 
 
+@pytest.mark.slow
 def test_every_word_of_the_corpus_is_in_it_with_its_vector(engine: Engine, job: Indexing) -> None:
     index = run(job)
     assert job.complete

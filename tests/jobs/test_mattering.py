@@ -125,6 +125,7 @@ def test_words_that_cannot_be_scored_are_told(engine: Engine) -> None:
     assert "has no attention to switch off" in job.failure
 
 
+@pytest.mark.slow
 def test_the_order_of_pruning_keeps_the_head_that_writes_until_last(
     one_head: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +177,7 @@ def test_pruning_that_is_stopped_keeps_its_curves(engine: Engine) -> None:
     assert [curve.name for curve in job.curves(right=True)] == ["by importance", "at random"]
 
 
+@pytest.mark.slow
 def test_greedy_removes_what_harms_least(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first head is the best of all by the answers of the choosing half alone."""
     monkeypatch.setattr(pruning, "RANDOM_ORDERS", 1)

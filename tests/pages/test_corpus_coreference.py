@@ -64,6 +64,7 @@ def test_sentences_right_and_wrong(opened: AppTest) -> None:
     assert opened.session_state["corpus_pronoun_result"] == "wrong"
 
 
+@pytest.mark.slow
 def test_pronouns_of_ones_own(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference")
     _compared(app)

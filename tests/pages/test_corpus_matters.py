@@ -66,6 +66,7 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
+@pytest.mark.slow
 def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in said(app)
@@ -97,6 +98,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     assert "24 of 1,422 were drawn at random. Press the button for more." in said(app)
 
 
+@pytest.mark.slow
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
     results = heads.unpacked(heads.file_of(TINY).read_bytes())[2]
     found = results.findings.of(Relation("det", "up"))
@@ -110,6 +112,7 @@ def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> Non
     assert not [one for one in app.button if one.label.startswith("Take ")]
 
 
+@pytest.mark.slow
 def test_pairs_and_pruning(open_page: Open) -> None:
     kind = "reflexives"
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs=kind, layer="2", head="1")
@@ -140,6 +143,7 @@ def test_ones_own_pairs_have_to_be_brought(open_page: Open) -> None:
     assert not [one for one in app.button if one.label.startswith("Switch ")]
 
 
+@pytest.mark.slow
 def test_a_tuned_model_is_tried_on_its_test_part(
     open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +248,7 @@ def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
     assert "corpus switched off" in charts(app)
 
 
+@pytest.mark.slow
 def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

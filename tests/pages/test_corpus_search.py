@@ -173,6 +173,7 @@ def test_a_label_that_the_corpus_lacks_is_another_one(search: Open) -> None:
     assert search(**{"from": "NONSENSE"}).selectbox(key="corpus_from").value == "NOUN"
 
 
+@pytest.mark.slow
 def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> None:
     app = search()
     button(app, "Search all").click().run()

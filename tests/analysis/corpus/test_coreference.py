@@ -271,6 +271,7 @@ def test_a_head_is_chosen_on_one_half_alone() -> None:
     assert [share.share for share in found.shares] == [0, 1]
 
 
+@pytest.mark.slow
 def test_chance_finds_nothing_in_most_seeds() -> None:
     """72 heads, the best of them chosen: its interval on the other half holds 50% as often as it says."""
     surprises = 0

@@ -89,6 +89,7 @@ def test_sentences_are_left_out_beforehand() -> None:
 SIGNS = "abAB.,'- éßİﬁ東##▁Ġ[]1" + string.whitespace
 
 
+@pytest.mark.slow
 @given(
     texts=st.lists(st.text(st.sampled_from(SIGNS), max_size=30), max_size=6),
     kind=st.sampled_from(KINDS),
