@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
@@ -17,7 +17,6 @@ LeftOut = Literal["cut", "shared", "unknown", "mask"]
 """Why an item cannot be scored: its word lies beyond the model's limit, shares a token with the word beside it, or is
 not in the model's vocabulary; or a mask is in the text already.
 """
-LEFT_OUT: Final[tuple[LeftOut, ...]] = get_args(LeftOut)
 
 MOST_ITEMS: Final = 1000
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from analysis.corpus.coreference import Referred
-from analysis.corpus.placing import belongs, own_tokens, word_of_token
+from analysis.corpus.looks import given_to_words
+from analysis.corpus.placing import own_tokens
 from analysis.corpus.sentences import Sentence
 from model_zoo.loading import LoadedModel
 from model_zoo.running import attend_many
@@ -45,13 +46,10 @@ def _looked(run: AttentionRun, sentence: Sentence) -> _Looked:
     assert sentence.coreference is not None
     if not own_tokens(run.encoding, sentence.spans)[list(sentence.coreference)].all():
         return _Looked(sentence)
-    word_of = word_of_token(run.encoding, sentence.spans)
-    queries = np.flatnonzero(word_of == sentence.coreference[0])
-    rows = slice(int(queries[0]), int(queries[-1]) + 1)
-    inside = queries - rows.start
-    words = belongs(word_of, len(sentence))
-    layers = [run.layer(layer, rows)[:, inside].mean(axis=1) @ words for layer in range(run.n_layers)]
-    return _Looked(sentence, rows.start, np.concatenate(layers))
+    pronoun, every = sentence.coreference[0], slice(None)
+    layers = [given_to_words(run, sentence, pronoun, layer, every) for layer in range(run.n_layers)]
+    found = [one for one in layers if one is not None]  # all of them: the pronoun has a token
+    return _Looked(sentence, found[0][0], np.concatenate([given for _, given in found]))
 
 
 def _referred(heads: tuple[int, ...], ready: Sequence[_Looked]) -> Referred:

@@ -38,7 +38,7 @@ class Answers:
         self._scores.append(found.scores)
         self._right.append(found.right)
         self.left_out += [(places[place], why) for place, why in found.left_out]
-        self.places += places  # last: whoever reads meanwhile has an answer for each
+        self.places += places  # last, so that a reader at the same time has an answer for each
 
     def __len__(self) -> int:
         return len(self.places)

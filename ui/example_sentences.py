@@ -32,7 +32,7 @@ def show(
 ) -> None:
     """Draw sentences in the order given, the ``first`` at once and all when the reader asks for them.
 
-    ``what`` names the number that stands beside each (``ExampleSentence.beside``). A sentence with a layer leads to
+    ``what`` names the number shown beside each (``ExampleSentence.beside``). A sentence with a layer leads to
     Attention, where its token, if it has one, is kept in the picture; with a head also to Cause with that head off,
     if the ``model`` predicts words. The picture and, unless ``table`` is False because the view has a better one, its
     CSV can be saved under a ``name``. ``key`` is that of the component, one for each list on the page.

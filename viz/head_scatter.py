@@ -120,7 +120,7 @@ def _ring(
 
 
 def _beside(across: HeadMeasure, up: HeadMeasure, places: Sequence[int]) -> list[str]:
-    """Where names stand beside points so that they leave room for each other: away from the nearest other one."""
+    """On which side of its point each name goes: away from the nearest other point."""
     of_range = [(low, high - low) for low, high in (across.limits, up.limits)]
     x, y = ((each.values[list(places)] - low) / size for each, (low, size) in zip((across, up), of_range, strict=True))
     found = []

@@ -19,7 +19,7 @@ from viz.palette import sequential, theme
 _ROW: Final = 22  # px
 _ABOVE: Final = 96  # px of the names above
 _LONGEST_NAME: Final = 34
-_BESIDE: Final = 0.22  # of the width: what stands beside the heads
+_BESIDE: Final = 0.22  # of the width, for the columns beside the heads
 _BETWEEN: Final = 0.015
 _PARTED: Final = 48  # columns; more have no room for gaps between them
 _MARKS: Final = ((0.0, "0%"), (0.5, "50%"), (1.0, "100%"))

@@ -124,18 +124,19 @@ def _mean(sums: DoubleArray, n: IntArray) -> DoubleArray:
 
 
 def given_to_words(
-    run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int
+    run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int | slice
 ) -> tuple[int, FloatArray] | None:
-    """The first token of a word, and what a head gives of the word's attention to each word, (words,): pieces summed
-    into keys, averaged over queries; nothing to the word itself. None where the word has no token.
+    """The first token of a word, and what a head gives of the word's attention to each word, (words,), or a slice of a
+    layer's heads, (heads, words): pieces summed into keys, averaged over queries; nothing to the word itself. None
+    where the word has no token.
     """
     word_of = word_of_token(run.encoding, sentence.spans)
     queries = np.flatnonzero(word_of == word)
     if not len(queries):
         return None
     rows = run.layers[layer].weights(head, slice(int(queries[0]), int(queries[-1]) + 1))
-    given = rows[queries - queries[0]].mean(axis=0) @ belongs(word_of, len(sentence))
-    given[word] = 0
+    given = rows[..., queries - queries[0], :].mean(axis=-2) @ belongs(word_of, len(sentence))
+    given[..., word] = 0
     return int(queries[0]), np.asarray(given, dtype=np.float32)
 
 

@@ -91,7 +91,7 @@ class Index:
             self._places.extend((sentence.number, word, token, number))
             self._spans.extend((start, end))
         self.n_sentences += 1
-        self._n += len(kept)  # last: whoever searches meanwhile finds all of each
+        self._n += len(kept)  # last, so that a search at the same time finds nothing half written
 
     def remove(self) -> None:
         """Remove the file."""

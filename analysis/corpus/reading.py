@@ -335,7 +335,7 @@ def _text_column(header: Sequence[str], text: str, name: str) -> tuple[int, bool
 
 
 def _wrapped(text: str) -> bool:
-    """Whether the lines of a text are broken to a width, so that a sentence goes on in the next line."""
+    """Whether the lines of a text are wrapped at a width, so that sentences continue on the next line."""
     lines = [line.strip() for line in islice(each_line(text), _WRAPPED_LINES)]
     followed = [(line, after) for line, after in pairwise(lines) if line and after]
     going_on = [len(line) for line, after in followed if after[:1].islower() and line[-1] not in ".!?…"]
