@@ -36,6 +36,7 @@ from model_zoo.questions.follow_next import FollowNext
 from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.judge_pair import JudgePair
 from model_zoo.questions.measure_cost import MeasureCost
+from model_zoo.questions.measure_sinks import MeasureSinks
 from model_zoo.questions.nearest_tokens import NearestTokens
 from model_zoo.questions.predict_next import PredictNext
 from model_zoo.questions.put_tokens import PutTokens
@@ -207,6 +208,7 @@ class EngineInterface(ABC):
     attribute = asks(Attribute)
     decompose = asks(Decompose)
 
+    sinks = asks(MeasureSinks)
     dissect = asks(Dissect)
     nearest_tokens = asks(NearestTokens)
     read_positions = asks(ReadPositions)

@@ -1,0 +1,167 @@
+"""``python -m benchmarks.sinks [--networks N] [--sentences N] [--markdown]``: what the rule of ``analysis.sinks`` says
+of the bundled models, and how often it gives a name to a head that has learned nothing.
+
+A case is a head, a special token and one of the built-in sentences. "random weights" are networks of the same shapes,
+each drawn with a seed of its own. "scores stretched" are these with the scores of every layer multiplied until they
+vary as much as the trained model's: random weights by themselves spread attention nearly evenly, and no head of theirs
+gives one token much. Intervals (95%) are over heads, whose weights are drawn independently. No times: these numbers
+are the same on every machine, up to rounding. One JSON object a line; ``--markdown`` prints README's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+import numpy as np
+import torch
+
+from analysis import sinks as rule
+from analysis.intervals import interval, of_mean
+from benchmarks.measure import arguments, emit
+from model_zoo import Engine, running, sinks
+from model_zoo.heldout import written_pairs
+from model_zoo.loading import LoadedModel
+from model_zoo.registry import MODELS, UNTRAINED
+from model_zoo.types import AttentionRun, BoolArray, DoubleArray, QueryKeyLayer, Sinks
+
+NETWORKS = 10
+SENTENCES = 100
+RANDOM, STRETCHED = "random weights", "scores stretched"
+
+NAMES: Final[Mapping[str, Callable[[Sinks], BoolArray]]] = {
+    "much attention": rule.much_attention,
+    "does nothing": rule.does_nothing,
+    "broadcasts": rule.broadcasts,
+    "either name": lambda one: rule.does_nothing(one) | rule.broadcasts(one),
+}
+
+
+def sentences(n: int) -> list[str]:
+    """The built-in sentences, as many of them as there are subjects to write about."""
+    pairs = written_pairs()
+    return [pair.first for pair in pairs[:: len(pairs) // n][:n]]
+
+
+def runs(loaded: LoadedModel, texts: Sequence[str]) -> list[AttentionRun]:
+    """Their runs with hidden states, in their order."""
+    made = running.attend_many(loaded, [(text, None) for text in texts], states_of=True)
+    return [run for _, run in sorted(made, key=lambda one: one[0])]
+
+
+def draw_anew(loaded: LoadedModel, seed: int) -> None:
+    """Give a network the random weights of a seed."""
+    model = loaded.model
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        drawn = type(model)(model.config)
+        drawn.init_weights()
+    model.load_state_dict(drawn.state_dict())
+
+
+def deviations(run: AttentionRun) -> DoubleArray:
+    """The standard deviation of the scores in each layer, over what a query may see, (layers,)."""
+    every = (layer.whole() for layer in run.layers)
+    scores = [layer.scores(slice(None)) for layer in every if isinstance(layer, QueryKeyLayer)]
+    return np.array([each[np.isfinite(each)].std() for each in scores], dtype=np.float64)
+
+
+def stretched(run: AttentionRun, factors: DoubleArray) -> AttentionRun:
+    """The same run with the scores of every layer multiplied."""
+    layers = (layer.whole() for layer in run.layers)
+    return replace(
+        run,
+        layers=tuple(
+            replace(layer, scaling=layer.scaling * float(factor))
+            for layer, factor in zip(layers, factors, strict=True)
+            if isinstance(layer, QueryKeyLayer)
+        ),
+    )
+
+
+def by_head(found: Sequence[BoolArray]) -> DoubleArray:
+    """In which share of the cases each head has a name, (all heads,), from (layers, heads, k) a sentence."""
+    return np.stack(found).mean(axis=(0, -1)).ravel()
+
+
+def of_networks(loaded: LoadedModel, trained: Sequence[AttentionRun], n: int) -> Iterator[tuple[str, list[Sinks]]]:
+    """What networks with random weights do, as they are and stretched, one after the other."""
+    texts = [run.encoding.text for run in trained]
+    wanted = np.mean([deviations(run) for run in trained], axis=0)
+    for seed in range(n):
+        draw_anew(loaded, seed)
+        found = runs(loaded, texts)
+        factors = wanted / np.mean([deviations(run) for run in found], axis=0)
+        yield RANDOM, list(map(sinks.of_run, found))
+        yield STRETCHED, [sinks.of_run(stretched(run, factors)) for run in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How many of some networks' cases have much attention and which name, and the shares of ``NAMES`` with their 95%
+    intervals over heads.
+    """
+
+    networks: str
+    heads: int
+    cases: int
+    found: dict[str, int]
+    shares: dict[str, tuple[float, float, float]]
+
+
+def row(name: str, networks: Sequence[Sequence[Sinks]]) -> Row:
+    found, shares = {}, {}
+    heads = cases = 0
+    for word, test in NAMES.items():
+        told = [[test(one) for one in network] for network in networks]
+        of_heads = np.concatenate([by_head(network) for network in told])
+        heads, cases = len(of_heads), sum(each.size for network in told for each in network)
+        found[word] = sum(int(each.sum()) for network in told for each in network)
+        share = found[word] / cases
+        shares[word] = (share, *interval(share, [of_mean(of_heads)], heads))
+    return Row(name, heads, cases, found, shares)
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """README's table."""
+
+    def cell(one: Row, word: str) -> str:
+        share, low, high = (100 * value for value in one.shares[word])
+        return f"{one.found[word]:,}: {share:.1f} ({low:.1f}–{high:.1f})"
+
+    head = "| networks | heads | cases | " + " | ".join(f"{word}, %" for word in NAMES) + " |"
+    lines = [
+        f"| {one.networks} | {one.heads:,} | {one.cases:,} | {' | '.join(cell(one, word) for word in NAMES)} |"
+        for one in rows
+    ]
+    return "\n".join([head, "|---" * (3 + len(NAMES)) + "|", *lines])
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--networks", type=int, default=NETWORKS)
+    parser.add_argument("--sentences", type=int, default=SENTENCES)
+    parser.add_argument("--markdown", action="store_true")
+    chosen = parser.parse_args()
+    engine, texts = Engine("cpu"), sentences(chosen.sentences)
+    models = [spec.id for spec in MODELS.values() if spec.hub_id is None and spec.attention]
+    trained_ones: dict[str, list[list[Sinks]]] = {}
+    drawn: dict[str, list[list[Sinks]]] = {}
+    for model in models:
+        with engine._memory.lease(model) as loaded:
+            trained = runs(loaded, texts)
+        trained_ones[f"`{model}`"] = [list(map(sinks.of_run, trained))]
+        with engine._memory.lease(UNTRAINED + model) as loaded:
+            for kind, found in of_networks(loaded, trained, chosen.networks):
+                drawn.setdefault(kind, []).append(found)
+    rows = [row(name, networks) for name, networks in (trained_ones | drawn).items()]
+    if chosen.markdown:
+        print(as_markdown(rows))
+        return
+    for each in rows:
+        emit(benchmark="sinks", **asdict(each))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The rule about special tokens: heads made by hand get the name they should, and random ones none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import builders
+import numpy as np
+import pytest
+from sink_runs import SENTENCE, looks_at, run_of
+
+from analysis.sinks import FALSE_ALARMS, broadcasts, does_nothing, frame, much_attention, strongest, verdict
+from model_zoo import Engine
+from model_zoo.sinks import of_run
+from model_zoo.types import Encoding, Sinks
+
+N = len(SENTENCE)
+SEP = 1  # of the two special tokens
+STREAM = np.full((N, 4), 5.0)  # vectors of length 10
+
+
+def measured(share: float, sep: float, words: float = 1.0, encoding: Encoding = SENTENCE, place: int = N - 1) -> Sinks:
+    """A head that gives so much to [SEP], whose value has the length ``sep``; those of the words have the length
+    ``words`` and stand at right angles to each other and to it.
+    """
+    n = len(encoding)
+    values = words * np.eye(n)
+    values[place] *= sep / words
+    stream = np.full((n, n), 10 / np.sqrt(n))
+    return of_run(run_of(looks_at(place, share, n), values[None], stream, encoding))
+
+
+def test_much_attention_to_a_value_of_nothing_does_nothing() -> None:
+    for length in (0.0, 0.2):
+        found = measured(0.9, length)
+        assert verdict(found, 0, 0, SEP) == "does nothing"
+        assert verdict(found, 0, 0, 0) == "neither"  # [CLS] gets little
+        assert strongest(found, 0, 0) == SEP
+
+
+def test_much_attention_to_a_long_value_broadcasts() -> None:
+    found = measured(0.9, 5.0)
+    assert verdict(found, 0, 0, SEP) == "broadcasts"
+    assert found.added[0, 0, SEP] == pytest.approx(0.45)
+    assert found.common[0, 0] > 0.99
+    assert found.rank[0, 0] == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        (measured(0.4, 0.0), "little attention"),
+        (measured(0.9, 0.3, words=0.3), "short, but no shorter than the values of words"),
+        (measured(0.9, 0.4, words=1.0), "neither next to nothing nor much"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_only_looks_like_it_is_neither(changed: Sinks, why: str) -> None:  # noqa: ARG001
+    assert verdict(changed, 0, 0, SEP) == "neither"
+
+
+def test_more_than_an_even_spread_is_asked_for() -> None:
+    """Three tokens of a short text: 60% is not much above the third that each gets without any preference."""
+    short = builders.encoding(["hello"])
+    assert not much_attention(measured(0.6, 0.0, encoding=short, place=2)).any()
+    assert much_attention(measured(0.7, 0.0, encoding=short, place=2)).tolist() == [[[False, True]]]
+    assert not much_attention(measured(0.5, 0.0)).any()
+    assert much_attention(measured(0.6, 0.0)).tolist() == [[[False, True]]]
+
+
+def test_one_word_cannot_show_that_all_get_the_same() -> None:
+    assert verdict(measured(0.9, 5.0, encoding=builders.encoding(["hello"]), place=2), 0, 0, SEP) == "neither"
+
+
+def test_one_vector_for_some_tokens_is_no_broadcast() -> None:
+    weights = 0.993 * np.eye(N)[None] + 0.001
+    weights[0, 1:4] = looks_at(N - 1, 0.994)[0, 1:4]  # three of five words look at [SEP], two at themselves
+    values = 5.0 * np.eye(N)[None]
+    found = of_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
+    assert much_attention(found)[0, 0, SEP]
+    assert found.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
+    assert verdict(found, 0, 0, SEP) == "neither"
+
+
+def test_what_all_words_have_in_common_is_no_broadcast_of_a_special_token() -> None:
+    values = np.zeros((1, N, 4))
+    values[0, :, 0] = 20  # the same for all tokens but [SEP], whose value is short beside it and at right angles
+    values[0, -1] = (0, 1, 0, 0)
+    found = of_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
+    assert found.added[0, 0, SEP] == pytest.approx(0.06)
+    assert found.common[0, 0] > 0.99
+    assert verdict(found, 0, 0, SEP) == "neither"
+
+
+def test_a_head_that_a_layer_lacks_has_no_name_and_no_row() -> None:
+    found = measured(0.9, 0.0)
+    lacking = {
+        name: np.concatenate([getattr(found, name), np.full_like(getattr(found, name), np.nan)], axis=1)
+        for name in ("share", "value", "added", "ordinary_value", "update", "common", "rank")
+    }
+    wider = replace(found, **lacking)
+    assert does_nothing(wider).tolist() == [[[False, True], [False, False]]]
+    assert not broadcasts(wider).any()
+    assert len(frame(wider)) == len(frame(found)) == 2
+
+
+def test_the_table_has_a_row_a_head_and_token(engine: Engine) -> None:
+    found = engine.sinks("embedded/bert", "The cat sat on the mat because it was tired.")
+    table = frame(found)
+    assert list(table["token"][:2]) == ["[CLS]", "[SEP]"]
+    assert len(table) == 6 * 12 * 2
+    for row in table.sample(10, random_state=0).itertuples():
+        token = found.places.index(row.place)
+        assert row.rule == verdict(found, row.layer, row.head, token)
+        assert (row.share, row.added) == (
+            found.share[row.layer, row.head, token],
+            found.added[row.layer, row.head, token],
+        )
+    assert set(table["rule"]) == {"does nothing", "broadcasts", "neither"}
+
+
+@pytest.mark.parametrize("model", ["embedded/bert", "embedded/tinybert", "embedded/modernbert"])
+def test_random_weights_raise_no_alarm(model: str, engine: Engine) -> None:
+    found = engine.sinks(f"untrained:{model}", "The cat sat on the mat because it was tired.")
+    named = does_nothing(found) | broadcasts(found)
+    assert named.mean() <= FALSE_ALARMS
+    assert not named.any()
