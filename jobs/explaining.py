@@ -19,7 +19,7 @@ from model_zoo.errors import NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import METHODS, Change, DoubleArray, Effects, Encoding, Measure, TargetAnswer
+from model_zoo.types import METHODS, Attribution, Change, DoubleArray, Effects, Encoding, Measure, TargetAnswer
 
 NEARNESS: Final = "nearness"
 RANDOM: Final = "random order"
@@ -34,8 +34,7 @@ _RANDOM_ORDERS: Final = 5
 class Explained:
     """What each method says of one answer, a number a unit, and what came of hiding those units that are words (their
     places are ``words``) in its order: ``curves`` (words + 1,) by ``ORDERS`` and way. ``failures`` say why a method
-    says nothing of this model; ``error`` is by how much integrated gradients miss the ``difference`` that they should
-    add up to.
+    says nothing of this model; ``sums`` are the attributions by methods that promise a sum.
     """
 
     units: tuple[Unit, ...]
@@ -44,8 +43,7 @@ class Explained:
     scores: dict[str, DoubleArray] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     curves: dict[tuple[str, Way], DoubleArray] = field(default_factory=dict)
-    difference: float | None = None
-    error: float | None = None
+    sums: dict[str, Attribution] = field(default_factory=dict)
 
     def area(self, method: str, way: Way) -> float:
         return explanations.area(self.curves[method, way])
@@ -81,7 +79,7 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
             continue
         found.scores[method] = explanations.by_word(attribution, units)
         if attribution.error is not None:
-            found.difference, found.error = attribution.difference, attribution.error
+            found.sums[method] = attribution
         yield found
     orders = {name: [explanations.order(scores[[*found.words]])] for name, scores in found.scores.items()}
     if fixed.aim.reads in ("mask", "next token"):

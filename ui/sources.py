@@ -92,6 +92,9 @@ MCGRATH: Final = Source("McGrath et al.", 2023, "The Hydra Effect: Emergent Self
 MERCHANT: Final = Source("Merchant et al.", 2020, "What Happens To BERT Embeddings During Fine-tuning?")
 MICHEL: Final = Source("Michel et al.", 2019, "Are Sixteen Heads Really Better than One?")
 MIKOLOV: Final = Source("Mikolov et al.", 2013, "Efficient Estimation of Word Representations in Vector Space")
+MODARRESSI_2023: Final = Source(
+    "Modarressi et al.", 2023, "DecompX: Explaining Transformers Decisions by Propagating Token Decomposition"
+)
 NANGIA: Final = Source(
     "Nangia et al.",
     2020,

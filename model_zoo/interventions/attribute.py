@@ -1,9 +1,10 @@
-"""Which tokens a prediction depends on, by hiding words, by gradients and by attention: one number a token."""
+"""Which tokens a prediction depends on, by hiding words, by gradients, by parts of its logit and by attention: one
+number a token.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,9 @@ from model_zoo import running
 from model_zoo.capture import as_array
 from model_zoo.errors import NotSupported
 from model_zoo.fair_queue import give_way
+from model_zoo.interventions.decompx import decompx
 from model_zoo.interventions.editing import Editor, editing
-from model_zoo.interventions.layerwise import LayerwiseRun, layerwise_run
+from model_zoo.interventions.layerwise import LayerwiseRun, keeping_gradients, layerwise_run
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Attribution, FloatArray, Measure, Method, rolled_out
@@ -39,7 +41,7 @@ def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
         logits = layerwise_run(loaded, [read.encoding]).logits(read)[0]
     read.choose_answers(logits)
     logs = logits.log_softmax(dim=-1)
-    difference = error = None
+    difference = error = uncounted = bias = None
     match method:
         case "occlusion":
             scores = _occluded(read, measure, counted)
@@ -48,6 +50,10 @@ def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
         case "integrated gradients":
             scores, difference = _integrated(read, measure, counted, question.steps)
             error = float(scores.sum()) - difference
+        case "DecompX":
+            scores, bias, difference = decompx(read, lambda logits: _linear(read, logits, measure))
+            uncounted = float(np.delete(scores, counted).sum())
+            error = float(scores.sum()) + bias - difference
         case "gradient-weighted attention":
             scores = _gradient_weighted(read, measure)
         case _:
@@ -66,6 +72,8 @@ def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
         counted=counted,
         difference=difference,
         error=error,
+        uncounted=uncounted,
+        bias=bias,
     )
 
 
@@ -79,6 +87,15 @@ def _measured(read: Reader, logits: torch.Tensor, measure: Measure) -> torch.Ten
         case "logit difference":
             assert read.foil is not None  # the question says so
             return logits[:, read.answer] - logits[:, read.foil]
+
+
+def _linear(read: Reader, logits: torch.Tensor, measure: Measure) -> torch.Tensor:
+    """What stands for a measure where it has to be linear in the logits, (rows,): the logit less that of the foil, or
+    else less the mean of all answers, for what raises all logits alike changes no probability.
+    """
+    if measure == "logit difference":
+        return _measured(read, logits, measure)
+    return logits[:, read.answer] - logits.mean(dim=-1)
 
 
 def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> FloatArray:
@@ -112,16 +129,9 @@ def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
     return table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
 
 
-@contextmanager
-def _gradients() -> Iterator[None]:
-    """Inside the block gradients are kept, whatever the caller is at."""
-    with torch.inference_mode(False), torch.enable_grad():
-        yield
-
-
 def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:
     """∂F/∂e · e, (n,): Denil et al. 2014, Shrikumar et al. 2017."""
-    with _gradients():
+    with keeping_gradients():
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         (gradient,) = _gradient(read, measure, embedded)
         return as_array((gradient * embedded.detach()).sum(dim=-1)[0])
@@ -138,7 +148,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
     """
     loaded = read.loaded
     nothing = without(loaded, read.encoding, counted)
-    with _gradients():
+    with keeping_gradients():
         start, end = _embedded(read, nothing.ids), _embedded(read, read.encoding.ids)
         total = torch.zeros_like(end[0], dtype=torch.float32)
         for shares in _shares(steps, len(read.encoding)):
@@ -168,7 +178,7 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
     loaded, n = read.loaded, len(read.encoding)
     _refuse_without_attention(loaded)
     editor = Editor(maps=[])
-    with _gradients():
+    with keeping_gradients():
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         with editing(loaded, editor):
             run = LayerwiseRun(loaded, [read.encoding], embedded)

@@ -5,19 +5,18 @@ In float64 up to the head. A part is followed along the residual stream alone, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
-from model_zoo import capture, running
+from model_zoo import running
 from model_zoo.anatomy import OneLayer, embeddings, inside, matrix, numbers
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
+from model_zoo.interventions.frozen import frozen
 from model_zoo.interventions.reading import Reader, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
@@ -122,61 +121,6 @@ def _begin(loaded: LoadedModel, parts: Parts, stream: _Stream, stages: Sequence[
         stream.map(*matrix(inside(loaded.encoder, parts.embedding_projection)))
 
 
-class _Frozen(TorchFunctionMode):
-    """While ``held`` is empty, notes by what norms divide and activations multiply; then does the same to other
-    vectors, which makes the head linear.
-    """
-
-    def __init__(self, held: list[torch.Tensor], *, noting: bool) -> None:
-        super().__init__()
-        self.held, self.noting, self._at = held, noting, 0
-
-    def factor(self, found: torch.Tensor) -> torch.Tensor:
-        """What is noted now, or was noted at this place."""
-        if self.noting:
-            self.held.append(found)
-            return found
-        self._at += 1
-        return self.held[self._at - 1]
-
-    def activated(self, given: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        ratio = torch.where(given == 0, torch.ones_like(given), made / given)
-        return given * self.factor(ratio)
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if func is torch.nn.functional.gelu:
-            return self.activated(args[0], func(*args, **kwargs))
-        if func is torch.nn.functional.layer_norm:
-            given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False)) | kwargs
-            return self._normed(given["input"], given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
-        return func(*args, **kwargs)
-
-    def _normed(
-        self, given: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
-    ) -> torch.Tensor:
-        centred = given - given.mean(dim=-1, keepdim=True)
-        found = centred * self.factor((given.var(dim=-1, keepdim=True, unbiased=False) + eps).rsqrt())
-        found = found if weight is None else found * weight
-        return found if bias is None else found + bias
-
-
-@contextmanager
-def _frozen(head: Any, held: list[torch.Tensor], *, noting: bool) -> Iterator[None]:
-    """Inside the block norms and activations of a head are held; its own activations are modules without weights."""
-    mode = _Frozen(held, noting=noting)
-    base = head._modules[head.base_model_prefix]
-    inner = [
-        module
-        for name, child in head._modules.items()
-        if child is not None and child is not base
-        for module in child.modules()
-        if "activation" in type(module).__module__ and not list(module.children())
-    ]
-    with capture.hooked(inner, lambda _, given, made: mode.activated(given[0], made)), mode:
-        yield
-
-
 def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     """The parts put through the head, held as it was for their sum."""
     loaded = read.loaded
@@ -185,7 +129,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     bias = np.broadcast_to(stream.bias, (width,))
     vectors = np.stack([*stream.vectors, bias, np.zeros(width)])
     whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.device, loaded.model.dtype)
-    with _frozen(head, held, noting=True):
+    with frozen(loaded.model, held, noting=True):
         logits = scores_of(head(whole[None, None]))[0].double()
     read.choose_answers(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
@@ -221,7 +165,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
 def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: DoubleArray) -> torch.Tensor:
     """The frozen head on some vectors (rows, width): (rows, answers)."""
     given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.device, loaded.model.dtype)
-    with _frozen(head, held, noting=False):
+    with frozen(loaded.model, held, noting=False):
         return scores_of(head(given[None]))[0].double()
 
 

@@ -167,6 +167,13 @@ class LayerwiseRun:
         return self._decoded(found)
 
 
+@contextmanager
+def keeping_gradients() -> Iterator[None]:
+    """Inside the block gradients are kept, whatever the caller is at."""
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
+
+
 def layerwise_run(loaded: LoadedModel, encodings: Sequence[Encoding]) -> LayerwiseRun:
     """A run without gradients through some texts, which may have been gone through before."""
     key = tuple((encoding.ids, encoding.type_ids) for encoding in encodings)

@@ -1,4 +1,4 @@
-"""Which tokens a prediction depends on, by hiding words, by gradients or by attention."""
+"""Which tokens a prediction depends on, by hiding words, by gradients, by parts of its logit or by attention."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,8 +17,9 @@ class Attribute(Question[Attribution]):
 
     "occlusion" hides one word at a time, and divides the loss among the word's tokens. Integrated gradients go from the
     text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and report how far their sum
-    is from its exact value. The methods of attention use all layers, as seen from the vector that the prediction is
-    read from. Raises NotSupported where a method does not fit a model.
+    is from its exact value. "DecompX" splits the answer's logit into parts of tokens and of biases. The methods of
+    attention use all layers, as seen from the vector that the prediction is read from. Raises NotSupported where a
+    method does not fit a model.
     """
 
     model: str

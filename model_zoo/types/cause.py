@@ -25,12 +25,14 @@ Method = Literal[
     "occlusion",
     "gradient x input",
     "integrated gradients",
+    "DecompX",
     "attention",
     "rollout",
     "value-weighted attention",
     "gradient-weighted attention",
 ]
-"""Ways to say which tokens a prediction depends on: by hiding them, by gradients, by attention."""
+"""Ways to say which tokens a prediction depends on: by hiding them, by gradients, by parts of its logit, by attention.
+"""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 Measure = Literal["log P", "P", "logit difference"]
@@ -126,9 +128,12 @@ class Effects:
 class Attribution(ReadOnly):
     """One number a token, float32 (n,): how much of the ``measure`` of a prediction a method attributes to it.
 
-    For integrated gradients ``error`` is their sum less ``difference``, the measure in this run less the measure when
-    every token with a number is hidden; None for methods that promise no sum. ``counted`` are the positions that can
-    have a number: neither special tokens nor the mask that is read.
+    ``counted`` are the positions that can have a number: neither special tokens nor the mask that is read.
+    ``difference`` is what the numbers should add up to, and ``error`` is their sum less that; None for methods that
+    promise no sum. For integrated gradients it is the measure in this run less the measure when every token with a
+    number is hidden. For DecompX it is the logit of the answer, less that of the foil for the measure "logit
+    difference" and else less the mean of all answers' logits; the sum then includes ``uncounted``, the parts of the
+    tokens without a number, and ``bias``, the part of all biases.
     """
 
     encoding: Encoding
@@ -142,6 +147,8 @@ class Attribution(ReadOnly):
     counted: tuple[int, ...]
     difference: float | None = None
     error: float | None = None
+    uncounted: float | None = None
+    bias: float | None = None
 
     def __post_init__(self) -> None:
         lock(self, "scores")

@@ -14,7 +14,7 @@ import streamlit as st
 from analysis import explanations
 from analysis.explanations import Area, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
-from model_zoo.types import METHODS, Measure, signed
+from model_zoo.types import METHODS, Attribution, Measure, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
@@ -37,6 +37,7 @@ _TITLES = {
     "occlusion": "Occlusion",
     "gradient x input": "Gradient × input",
     "integrated gradients": "Integrated gradients",
+    "DecompX": "DecompX",
     "attention": "Attention, mean",
     "rollout": "Attention rollout",
     "value-weighted attention": "Attention × value",
@@ -52,6 +53,10 @@ _METHODS = """
   embedding. Where a norm directly follows the embeddings, as in ModernBERT, it is close to 0 for every token.
 - **Integrated gradients** (Sundararajan et al. 2017): gradients added up on the way from the sentence with every word
   hidden to the sentence, in 32 steps. They must add up to what the measure differs between the two.
+- **DecompX** (Modarressi et al. 2023): the logit of the target as a sum over tokens, followed through all layers, norms
+  and feed-forward layers included. Attention weights are frozen, and so is by how much norms and activations scale;
+  what a word does by changing these is left out. Biases are a part of their own; the authors share them among
+  the tokens. A product of two (gated feed-forward layers, as in ModernBERT) gives half to each factor.
 - **Attention, mean**: what the vector that the answer is read from looks at, mean over all heads of all layers.
 - **Attention rollout** (Abnar & Zuidema 2020): the same followed through all layers.
 - **Attention × value** (Kobayashi et al. 2020): weights times the length of what is taken.
@@ -127,13 +132,29 @@ def _scores(scene: Scene, found: Explained) -> None:
     said = (
         f"{scene.in_words(found.untouched)}. {LEGEND}; attention has no sign. Each row has a colour scale of its own."
     )
-    if found.error is not None and found.difference is not None:
-        whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
-        said += f" Integrated gradients should add up to {signed(whole, 3)}; they miss it by {missed:.4f}."
     caption(said)
+    for name, attribution in found.sums.items():
+        caption(_sum(name, attribution))
     for why in dict.fromkeys(found.failures.values()):
         caption(why)
     save.table("All scores", lambda: _score_table(scene, found), "which-word")
+
+
+def _sum(name: str, attribution: Attribution) -> str:
+    """What a method's numbers add up to."""
+    assert attribution.difference is not None
+    assert attribution.error is not None
+    whole, missed = (_scale(name) * one for one in (attribution.difference, abs(attribution.error)))
+    if attribution.bias is None or attribution.uncounted is None:
+        return f"{_TITLES[name]} should add up to {signed(whole, 3)}; they miss it by {missed:.4f}."
+    beside = "less that of the other answer" if attribution.measure == "logit difference" else "above the mean answer’s"
+    parts = (float(attribution.scores.sum()), attribution.uncounted, attribution.bias)
+    of_words, of_others, of_biases = (signed(part) for part in parts)
+    others = "special tokens" if attribution.position is None else "special tokens and the mask"
+    return (
+        f"{_TITLES[name]} splits the target’s logit ({signed(whole)}, {beside}): {of_words} from the words, "
+        f"{of_others} from {others}, {of_biases} from biases, within {missed:.1g}. Attention weights are frozen."
+    )
 
 
 def _holds(scene: Scene, found: Explained) -> None:
@@ -279,7 +300,7 @@ VIEW = View(
     "words",
     "Which word drives it?",
     draw,
-    "Up to seven methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
+    "Up to eight methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
     "faithful?",
     more="Each method gives every word a score. To see which one to believe, words are hidden in each method’s "
     "order, and P of the target is tracked (Samek et al. 2017; Petsiuk et al. 2018); punctuation stays. Hiding "

@@ -14,6 +14,7 @@ from checkpoints import FAMILIES
 from analysis.rollout import rollout
 from model_zoo import Engine, heldout, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.families import family_of
 from model_zoo.interventions import attribute as attributing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
@@ -162,10 +163,11 @@ def test_every_family_answers_by_every_method_or_says_why_not(
         assert found.scores[list(found.counted)].any()
         assert not np.delete(found.scores, list(found.counted)).any()
     of_attention = {method for method in METHODS if method == "rollout" or "attention" in method}
-    assert set(said) <= of_attention
+    assert set(said) <= of_attention | {"DecompX"}
     assert all(each.endswith(".") for each in said.values())
+    assert ("DecompX" in said) == (family_of(FAMILIES[name].model_type).anatomy is None)
     if FAMILIES[name].attention and not FAMILIES[name].cross_attention:
-        assert set(said) <= ({"gradient-weighted attention"} if name == "longformer" else set())
+        assert set(said) - {"DecompX"} <= ({"gradient-weighted attention"} if name == "longformer" else set())
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -344,6 +346,13 @@ def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine
         best = np.flatnonzero(np.isclose(scores, scores.max())).tolist()
         (word,) = (list(word) for word in encoding.words if mask - 1 in word)
         assert best == (word if method == "occlusion" else [mask - 1]), method  # which hides whole words
+    whole = engine.attribute(
+        copier, text, aim=TargetAnswer(foil=encoding.ids[mask + 2]), method="DecompX", measure="logit difference"
+    )
+    # The mask has a vector of its own in the residual stream, which norms centre and an activation cuts in part.
+    assert np.flatnonzero(whole.scores).tolist() == [mask - 1]
+    assert whole.scores[mask - 1] == pytest.approx(whole.difference, rel=2e-3)
+    assert whole.bias == 0
     parts = [part for part in engine.decompose(copier, text).parts if part.kind == "head"]
     assert max(parts, key=lambda part: part.logit)[1:3] == (0, 1)
     assert sum(abs(part.logit) > 1e-4 for part in parts) == 1

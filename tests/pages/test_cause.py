@@ -16,11 +16,11 @@ from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
 from analysis.effects import lost, recovered
-from jobs.explaining import Explaining
+from jobs.explaining import ORDERS, Explaining
 from jobs.greedy import Greedy
 from jobs.intervention_job import InterventionJob
 from model_zoo import Engine
-from model_zoo.types import Change, Edge, TargetAnswer
+from model_zoo.types import METHODS, Change, Edge, TargetAnswer, signed
 from pages.cause import page as page
 from pages.cause import scene as scenes
 from pages.cause.examples import EXAMPLES
@@ -125,7 +125,7 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="words", answer="are")
     found = cells(app)
-    assert found.shape == (7, 7)
+    assert found.shape == (len(METHODS), 7)
     hidden = engine.intervene(
         MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=TargetAnswer(answer="are")
     )
@@ -133,7 +133,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     own = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
     assert found[2] == pytest.approx(own / math.log(2), abs=1e-3)
     curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}
-    assert len(curves) == 9
+    assert len(curves) == len(ORDERS)
     assert {len(curve) for curve in curves.values()} == {7}  # six words: the full stop is not hidden
     near = [engine.intervene(MODEL, DOGS, [Change(hidden=at)], aim=TargetAnswer(answer="are")) for at in ((5,), (5, 7))]
     shares = [math.exp(one.readings[0].log_probability - one.untouched.log_probability) for one in near]
@@ -146,6 +146,10 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     taus = cells(app, 1)
     assert np.diag(taus) == pytest.approx(1)
     assert "Integrated gradients should add up to" in said(app)
+    split = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are"), method="DecompX")
+    assert found[3] == pytest.approx(split.scores[[1, 2, 3, 4, 5, 7, 8]], abs=1e-3)
+    assert split.bias is not None
+    assert f"{signed(split.bias)} from biases" in said(app)
 
 
 @pytest.mark.slow
@@ -355,7 +359,7 @@ def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch
     assert job.failure is None
     app.run()
     table = app.dataframe[0].value
-    assert len(table) == 9
+    assert len(table) == len(ORDERS)
     assert "Area under the curves over 3 sentences" in said(app)
     by_name = {(area.method, area.way): area for area in job.table()}
     assert by_name["occlusion", "deletion"].mean.value < by_name["random order", "deletion"].mean.value
