@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
-from pages.attention import filters, grid
+from pages.attention import filters, grid, sinks
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
 from ui import SWITCH, Field, View, lit_words, notes, save, widgets
@@ -38,6 +38,8 @@ def draw(scene: Scene) -> None:
         shown = _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
+    with detail:
+        sinks.draw(scene, layer, head)
     if shown is not None:
         numbers(scene, shown, [(layer, head)], name=_file(layer, head))
         save.html("The words", lambda: lit_words.file(scene, layer, head), f"words_L{layer + 1}H{head + 1}")

@@ -1,0 +1,98 @@
+"""The special token that a head looks at most: whether that does nothing, or adds one vector to all tokens."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from analysis.sinks import (
+    COUNTS,
+    FALSE_ALARMS,
+    FEWEST,
+    MOST,
+    MUCH,
+    NOTHING,
+    SAME,
+    SHORT,
+    frame,
+    much_attention,
+    strongest,
+    verdict,
+)
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.questions.measure_sinks import MeasureSinks
+from model_zoo.types import Sinks
+from pages.attention.scene import Scene
+from ui import as_text, save
+from ui.attended_text import LONGEST
+from web.engine import engine
+
+RULE: Final = (
+    "Measured on this text; lengths and shares are means over the tokens that are not special. "
+    f"A head gives a token **much attention** if that is at least {MUCH:.0%} of the way from uniform attention to all. "
+    f"This **does nothing** if what comes from the token is at most {NOTHING:.0%} as long as the vectors it is added "
+    f"to, and its value (after the output projection) at most {SHORT} times as long as that of an ordinary token. "
+    f"The head **broadcasts** if what comes from the token is at least {COUNTS:.0%} as long as the vectors it is added "
+    f"to and at least {MOST} times as long as all that the head adds, of which at least {SAME:.0%} (in squared length) "
+    f"is the same for all tokens, {FEWEST} or more. In networks with random weights neither fits in any of 208,000 "
+    "cases (a head, a special token, a sentence): with 95% confidence, false alarms are rarer than "
+    f"{FALSE_ALARMS:.1%}. See Clark et al. 2019, Kobayashi et al. 2020, Gu et al. 2025."
+)
+
+
+def draw(scene: Scene, layer: int, head: int) -> None:
+    """The finding about a head, from 0, in a sentence; nothing where there is none, or a model does not tell."""
+    if scene.stack != "encoder":
+        return
+    try:
+        found = engine().ask(MeasureSinks(scene.model, scene.text, scene.pair, LONGEST))
+    except (InvalidInput, NotSupported):  # the view has shown all there is
+        return
+    said = finding(found, layer, head)
+    if said is not None:
+        st.markdown(said, help=RULE)
+    save.table("Special tokens, all heads", lambda: table(found), "special_tokens")
+
+
+def finding(found: Sinks, layer: int, head: int) -> str | None:
+    """What the head, from 0, does with the special token that it gives most, as Markdown; None if it gives little."""
+    token = strongest(found, layer, head)
+    if not much_attention(found)[layer, head, token]:
+        return None
+    name, share, uniform = _name(found, token), found.share[layer, head, token], found.even[layer, token]
+    value, ordinary = found.value[layer, head, token], found.ordinary_value[layer, head]
+    added, update = found.added[layer, head, token], found.update[layer, head]
+    told = verdict(found, layer, head, token)
+    looks = f"On this text, {_percent(share)} of this head’s attention goes to {name} (uniform: {_percent(uniform)})"
+    length = f", whose value is {value / ordinary:.2f} times as long as that of an ordinary token" if ordinary else ""
+    adds = f"What this adds is {added:.1%} as long as the vectors it is added to; all that the head adds, {update:.1%}."
+    if told == "does nothing":
+        end = f"Looking at {name} **does nothing** here."
+    elif told == "broadcasts":
+        same = _percent(found.common[layer, head])
+        end = f"Of that, {same} is the same for all tokens: the head **broadcasts** one vector here."
+    else:
+        end = "That is neither next to nothing nor, by the rule, one vector for all tokens."
+    return f"{looks}{length}. {adds} {end}"
+
+
+def _name(found: Sinks, token: int) -> str:
+    """What one of the k special tokens is called: with its place where there are several alike."""
+    name = as_text(found.tokens[token])
+    if not any(found.encoding.special):
+        return f"the first token, “{name}”"
+    return f"{name} (token {found.places[token] + 1})" if found.tokens.count(found.tokens[token]) > 1 else name
+
+
+def _percent(share: float) -> str:
+    """A share in percent; one that is not 0 never reads as if it were."""
+    return f"{share:.0%}" if share >= 0.01 or share == 0 else "under 1%"
+
+
+def table(found: Sinks) -> pd.DataFrame:
+    """Every head and special token, all counted from 1."""
+    rows = frame(found)
+    rows[["layer", "head", "place"]] += 1
+    return rows

@@ -1,0 +1,97 @@
+"""The finding about the special token that a head looks at, on the view "All heads"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import builders
+import numpy as np
+import pytest
+from on_screen import said
+from sink_runs import SENTENCE, looks_at, run_of
+from streamlit.testing.v1 import AppTest
+
+from analysis.sinks import much_attention, strongest, verdict
+from model_zoo import Engine
+from model_zoo.sinks import of_run
+from model_zoo.types import Encoding
+from pages.attention.sinks import RULE, finding, table
+
+PAGE = "pages/attention/page.py"
+TEXT = "The cat sat on the mat because it was tired."
+N = len(SENTENCE)
+
+
+def sentence(share: float, sep: float, encoding: Encoding = SENTENCE, place: int = N - 1) -> str | None:
+    """What is said of a head that gives so much to a token whose value has this length, others 1, the stream 10."""
+    n = len(encoding)
+    values = np.eye(n)
+    values[place] *= sep
+    return finding(
+        of_run(run_of(looks_at(place, share, n), values[None], np.full((n, n), 10 / n**0.5), encoding)), 0, 0
+    )
+
+
+def test_each_case_is_said_with_its_numbers() -> None:
+    assert sentence(0.4, 1.0) is None
+    assert sentence(0.9, 0.2) == (
+        "On this text, 90% of this head’s attention goes to \\[SEP\\] (uniform: 14%), whose value is 0.20 times as "
+        "long as that of an ordinary token. What this adds is 1.8% as long as the vectors it is added to; all that the "
+        "head adds, 1.8%. Looking at \\[SEP\\] **does nothing** here."
+    )
+    assert str(sentence(0.9, 5.0)).endswith(
+        "value is 5.00 times as long as that of an ordinary token. What this adds is 45.0% as long as the vectors it "
+        "is added to; all that the head adds, 45.0%. Of that, 100% is the same for all tokens: the head "
+        "**broadcasts** one vector here."
+    )
+    assert str(sentence(0.9, 0.4)).endswith(
+        "What this adds is 3.6% as long as the vectors it is added to; all that the head adds, 3.6%. That is neither "
+        "next to nothing nor, by the rule, one vector for all tokens."
+    )
+
+
+def test_a_token_among_several_is_told_by_its_place_and_the_first_one_by_being_first() -> None:
+    pair = builders.encoding(["she", "left"], ["he", "stayed"])
+    assert "goes to \\[SEP\\] (token 7) (" in str(sentence(0.9, 0.1, pair, 6))
+    without = builders.encoding(["she", "left", "him"], front=None, end=None)
+    assert "goes to the first token, “she” (" in str(sentence(0.9, 0.1, without, 0))
+
+
+@pytest.mark.parametrize("model", ["embedded/bert", "embedded/tinybert"])
+def test_something_is_said_of_exactly_the_heads_that_give_much(model: str, engine: Engine) -> None:
+    found = engine.sinks(model, TEXT)
+    layers, heads, _ = found.share.shape
+    words = {"does nothing": "**does nothing**", "broadcasts": "**broadcasts**", "neither": "neither next to nothing"}
+    for layer in range(layers):
+        for head in range(heads):
+            said, token = finding(found, layer, head), strongest(found, layer, head)
+            assert (said is not None) == bool(much_attention(found)[layer, head, token])
+            assert said is None or words[verdict(found, layer, head, token)] in said
+    rows = table(found)
+    assert rows[["layer", "head", "place"]].min().tolist() == [1, 1, 1]
+    assert len(rows) == layers * heads * 2
+
+
+def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, layer="3", head="5")
+    (shown,) = (one for one in app.main.get("markdown") if one.value.startswith("On this text, "))
+    assert shown.value.endswith("Looking at \\[CLS\\] **does nothing** here.")
+    assert shown.help == RULE
+    app.number_input(key="layer").set_value(1).run()
+    assert "On this text, " not in said(app)
+    assert not app.exception
+
+
+def test_a_text_without_ordinary_tokens_and_a_decoder_have_no_finding(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    for asked in (
+        {"text": "[SEP]"},
+        {"text": TEXT, "pair": TEXT, "model": str(checkpoint("bart")), "model_part": "cross"},
+    ):
+        app = open_page(PAGE, **asked)
+        assert not app.exception
+        assert not app.error
+        assert not app.warning
+        assert "On this text, " not in said(app)
