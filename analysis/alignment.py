@@ -15,9 +15,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.shown import Shown
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, Encoding, FloatArray, counted
+from model_zoo.types import Encoding, FloatArray, counted
 
 FEWEST: Final = 2
 BETWEEN = " · "
@@ -181,9 +182,18 @@ def on_common_words(weights: FloatArray, units: Sequence[Unit], special: Sequenc
     return _mean_of_words(weights @ keys, belongs)
 
 
-def heads_on_common_words(run: AttentionRun, units: Sequence[Unit]) -> FloatArray:
-    """``on_common_words`` of every head of a run, layer after layer: float32 (layers * heads, m, m + 1)."""
-    maps = (on_common_words(run.layer(layer), units, run.encoding.special) for layer in range(run.n_layers))
+def shares_on_common_words(shown: Shown, maps: FloatArray, units: Sequence[Unit]) -> FloatArray:
+    """``on_common_words`` of some of the maps that are shown, with rows that sum to 1, scaled where they do not."""
+    found = on_common_words(maps, units, shown.encoding.special)
+    if shown.shares:
+        return found
+    totals = found.sum(axis=-1, keepdims=True)
+    return np.divide(found, totals, out=np.zeros_like(found), where=totals > 0)
+
+
+def all_on_common_words(shown: Shown, units: Sequence[Unit]) -> FloatArray:
+    """``shares_on_common_words`` of all maps there are, layer after layer: float32 (maps, m, m + 1)."""
+    maps = (shares_on_common_words(shown, shown.layer(layer), units) for layer in range(shown.n_layers))
     return np.concatenate(list(maps))
 
 

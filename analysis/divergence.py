@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.alignment import Alignment, heads_on_common_words
-from model_zoo.types import AttentionRun, FloatArray
+from analysis.alignment import Alignment, all_on_common_words
+from analysis.shown import Shown
+from model_zoo.types import FloatArray
 
 _BLOCK_BYTES: Final = 2**18  # of one array of work: two of them stay in a core's own cache
 _TINY: Final = np.float32(1e-30)  # changes no probability that float32 adds to, and has a logarithm
@@ -49,12 +50,13 @@ def jensen_shannon(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.clip(nats / np.float32(2 * np.log(2) * n_rows), 0, 1)
 
 
-def head_matrix(run_a: AttentionRun, run_b: AttentionRun, alignment: Alignment, a: int = 0, b: int = 1) -> FloatArray:
-    """``jensen_shannon`` of all heads of two runs on their common words: (layers * heads of A, of B).
+def head_matrix(shown_a: Shown, shown_b: Shown, alignment: Alignment, a: int = 0, b: int = 1) -> FloatArray:
+    """``jensen_shannon`` of all maps of two models on their common words: (layers * heads of A, of B).
 
-    ``a`` and ``b`` are the places of the two in the alignment. Head h of layer l is row or column l * heads + h.
+    ``a`` and ``b`` are the places of the two in the alignment. Head h of layer l is row or column l * heads + h; where
+    all heads of a layer are looked at together, a layer counts as one head.
     """
-    of_a, of_b = heads_on_common_words(run_a, alignment.units[a]), heads_on_common_words(run_b, alignment.units[b])
+    of_a, of_b = all_on_common_words(shown_a, alignment.units[a]), all_on_common_words(shown_b, alignment.units[b])
     return jensen_shannon(of_a, of_b)
 
 
@@ -71,15 +73,18 @@ def best_matches(divergence: FloatArray, n_heads_a: int, n_heads_b: int, k: int 
     return tuple(sorted(found)[:k])
 
 
-def matches_table(matches: Sequence[Match], names: tuple[str, str]) -> pd.DataFrame:
-    """Matches with layers and heads from 1, as the screen and the CSV have them; ``names`` are those of A and B."""
+def matches_table(matches: Sequence[Match], names: tuple[str, str], *, of_heads: bool = True) -> pd.DataFrame:
+    """Matches with layers and heads from 1, as the screen and the CSV have them; ``names`` are those of A and B. Where
+    they are not ``of_heads``, layers alone.
+    """
     a, b = names
     columns = [f"{a}: layer", f"{a}: head", f"{b}: layer", f"{b}: head", "divergence (bits)"]
     rows = [
         (match.layer_a + 1, match.head_a + 1, match.layer_b + 1, match.head_b + 1, match.divergence)
         for match in matches
     ]
-    return pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=columns)
+    return table if of_heads else table.drop(columns=[columns[1], columns[3]])
 
 
 def matching_layer(layer: int, n_layers_a: int, n_layers_b: int) -> int:

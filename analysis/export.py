@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.filters import Filter, Filtered
+from analysis.shown import Measure
 from model_zoo.types import Encoding, ModelInfo, Stack
 
 # What pandas.read_csv takes for a missing value unless it is told otherwise, in quotes or not; besides the empty cell.
@@ -48,27 +49,31 @@ _COUNTED = re.compile(r"(layer|head|token|query|key|position|mask|place|word)(_[
 _LONGEST_NAME = 40  # characters of a text in the name of a file
 
 
+How = Literal["each", "mean", "max", "sum", "norm", "layer", "rollout"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """Where the numbers of a view come from.
 
     ``heads`` are (layer, head) from 0. With ``how`` "each" the view holds one matrix per head, in this order
     (or a single matrix of a single head); with "mean", "max", "sum", "norm" or "rollout" one matrix made of
-    all of them. ``stack`` is whose attention it is, see ``Engine.attend``.
+    all of them, with "layer" what the ``measure`` says of a layer with all its heads. ``stack`` is whose attention it
+    is, see ``Engine.attend``.
     """
 
     model: ModelInfo
     heads: tuple[tuple[int, int], ...] = field(repr=False)
-    how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each"
-    value_weighted: bool = False
+    how: How = "each"
+    measure: Measure = "weights"
     stack: Stack = "encoder"
 
 
 def to_csv(view: Filtered, origin: Origin) -> bytes:
     """A view as CSV, one row per cell, which pandas reads without skipping lines and a spreadsheet can pivot.
 
-    Columns: model, revision, counted_from, part, layer, head, how, value_weighted, filter, query, query_token, key,
-    key_token, weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen and as
+    Columns: model, revision, counted_from, part, layer, head, how, measure, filter, query, query_token, key, key_token,
+    weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen and as
     ``counted_from`` says; where heads are combined, layer and head name all of them ("1 to 12"). ``filter`` is JSON
     without what is at its default. Weights have nine digits, which gives the same float32 back. Text is written as in
     ``table_to_csv``; a plain ``pandas.read_csv(file)`` or ``read_table`` reads it.
@@ -99,10 +104,10 @@ def to_csv(view: Filtered, origin: Origin) -> bytes:
         counted_from=1,
         part=origin.stack,
         how=origin.how,
-        value_weighted=origin.value_weighted,
+        measure=origin.measure,
         filter=_filter_json(view.filter),
     )
-    columns = ["model", "revision", "counted_from", "part", "layer", "head", "how", "value_weighted", "filter"]
+    columns = ["model", "revision", "counted_from", "part", "layer", "head", "how", "measure", "filter"]
     return table_to_csv(whole[[*columns, "query", "query_token", "key", "key_token", "weight"]])
 
 
@@ -113,7 +118,7 @@ def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding 
     ("" if none); source_tokens and source_text: what the encoder has read while a decoder looks, else empty;
     query_labels, key_labels; query_spans and key_spans (…, 2): the tokens each row and column stands for, the first
     and the last, columns of the part "cross" among source_tokens and all else among tokens;
-    model, revision, part, how, value_weighted, filter (JSON without what is at its default:
+    model, revision, part, how, measure, filter (JSON without what is at its default:
     ``Filter(**json.loads(...))``); layer (k,) and head (k,) of each head. As in the CSV these count from 1, which
     ``counted_from`` says: an entry is ``run.head(layer - 1, head - 1)``.
     """
@@ -137,7 +142,7 @@ def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding 
         layer=np.array([layer + 1 for layer, _ in origin.heads], dtype=np.int64),
         head=np.array([head + 1 for _, head in origin.heads], dtype=np.int64),
         how=np.array(origin.how),
-        value_weighted=np.array(origin.value_weighted),
+        measure=np.array(origin.measure),
         filter=np.array(_filter_json(view.filter)),
     )
     return file.getvalue()

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from analysis.shown import Shown
 from analysis.words import Unit, merge, token_units, word_units
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, Encoding, FloatArray
@@ -189,52 +190,38 @@ def apply_filter(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: 
     )
 
 
-def head_weights(run: AttentionRun, layer: int, head: int, value_weighted: bool = False) -> FloatArray:
-    """One head's attention α (n, m); with ``value_weighted`` ‖α f(x)‖ = α · ‖f(x)‖ (Kobayashi et al. 2020).
+def combine(shown: Shown, maps: Sequence[tuple[int, int]], how: Literal["mean", "max", "sum"]) -> FloatArray:
+    """Mean, maximum or sum, cell by cell, over chosen maps given as (layer, number): float32 (n, m).
 
-    The rows of the latter do not sum to 1. Raises InvalidInput for a head that does not exist, NotSupported
-    where value norms are not available.
+    One named twice counts once. Raises InvalidInput if none is chosen or one does not exist.
     """
-    weights = run.head(layer, head)
-    return weights * run.value_norms(layer)[head] if value_weighted else weights
+    _some(maps)
+    chosen = sorted(set(maps))
+    result = np.zeros_like(shown.map(*chosen[0]), dtype=np.float64)  # nothing that is shown is ever below 0
+    for place in chosen:
+        (np.maximum if how == "max" else np.add)(result, shown.map(*place), out=result)
+    return (result / len(chosen) if how == "mean" else result).astype(np.float32)
 
 
-def layer_weights(run: AttentionRun, layer: int, value_weighted: bool = False) -> FloatArray:
-    """All heads of a layer (heads, n, m), plain or value-weighted as in ``head_weights``."""
-    weights = run.layer(layer)
-    return weights * run.value_norms(layer)[:, None, :] if value_weighted else weights
+def norm_of_sum(run: AttentionRun, heads: Sequence[tuple[int, int]]) -> FloatArray:
+    """``AttentionRun.norms_of_sum`` of heads (layer, head) of one layer, each of which counts once.
 
-
-def combine(
-    run: AttentionRun, heads: Sequence[tuple[int, int]], how: Combination, *, value_weighted: bool = False
-) -> FloatArray:
-    """Mean, maximum or sum, cell by cell, over chosen heads given as (layer, head): float32 (n, m).
-
-    "norm" is ``AttentionRun.norms_of_sum`` of heads of one layer: the length of their vectors α f(x) added up, with
-    ``value_weighted`` or without. A head named twice counts once. Raises InvalidInput if no head is chosen, one does
-    not exist, or "norm" is asked for across layers; NotSupported where value norms are asked for and not available.
+    Raises InvalidInput if no head is chosen, one does not exist, or they are of different layers; NotSupported where
+    value norms are not available.
     """
+    _some(heads)
+    layers = {layer for layer, _ in heads}
+    if len(layers) > 1:
+        raise InvalidInput(
+            "The norm of the sum belongs to a layer: its heads' vectors are added up, "
+            "those of different layers are not. Choose heads of one layer, or combine them in another way."
+        )
+    return run.norms_of_sum(layers.pop(), [head for _, head in heads])
+
+
+def _some(heads: Sequence[tuple[int, int]]) -> None:
     if not heads:
         raise InvalidInput("All heads are switched off. Switch on at least one to see attention.")
-    chosen = sorted(set(heads))
-    if how == "norm":
-        (layer, _), *_ = chosen
-        if layer != chosen[-1][0]:
-            raise InvalidInput(
-                "The norm of the sum belongs to a layer: its heads' vectors are added up, "
-                "those of different layers are not. Choose heads of one layer, or combine them in another way."
-            )
-        return run.norms_of_sum(layer, [head for _, head in chosen])
-    result = np.zeros((run.n_tokens, run.n_keys), dtype=np.float64)  # weights are never below 0
-    for layer, head in chosen:
-        weights = head_weights(run, layer, head, value_weighted)
-        if how == "max":
-            np.maximum(result, weights, out=result)
-        else:
-            result += weights
-    if how == "mean":
-        result /= len(chosen)
-    return result.astype(np.float32)
 
 
 def _count(number: int, noun: str) -> str:

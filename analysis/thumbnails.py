@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from model_zoo.types import FloatArray
 class Thumbnails:
     """Pictures uint8 (layers, heads, s_q, s_k) of value round(255 · √(weight / maximum)).
 
-    ``maximum`` is 1 for attention weights, which cannot be larger, and otherwise the largest weight of all. ``n_heads``
+    ``maximum`` is 1 for shares, which cannot be larger, and otherwise the largest weight of all. ``n_heads``
     are those of each layer, ``n_queries`` and ``n_keys`` the tokens of the matrices.
     """
 
@@ -30,9 +30,14 @@ class Thumbnails:
         """Whether a pixel shows several tokens together."""
         return self.pixels.shape[2:] != (self.n_queries, self.n_keys)
 
+    def in_a_row(self) -> Thumbnails:
+        """The same pictures, where each layer has one, beside each other instead of below."""
+        return replace(self, pixels=self.pixels.swapaxes(0, 1), n_heads=(len(self.n_heads),))
 
-def thumbnails(layers: Iterable[FloatArray], size: int = 64) -> Thumbnails:
-    """Shrink the matrices (heads, queries, keys) of every layer to at most ``size`` pixels a side.
+
+def thumbnails(layers: Iterable[FloatArray], size: int = 64, *, shares: bool = True) -> Thumbnails:
+    """Shrink the matrices (heads, queries, keys) of every layer to at most ``size`` pixels a side. With ``shares`` no
+    weight is above 1, rounding aside.
 
     A pixel holds the largest weight of its block, so that a diagonal one token wide survives. Pixel i covers
     the tokens from floor(i·n/s) to floor((i+1)·n/s), so blocks differ by one token where s does not divide n.
@@ -50,8 +55,7 @@ def thumbnails(layers: Iterable[FloatArray], size: int = 64) -> Thumbnails:
     small = np.zeros((len(pooled), *shape), dtype=np.float32)
     for place, layer in enumerate(pooled):
         small[place, : len(layer)] = layer
-    largest = float(small.max(initial=0))
-    maximum = largest if largest > 1 + 1e-4 else 1.0
+    maximum = 1.0 if shares else float(small.max(initial=0)) or 1.0
     return Thumbnails(
         pixels=np.rint(255 * np.sqrt(np.clip(small / maximum, 0, 1))).astype(np.uint8),
         maximum=maximum,

@@ -15,6 +15,7 @@ import torch
 
 from analysis.alignment import REST, Alignment, align, on_common_words
 from analysis.divergence import head_matrix, jensen_shannon
+from analysis.shown import Weights
 from benchmarks.attention import text_of
 from benchmarks.measure import arguments, emit, medians
 from model_zoo import DEFAULT_MODEL, loading, running, sources
@@ -132,7 +133,7 @@ def measure_heads(repeats: int) -> None:
     maps_a, maps_b = maps.astype(np.float32)
     times = medians(
         {
-            "head_matrix_ms": lambda: head_matrix(a, b, alignment),
+            "head_matrix_ms": lambda: head_matrix(Weights(a), Weights(b), alignment),
             "divergence_ms": lambda: jensen_shannon(maps_a, maps_b),
         },
         repeats,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
+from analysis.filters import Filter, Filtered, apply_filter
+from analysis.shown import OF_HEADS, Measure, Shown
 from model_zoo.types import AttentionRun, FloatArray, Stack
+from ui import show
 from web.engine import engine
 
 LONGEST = 1024  # tokens: what a browser can show
@@ -13,14 +15,14 @@ LONGEST = 1024  # tokens: what a browser can show
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttendedText:
-    """One text, or two, and what of its attention is shown; ``value_weighted`` shows ‖α f(x)‖ instead of α."""
+    """One text, or two, and what of its attention is shown, or which ``measure`` in its place."""
 
     model: str
     text: str
     pair: str | None
     stack: Stack
     filter: Filter = field(default_factory=Filter)
-    value_weighted: bool = False
+    measure: Measure = "weights"
 
     @property
     def run(self) -> AttentionRun:
@@ -34,14 +36,19 @@ class AttendedText:
         return run.model.id, run.model.revision, run.stack, *self.texts.values(), run.n_tokens, run.n_keys
 
     @property
-    def what(self) -> str:
-        """What the numbers are, for colour bars."""
-        return "‖αf(x)‖" if self.value_weighted else "attention weight"
+    def shown(self) -> Shown:
+        """Raises NotSupported where this model, or this part of it, has no such measure."""
+        return show.shown(self.measure, self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
 
     @property
-    def number(self) -> str:
-        """What one of the numbers is, in a word."""
-        return "‖αf(x)‖" if self.value_weighted else "weight"
+    def of_heads(self) -> bool:
+        """Whether every head has a map of its own."""
+        return self.measure in OF_HEADS
+
+    @property
+    def words(self) -> show.Words:
+        """What is said of the numbers."""
+        return show.WORDS[self.measure]
 
     @property
     def texts(self) -> dict[str, str]:
@@ -56,9 +63,10 @@ class AttendedText:
         """The filter applied to weights (..., n, m) of the run's tokens."""
         return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
 
-    def of_head(self, layer: int, head: int) -> Filtered:
-        """The attention of a head, filtered; layer and head from 0."""
-        return self.filtered(head_weights(self.run, layer, head, self.value_weighted))
+    def called(self, layer: int, number: int) -> str:
+        """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""
+        return f"layer {layer + 1}, head {number + 1}" if self.of_heads else f"layer {layer + 1}"
 
-    def of_layer(self, layer: int) -> Filtered:
-        return self.filtered(layer_weights(self.run, layer, self.value_weighted))
+    def file(self, name: str, layer: int, number: int) -> str:
+        """The name of a file about a map: "attention_L3H5", or "attention_L3"."""
+        return f"{name}_L{layer + 1}H{number + 1}" if self.of_heads else f"{name}_L{layer + 1}"

@@ -1,14 +1,14 @@
-"""The text as words that light up: how much each gets of the one that is pointed at, in a head or a mean of heads."""
+"""The text as words that light up: how much each gets of the one that is pointed at, in a head, a layer or a mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from analysis.filters import Filtered, combine, head_weights
-from model_zoo.types import AttentionRun, FloatArray
+from analysis.filters import Filtered, combine
+from analysis.shown import all_maps, maps_of_layer
+from model_zoo.types import FloatArray
 from ui import save
 from ui.attended_text import AttendedText
 from ui.component import component, hearing
@@ -22,101 +22,91 @@ _KEY = "lit_words"
 GROUP = "attention"
 
 
-def choose(layer: int, head: int) -> None:
-    """Open a head, both from 0."""
-    LAYER.value, HEAD.value = layer + 1, head + 1
+def choose(layer: int, head: int | None) -> None:
+    """Open a head, both from 0; or a layer, whatever its head."""
+    LAYER.value = layer + 1
+    if head is not None:
+        HEAD.value = head + 1
 
 
-def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, int], None] = choose) -> None:
-    """The words of a text, lit by a head (both from 0), the mean of its layer, and the mean of all heads.
+def draw(attended: AttendedText, layer: int, number: int) -> None:
+    """The words of a text, lit by a map (both from 0), the mean of its layer's heads, and the mean of all there are.
 
-    Nothing where the filter leaves no tokens: whoever draws the head says why. The reader's steps lead to another head
-    by ``choose``.
+    Nothing where the filter leaves no tokens: whoever draws the map says why. The reader's steps lead to another one.
     """
-    shown = _filtered(attended, layer, head)
-    if 0 in shown.weights.shape:
+    filtered = _filtered(attended, layer, number)
+    if 0 in filtered.weights.shape:
         return
-    heads = all_heads(attended.run)
-    payload = _payload(attended, shown, layer, head)
-    payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
-    payload["file"] = _file(layer, head)
+    maps = all_maps(attended.shown)
+    payload = _payload(attended, filtered, layer, number)
+    payload["head"], payload["n_heads"], payload["group"] = maps.index((layer, number)), len(maps), GROUP
+    payload["file"] = attended.file("words", layer, number)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
-    mount(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", partial(_step, attended.run, choose)))
+    mount(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", partial(_step, attended)))
 
 
-def _step(run: AttentionRun, choose: Callable[[int, int], None], place: object) -> None:
-    """Open the head that the reader stepped to."""
-    heads = all_heads(run)
-    if isinstance(place, int) and 0 <= place < len(heads):
-        choose(*heads[place])
+def _step(attended: AttendedText, place: object) -> None:
+    """Open the head or the layer that the reader stepped to."""
+    maps = all_maps(attended.shown)
+    if isinstance(place, int) and 0 <= place < len(maps):
+        layer, number = maps[place]
+        choose(layer, number if attended.of_heads else None)
 
 
-def file(attended: AttendedText, layer: int, head: int) -> str:
-    """The same as an HTML file that works by itself, for one head (both from 0) and the means.
+def file(attended: AttendedText, layer: int, number: int) -> str:
+    """The same as an HTML file that works by itself, for one map (both from 0) and the means.
 
     Raises InvalidInput when the filter leaves no tokens.
     """
-    shown = _filtered(attended, layer, head)
-    payload = _payload(attended, shown, layer, head)
-    payload["file"] = _file(layer, head)
+    filtered = _filtered(attended, layer, number)
+    payload = _payload(attended, filtered, layer, number)
+    payload["file"] = attended.file("words", layer, number)
     return standalone_html(
         lit_words.SOURCE,
         payload,
-        title="Attention, word by word",
-        caption=shown.summary(),
+        title=f"{attended.words.title}, word by word",
+        caption=filtered.summary(),
         meta={
             "Model": attended.run.model.id,
             "Revision": attended.run.model.revision,
-            "Head": f"layer {layer + 1} head {head + 1}",
+            "Head" if attended.of_heads else "Layer": attended.called(layer, number),
             **attended.texts,
-            "Numbers": attended.what,
+            "Numbers": attended.words.what,
         },
     )
 
 
-def _file(layer: int, head: int) -> str:
-    return f"words_L{layer + 1}H{head + 1}"
-
-
-def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> lit_words.Payload:
-    run = attended.run
-    queries, keys = lit_words.words(run.encoding, shown.queries), lit_words.words(run.key_encoding, shown.keys)
-    alike = run.stack != "cross" and shown.queries == shown.keys
+def _payload(attended: AttendedText, filtered: Filtered, layer: int, number: int) -> lit_words.Payload:
+    run, shown = attended.run, attended.shown
+    queries, keys = lit_words.words(run.encoding, filtered.queries), lit_words.words(run.key_encoding, filtered.keys)
+    alike = run.stack != "cross" and filtered.queries == filtered.keys
+    n = len(all_maps(shown))
+    of_layer = [f"Mean of layer {layer + 1}"] if attended.of_heads else []
     return lit_words.payload(
-        shown.weights,
+        filtered.weights,
         queries,
         None if alike else keys,
         names=[
-            f"Layer {layer + 1}, head {head + 1}",
-            f"Mean of layer {layer + 1}",
-            f"Mean of all {len(all_heads(run))} heads",
+            attended.called(layer, number).capitalize(),
+            *of_layer,
+            f"Mean of all {n} {'heads' if attended.of_heads else 'layers'}",
         ],
-        shares=not attended.value_weighted,
+        shares=shown.shares,
+        says=attended.words.says,
     )
 
 
-def _filtered(attended: AttendedText, layer: int, head: int) -> Filtered:
-    """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
-    run, weighted = attended.run, attended.value_weighted
-    of_layer = combine(run, heads_of_layer(run, layer), "mean", value_weighted=weighted)
-    return attended.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(attended)]))
+def _filtered(attended: AttendedText, layer: int, number: int) -> Filtered:
+    """The filter applied to the matrices (3 or 2, n, m), as it is to a map and to a mean of heads elsewhere."""
+    shown = attended.shown
+    of_layer = [combine(shown, maps_of_layer(shown, layer), "mean")] if attended.of_heads else []
+    return attended.filtered(np.stack([shown.map(layer, number), *of_layer, _mean_of_all(attended)]))
 
 
 def _mean_of_all(attended: AttendedText) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
-    run = attended.run
+    shown = attended.shown
     return engine().derived(
-        ("mean of all heads", *attended.run_key, attended.value_weighted),
-        lambda: combine(run, all_heads(run), "mean", value_weighted=attended.value_weighted),
+        ("mean of all maps", *attended.run_key, shown.measure), lambda: combine(shown, all_maps(shown), "mean")
     )
-
-
-def all_heads(run: AttentionRun) -> list[tuple[int, int]]:
-    """All heads of a model (layer, head), from 0, in their order."""
-    return [head for layer in range(run.n_layers) for head in heads_of_layer(run, layer)]
-
-
-def heads_of_layer(run: AttentionRun, layer: int) -> list[tuple[int, int]]:
-    """All heads of a layer (layer, head), from 0, in their order."""
-    return [(layer, head) for head in range(run.layers[layer].n_heads)]

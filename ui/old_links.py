@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ui.field import is_number
 
 OLD: Mapping[str, Mapping[str, str]] = {
-    "attention": {"attention": "model_part", "part": "direction"},
+    "attention": {"attention": "model_part", "part": "direction", "values": "show"},
     "masked_words": {
         "masked": "masks",
         "mask_words": "words",
@@ -49,6 +49,8 @@ _VALUES = {
     ("mask_head", "0"): "mean",
     ("layers_view", "wrong"): "misclassified",
     ("layers_view", "likeness"): "similarity",
+    ("values", "0"): "weights",
+    ("values", "1"): "norms",
 }
 
 

@@ -17,6 +17,7 @@ from viz.palette import diverging, sequential, square_root, theme
 _LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
 _LARGEST_SIDE: Final = 250  # px of all heads together
 _LARGEST_HEAD: Final = 14  # px
+_LARGEST_LAYER: Final = 28  # px
 
 
 def difference(
@@ -71,9 +72,11 @@ def head_matrix(
     heads_b: int,
     *,
     names: tuple[str, str],
+    of_heads: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """Jensen-Shannon divergence in bits of every head of A (down) and of B (across).
+    """Jensen-Shannon divergence in bits of every head of A (down) and of B (across), or of every layer where a layer
+    has one map and not one ``of_heads`` each.
 
     ``divergence`` is float32 (layers_a * heads_a, layers_b * heads_b), the heads of a layer together, from 0 to 1.
     The stronger a colour, the more alike two heads are; it follows the square root, which is the Jensen-Shannon
@@ -88,7 +91,8 @@ def head_matrix(
     marks = [(float(np.sqrt(bits)), f"{bits:g}") for bits in (0, 0.04, 0.16, 0.36, 0.64, 1)]
     bar = scale_bar(scale, marks, root_title("divergence, bits; 0 is the same"), dark)
     name_a, name_b = _names(names)
-    cell = min(_LARGEST_HEAD, _LARGEST_SIDE / max(shape))
+    cell = min(_LARGEST_HEAD if of_heads else _LARGEST_LAYER, _LARGEST_SIDE / max(shape))
+    what = "heads by layer" if of_heads else "layers"
     lines = [_line("y", layer * heads_a, colours.muted) for layer in range(1, layers_a)]
     lines += [_line("x", layer * heads_b, colours.muted) for layer in range(1, layers_b)]
     return go.Figure(
@@ -99,15 +103,15 @@ def head_matrix(
                 0.0,
                 1.0,
                 f"%{{y}} of {name_a}<br>↔ %{{x}} of {name_b}<br><b>%{{z:.3f}}</b> bit<extra></extra>",
-                x=_heads(layers_b, heads_b),
-                y=_heads(layers_a, heads_a),
+                x=_places(layers_b, heads_b, of_heads),
+                y=_places(layers_a, heads_a, of_heads),
                 xgap=0,
                 ygap=0,
             )
         ],
         layout=cells_layout(
-            axis(dark, f"{name_b}: heads by layer", range=[-0.5, shape[1] - 0.5], **_layers(layers_b, heads_b)),
-            axis(dark, f"{name_a}: heads by layer", range=[shape[0] - 0.5, -0.5], **_layers(layers_a, heads_a)),
+            axis(dark, f"{name_b}: {what}", range=[-0.5, shape[1] - 0.5], **_layers(layers_b, heads_b)),
+            axis(dark, f"{name_a}: {what}", range=[shape[0] - 0.5, -0.5], **_layers(layers_a, heads_a)),
             bar,
             dark,
             height=round(cell * shape[0]) + 90,
@@ -121,8 +125,9 @@ def _names(names: tuple[str, str]) -> tuple[str, str]:
     return a, b
 
 
-def _heads(n_layers: int, n_heads: int) -> list[str]:
-    return [f"layer {layer + 1}, head {head + 1}" for layer in range(n_layers) for head in range(n_heads)]
+def _places(n_layers: int, n_heads: int, of_heads: bool) -> list[str]:
+    heads = [f", head {head + 1}" for head in range(n_heads)] if of_heads else [""]
+    return [f"layer {layer + 1}{head}" for layer in range(n_layers) for head in heads]
 
 
 def _layers(n_layers: int, n_heads: int) -> dict[str, Any]:

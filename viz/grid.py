@@ -1,13 +1,15 @@
-"""All heads of all layers as small pictures, a row per layer, drawn by a component in which one opens a head.
+"""All heads of all layers as small pictures, a row per layer, drawn by a component in which one opens a head; or all
+layers in a row, where each has one picture.
 
 ``grid`` makes what the component reads, ``SOURCE`` holds its files. The component carries both themes, shows what other
 pictures of its group point at, and saves SVG and PNG in the reader's browser. What it reports:
 
-- ``head``: ``[layer, head]``, counted from 0, once each time a head is opened. Its frame has moved by then.
+- ``head``: ``[row, column]``, counted from 0, once each time a picture is opened. Its frame has moved by then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 from analysis.thumbnails import Thumbnails
@@ -25,8 +27,9 @@ class Payload(TypedDict):
     shape: tuple[int, ...]
     heads: list[int]  # of each layer; the pictures beyond are empty
     tokens: tuple[int, int]  # queries and keys, of which a pixel may hold several
-    selected: tuple[int, int]  # layer and head, counted from 0
-    asked: int  # another number where the same head is selected again
+    names: list[str]  # of what the rows and the columns are; of the columns alone where there is one row
+    selected: tuple[int, int]  # row and column, counted from 0
+    asked: int  # another number where the same one is selected again
     scale: list[str]  # evenly spaced colours, "#rrggbb"
     dark_scale: list[str]
     marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names
@@ -40,13 +43,15 @@ def grid(
     thumbnails: Thumbnails,
     selected: tuple[int, int],
     *,
+    names: Sequence[str] = ("layer", "head"),
     asked: int = 0,
     what: str = "attention weight",
     group: str = "",
     height: int = 350,
     file: str = "attention-all-heads",
 ) -> Payload:
-    """Pictures of all heads with a frame around the ``selected`` one, (layer, head) counted from 0.
+    """Pictures of all heads with a frame around the ``selected`` one, (layer, head) counted from 0; of other rows and
+    columns, or of the columns of a single row, by their ``names``.
 
     Colours are those of ``heatmap``, one scale for all; ``what`` names the weights on the colour bar. The component
     keeps the frame that its reader moved until ``selected`` or ``asked`` changes. Raises ValueError where there is
@@ -60,6 +65,7 @@ def grid(
         shape=thumbnails.pixels.shape,
         heads=list(thumbnails.n_heads),
         tokens=(thumbnails.n_queries, thumbnails.n_keys),
+        names=list(names),
         selected=selected,
         asked=asked,
         scale=light,

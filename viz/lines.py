@@ -18,6 +18,7 @@ import numpy as np
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
 from viz import component
+from viz.lit_words import Says
 
 SOURCE = component.source("lines", styles=("picture",))
 
@@ -34,6 +35,7 @@ class Payload(TypedDict):
 
     weights: bytes  # uint8 (heads, n_q, n_k), C order
     scale: float
+    says: Says
     queries: list[str]
     keys: list[str]
     query_segments: list[int]
@@ -54,6 +56,7 @@ def payload(
     keys: Sequence[str],
     *,
     head_names: Sequence[str],
+    says: Says = "attends",
     colours: Sequence[str],
     dark_colours: Sequence[str],
     query_segments: Sequence[int] | None = None,
@@ -72,7 +75,8 @@ def payload(
     dark one. Segments are ``Encoding.segment_ids`` of the tokens left; a line marks where they change.
     ``off`` are places of heads whose lines are hidden at first. ``selected`` is locked from the start;
     one that is not among the tokens is dropped, because filters and links may well outlive a token. ``in_front`` is the
-    place of the head that stands out, dropped if there is none; a single head stands out anyway.
+    place of the head that stands out, dropped if there is none; a single head stands out anyway. ``says`` is what a
+    token does, for those who do not see the lines.
 
     Raises InvalidInput when no head or no token is left to draw, ValueError when lengths do not fit together.
     """
@@ -95,6 +99,7 @@ def payload(
     return Payload(
         weights=np.rint(weights * np.float32(255 / scale)).astype(np.uint8).tobytes(),
         scale=scale,
+        says=says,
         queries=list(queries),
         keys=list(keys),
         query_segments=[int(segment) for segment in query_segments],

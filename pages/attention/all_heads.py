@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
-from pages.attention import filters, grid, sinks
+from pages.attention import filters, grid, heads, sinks
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
 from ui import SWITCH, Field, View, lit_words, notes, save, widgets
@@ -19,14 +19,16 @@ _LONG = 24  # tokens; from here on the heatmap needs more room than the grid
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        layer, head = widgets.head(scene.run)
         scene = filters.ask(scene)
+        layer, head = heads.one(scene)
+        unit = "head" if scene.of_heads else "layer"
         stretch = st.toggle(
-            "Scale colours per head",
+            f"Scale colours per {unit}",
             **STRETCH.bound,
-            help="Colours run to this head's maximum. Off: one scale for all heads, so they can be compared.",
-            disabled=scene.value_weighted,
+            help=f"Colours run to this {unit}'s maximum. Off: one scale for all {unit}s, so they can be compared.",
+            disabled=scene.measure in ("norms", "value zeroing"),
         )
+    heads.say_what(scene)
     if _is_long(scene):
         lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")
@@ -38,15 +40,12 @@ def draw(scene: Scene) -> None:
         shown = _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
-    with detail:
-        sinks.draw(scene, layer, head)
+    if scene.of_heads:
+        with detail:
+            sinks.draw(scene, layer, head)
     if shown is not None:
-        numbers(scene, shown, [(layer, head)], name=_file(layer, head))
-        save.html("The words", lambda: lit_words.file(scene, layer, head), f"words_L{layer + 1}H{head + 1}")
-
-
-def _file(layer: int, head: int) -> str:
-    return f"attention_L{layer + 1}H{head + 1}"
+        numbers(scene, shown, [(layer, head)], name=scene.file("attention", layer, head))
+        save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 
 
 def _is_long(scene: Scene) -> bool:
@@ -55,16 +54,18 @@ def _is_long(scene: Scene) -> bool:
 
 def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
     """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
-    shown = scene.of_head(layer, head)
+    shown = scene.filtered(scene.shown.map(layer, head))
     if not summary(shown):
         return None
+    if not scene.of_heads:
+        st.caption(f"Layer {layer + 1}, all heads together with the residual stream.")
     draw_heatmap(
         shown,
         "heatmap",
-        _file(layer, head),
-        stretch=stretch or scene.value_weighted,
-        what=scene.what,
-        number=scene.number,
+        scene.file("attention", layer, head),
+        stretch=stretch or not scene.shown.shares,
+        what=scene.words.what,
+        number=scene.words.number,
     )
     return shown
 
@@ -73,17 +74,19 @@ def _all_heads(scene: Scene, layer: int, head: int) -> None:
     small = _thumbnails(scene)
     if 0 in small.pixels.shape:
         return
-    grid.show(small, (layer, head), what=scene.what)
+    grid.show(scene, small, layer, head)
     if small.pooled:
         st.caption("The text is long: each pixel of a small picture shows the largest weight of a block of tokens.")
 
 
 def _thumbnails(scene: Scene) -> Thumbnails:
     """Computed once per text, model and filter, not again for another head."""
-    run = scene.run
+    shown = scene.shown
     return engine().derived(
-        ("thumbnails", *scene.run_key, scene.filter, scene.value_weighted),
-        lambda: thumbnails(scene.of_layer(layer).weights for layer in range(run.n_layers)),
+        ("thumbnails", *scene.run_key, scene.filter, scene.measure),
+        lambda: thumbnails(
+            (scene.filtered(shown.layer(layer)).weights for layer in range(shown.n_layers)), shares=shown.shares
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from model_zoo.errors import NotSupported
-from pages.attention import filters
+from pages.attention import filters, heads
 from pages.attention.scene import Scene
 from ui import Field, View, is_dark, notes, one_of, save, widgets
 from viz.bertviz_offline import bertviz_html
@@ -20,15 +20,17 @@ _HEIGHT = 720  # px
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
+        scene = filters.ask(scene)
+        if heads.lacking(scene):
+            return
         kind = widgets.choice("BertViz view", BERTVIZ, label_visibility="collapsed")
         layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
-        scene = filters.ask(scene)
     if scene.run.stack == "cross":
         raise NotSupported(
             "BertViz draws the same tokens on both sides, but cross-attention goes from one text to another. Use the "
             "Lines view instead."
         )
-    shown = [scene.of_layer(layer) for layer in range(scene.run.n_layers)]
+    shown = [scene.filtered(scene.shown.layer(layer)) for layer in range(scene.run.n_layers)]
     if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
         st.info(
             "BertViz draws the same tokens on both sides, so it cannot show a selection that leaves out one side. "

@@ -7,6 +7,7 @@ from typing import Any
 from model_zoo.types import AttentionRun
 from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, SHOWN_VIEW, TOKEN
 from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Example, Examples, Field, enumerated, say
+from ui.show import SHOW
 
 
 def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], Any]:
@@ -16,7 +17,7 @@ def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], A
 
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, SHOWN_VIEW, *FILTERS, SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
+    (TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, SHOWN_VIEW, SHOW, *FILTERS, SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     (
         Example(
             "Where does “it” look?",

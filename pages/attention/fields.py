@@ -12,7 +12,7 @@ SHOWN_VIEW = view_field(_PAGE, "grid")
 _STACKS: dict[Stack, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 MODEL_PART: Field[Stack] = Field("model_part", "encoder", one_of("the part of a model", _STACKS), of=_PAGE)
 
-# What is left out of the picture, and how it is weighed.
+# What is left out of the picture.
 _DIRECTIONS: dict[Direction, str] = {
     "all": "All",
     "A->B": "First → second text",
@@ -26,8 +26,7 @@ RENORMALIZE: Field[bool] = Field("renorm", False, SWITCH, of=_PAGE)
 THRESHOLD: Field[float] = Field("threshold", 0.0, SHARE, of=_PAGE)
 TOP_K: Field[int | None] = Field("top", None, optional(count("top")), of=_PAGE)
 WORDS: Field[bool] = Field("words", False, SWITCH, of=_PAGE)
-VALUE_WEIGHTED: Field[bool] = Field("values", False, SWITCH, of=_PAGE)
-FILTERS = (DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS, VALUE_WEIGHTED)
+FILTERS = (DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS)
 
 # Which heads are drawn together: in "Lines"; and in "Several heads", where None is what SCOPE says, or else a layer.
 _SCOPES = {"head": "One", "layer": "Its layer", "chosen": "Chosen", "all": "All"}

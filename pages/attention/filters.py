@@ -1,4 +1,4 @@
-"""Controls for what part of attention is shown; the same in every view that has them."""
+"""Controls for what is shown, and what part of it; the same in every view that has them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import streamlit as st
 from analysis.filters import Filter
 from pages.attention import fields
 from pages.attention.scene import Scene
-from ui import widgets
+from ui import show, widgets
 
 
 def ask(scene: Scene) -> Scene:
-    """A button in a line of controls. The scene with the filter, and with attention weighted by value norms if asked
-    for.
-    """
+    """The switch "Show" and a button in a line of controls. The scene with what is shown, and the filter."""
+    measure = show.ask()
     # Two sentences that were read as one text, between which attention can be told apart.
     has_pair = scene.pair is not None and scene.stack == "encoder"
     if not has_pair and fields.DIRECTION.value != "all":
@@ -39,13 +38,7 @@ def ask(scene: Scene) -> Scene:
         )
         threshold = st.slider("Threshold", **fields.THRESHOLD.bound)
         top_k = st.number_input("Strongest keys of each row", **fields.TOP_K.bound, placeholder="all")
-        value_weighted = st.toggle(
-            "Weight by values: ‖αf(x)‖",
-            **fields.VALUE_WEIGHTED.bound,
-            help="The weight times the length of what it passes on: the value vector after the output projection "
-            "(Kobayashi et al. 2020). Rows no longer sum to 1.",
-        )
     chosen = Filter(
         direction=direction, hide_special=hide, renormalize=renormalize, threshold=threshold, top_k=top_k, words=words
     )
-    return replace(scene, filter=chosen, value_weighted=value_weighted)
+    return replace(scene, measure=measure, filter=chosen)

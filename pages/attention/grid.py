@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis.thumbnails import Thumbnails
-from ui import HEAD, LAYER, save
+from pages.attention.scene import Scene
+from ui import save
 from ui.component import component, hearing
+from ui.lit_words import choose
 from viz.component import pack
 from viz.grid import SOURCE, grid
 
@@ -19,31 +21,40 @@ _FRAME = "frame of the grid of all heads"
 
 @dataclass(slots=True)
 class _Frame:
-    """Which head has the frame in the browser, and what was last sent to put it there."""
+    """Which picture has the frame in the browser, and what was last sent to put it there: (row, column)."""
 
     on_screen: tuple[int, int]
     selected: tuple[int, int]
     asked: int = 0
 
 
-def show(thumbnails: Thumbnails, head: tuple[int, int], *, what: str) -> None:
-    """Draw all heads with a frame around one, (layer, head) counted from 0; a click opens another.
+def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
+    """Draw all heads with a frame around one, both from 0; or all layers in a row, where that is shown. A click opens
+    another.
 
     The browser moves the frame by itself when a head is opened. The grid is then given the selection it had, and what
     does not change is neither sent nor drawn again.
     """
+    place = (layer, head) if scene.of_heads else (0, layer)
     frame: _Frame | None = st.session_state.get(_FRAME)
     if frame is None or _KEY not in st.session_state:  # new in the browser, too
-        frame = st.session_state[_FRAME] = _Frame(head, head)
-    elif frame.on_screen != head:
-        frame.asked += frame.selected == head
-        frame.on_screen = frame.selected = head
+        frame = st.session_state[_FRAME] = _Frame(place, place)
+    elif frame.on_screen != place:
+        frame.asked += frame.selected == place
+        frame.on_screen = frame.selected = place
 
     def opened(one: Sequence[int]) -> None:
-        layer, head_ = one
-        LAYER.value, HEAD.value = int(layer) + 1, int(head_) + 1
-        frame.on_screen = int(layer), int(head_)
+        row, column = map(int, one)
+        choose(*((row, column) if scene.of_heads else (column, None)))
+        frame.on_screen = row, column
 
-    payload = grid(thumbnails, frame.selected, asked=frame.asked, what=what, group="attention")
+    payload = grid(
+        thumbnails if scene.of_heads else thumbnails.in_a_row(),
+        frame.selected,
+        names=("layer", "head") if scene.of_heads else ("layer",),
+        asked=frame.asked,
+        what=scene.words.what,
+        group="attention",
+    )
     save.picture(payload["file"])
     component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", opened))

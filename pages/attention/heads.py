@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from analysis.shown import all_maps, maps_of_layer
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
-from ui import widgets
-from ui.lit_words import all_heads, choose, heads_of_layer
+from ui import caption, widgets
+from ui.lit_words import choose
 
 Head = tuple[int, int]  # layer and head, from 0
 
@@ -24,29 +25,55 @@ class Chosen:
     front: Head | None
 
 
+def say_what(scene: Scene) -> None:
+    """What is shown in place of attention weights, in a sentence under the controls."""
+    if scene.measure != "weights":
+        caption(scene.words.about)
+
+
+def lacking(scene: Scene) -> bool:
+    """Whether what is shown belongs to whole layers, of which a view of heads says that there is nothing to see."""
+    if not scene.of_heads:
+        st.info(
+            f"“{scene.words.title}” belongs to a layer, all of its heads together, so there are no heads to choose "
+            "from here. Choose “Weights” or “Weights × values”, or look at it under “All heads”.",
+            icon=":material/filter_alt_off:",
+        )
+    return not scene.of_heads
+
+
+def one(scene: Scene) -> Head:
+    """Controls for a head, or for a layer where that is shown as a whole, in a line of controls."""
+    return widgets.head(scene.run) if scene.of_heads else (widgets.stepper("layer", scene.run.n_layers), 0)
+
+
 def several(scene: Scene) -> list[Head]:
     """Controls for the heads to combine, in a line of controls; possibly none."""
     if SEVERAL.value is None:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
         SEVERAL.value = SCOPE.value if SCOPE.value in SEVERAL.labels else "layer"
     scope = widgets.choice("Heads", SEVERAL)
     if scope == "layer":
-        return heads_of_layer(scene.run, widgets.stepper("layer", scene.run.n_layers))
-    return _named(scene) if scope == "chosen" else all_heads(scene.run)
+        return maps_of_layer(scene.shown, widgets.stepper("layer", scene.run.n_layers))
+    return _named(scene) if scope == "chosen" else all_maps(scene.shown)
 
 
 def one_or_several(scene: Scene) -> Chosen:
-    """Controls for a head, and for those to draw behind it, in a line of controls; without it for heads by name."""
+    """Controls for a head, and for those to draw behind it, in a line of controls; without it for heads by name. Only
+    for a layer where that is shown as a whole.
+    """
+    if not scene.of_heads:
+        return Chosen([layer := one(scene)], layer)
     scope = widgets.choice("Heads", SCOPE)
     if scope == "chosen":
         return Chosen(_named(scene), None)
     front = widgets.head(scene.run)
     if scope == "head":
         return Chosen([front], front)
-    return Chosen(heads_of_layer(scene.run, front[0]) if scope == "layer" else all_heads(scene.run), front)
+    return Chosen(maps_of_layer(scene.shown, front[0]) if scope == "layer" else all_maps(scene.shown), front)
 
 
 def _named(scene: Scene) -> list[Head]:
-    names = [f"{layer + 1}.{head + 1}" for layer, head in all_heads(scene.run)]
+    names = [f"{layer + 1}.{head + 1}" for layer, head in all_maps(scene.shown)]
     known = [name for name in CHOSEN.value if name in names]
     if len(known) < len(CHOSEN.value):
         st.warning("The link names heads that this model does not have; they were ignored.")

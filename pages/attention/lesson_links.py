@@ -30,8 +30,8 @@ LINKS = LessonLinks(
         LessonLink(
             "Nearly everything on one token",
             {TEXT: "The cat sat on the mat because it was tired.", LAYER: 5, HEAD: 7},
-            "Which column gets nearly all of every row? Under Filters, switch on “Weight by values”, which also "
-            "counts how much is passed on: how far do the numbers in that column fall?",
+            "Which column gets nearly all of every row? Under “Show”, choose “Weights × values”, which also counts "
+            "how much is passed on: how far do the numbers in that column fall?",
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from analysis.filters import Filtered, head_weights
+from analysis.filters import Filtered
 from model_zoo.errors import InvalidInput
 from pages.attention import examples, filters, heads
 from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
@@ -25,16 +25,17 @@ _FILE = "attention-lines"
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        chosen = heads.one_or_several(scene)
         scene = filters.ask(scene)
+        chosen = heads.one_or_several(scene)
+    heads.say_what(scene)
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = _distinct(chosen)
-    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in drawn]))
+    shown = scene.filtered(np.stack([scene.shown.map(*head) for head in drawn]))
     if shown.reason is not None:
         summary(shown)
         return
-    payload = _payload(shown, drawn, chosen.front)
+    payload = _payload(scene, shown, drawn, chosen.front)
     save.picture(payload["file"])
     component("lines", lines.SOURCE)(
         key=_KEY, data=pack(payload), on_selected_change=lambda: _keep_token(scene, shown), on_off_change=_keep_off
@@ -45,7 +46,8 @@ def draw(scene: Scene) -> None:
             f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more colours cannot be told apart. Choose heads by "
             "name, or see all of them under “All heads”."
         )
-    examples.say_weights(scene.run)
+    if scene.measure == "weights":
+        examples.say_weights(scene.run)
     numbers(scene, shown, drawn, name=_FILE)
     save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
 
@@ -62,19 +64,19 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Hea
     return standalone_html(
         lines.SOURCE,
         payload,
-        title="Attention, line by line",
+        title=f"{scene.words.title}, line by line",
         caption=shown.summary(),
         meta={
             "Model": scene.run.model.id,
             "Revision": scene.run.model.revision,
-            "Heads": ", ".join(f"layer {layer + 1} head {head + 1}" for layer, head in drawn),
+            "Heads" if scene.of_heads else "Layer": "; ".join(scene.called(*head) for head in drawn),
             **scene.texts,
-            "Numbers": scene.what,
+            "Numbers": scene.words.what,
         },
     )
 
 
-def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
+def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     selected: lines.Selected | None = None
     side, _, place = LOCKED.value.partition(".")
@@ -86,6 +88,7 @@ def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Pa
         shown.query_labels,
         shown.key_labels,
         head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in drawn],
+        says=scene.words.says,
         colours=categorical(len(drawn), dark=False),
         dark_colours=categorical(len(drawn), dark=True),
         query_segments=[unit.segment for unit in shown.queries],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-from analysis.export import CSV_NOTE, Origin, to_csv, to_npz
+from analysis.export import CSV_NOTE, How, Origin, to_csv, to_npz
 from analysis.filters import Filtered
+from analysis.shown import Weights, maps_of_layer
 from pages.attention.scene import Scene
 from ui import save
 
@@ -15,16 +15,18 @@ _MOST_CSV_CELLS = 1_000_000
 
 
 def numbers(
-    scene: Scene,
-    shown: Filtered,
-    heads: Sequence[tuple[int, int]],
-    *,
-    name: str,
-    how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each",
+    scene: Scene, shown: Filtered, heads: Sequence[tuple[int, int]], *, name: str, how: How | None = None
 ) -> None:
-    """The numbers on screen can be saved; the files are made when they are asked for."""
+    """The numbers on screen can be saved; the files are made when they are asked for.
+
+    ``heads`` are those whose maps were made one ``how``; without it the maps shown themselves, of heads or of layers.
+    """
     run = scene.run
-    origin = Origin(model=run.model, heads=tuple(heads), how=how, value_weighted=scene.value_weighted, stack=run.stack)
+    if how is None:
+        how = "each" if scene.of_heads else "layer"
+        if how == "layer":
+            heads = [head for layer, _ in heads for head in maps_of_layer(Weights(run), layer)]
+    origin = Origin(model=run.model, heads=tuple(heads), how=how, measure=scene.measure, stack=run.stack)
     too_large = shown.weights.size > _MOST_CSV_CELLS
     save.file(
         "Numbers (CSV)",

@@ -4,6 +4,7 @@ from model_zoo.types import ModelSpec
 from pages.attention import lesson_links, scene
 from pages.attention.fields import FILTERS, MODEL_PART, SHOWN_VIEW
 from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run, views_of
+from ui.show import SHOW
 
 
 def shows(spec: ModelSpec) -> str:
@@ -22,7 +23,7 @@ PAGE = Page(
     how="Type a sentence, or two, and open any head.",
     about="In every layer, each **head** lets every token attend to all tokens visible to it (in BERT, all of them): "
     "it divides 100% of its attention among them. Open a head and read it row by row.",
-    fields=(TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, *FILTERS),
+    fields=(TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, SHOW, *FILTERS),
     view=SHOWN_VIEW,
     views=views_of("attention"),
     scene=scene.make,

@@ -2,45 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from analysis.rollout import check_one_text, rollout
-from pages.attention import filters
+from analysis.shown import Weights, maps_of_layer
+from pages.attention import filters, heads
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import Field, View, count, widgets
+from ui import Field, View, count, failures_as_messages, widgets
 
 FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
+        scene = filters.ask(scene)
         last = widgets.stepper("layer", scene.run.n_layers, label="Up to layer")
         first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
         if last:
             first = widgets.stepper("layer", last + 1, FROM_LAYER, label="From layer") + 1
-        scene = filters.ask(scene)
+    heads.say_what(scene)
     check_one_text(scene.run)
-    flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
-    shown = scene.filtered(flow)
-    if shown.reason is not None:
-        summary(shown)
-        return
-    draw_heatmap(
-        shown,
-        "rollout",
-        "attention-rollout",
-        stretch=True,
-        what=f"rollout of layers {first} to {last + 1}",
-        number="rollout",
-    )
-    summary(shown)
+    plain = replace(scene, measure="weights")
+    beside = [scene] if scene == plain else [scene, plain]
+    for one, place in zip(beside, st.columns(len(beside), gap="medium"), strict=True):
+        with place, failures_as_messages():
+            if one is not scene or len(beside) > 1:
+                st.markdown(f"**Over {one.words.title[0].lower()}{one.words.title[1:]}**")
+            _one(one, first - 1, last, numbered=one is scene)
     if not last:
         st.caption("Choose a higher layer to combine several layers.")
     if scene.run.stack == "decoder":
         st.caption("Only the decoder's attention to its own text is included, not what comes from the encoder.")
-    heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
-    numbers(scene, shown, heads, name="attention-rollout", how="rollout")
+
+
+def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
+    """The rollout of what is shown from a layer up to another, both from 0."""
+    shown = scene.filtered(rollout(scene.shown, first, last))
+    if shown.reason is not None:
+        summary(shown)
+        return
+    name = "rollout" if scene.measure == "weights" else f"rollout {scene.measure}"
+    draw_heatmap(
+        shown,
+        name,
+        f"attention-{name.replace(' ', '-')}",
+        stretch=True,
+        what=f"rollout of layers {first + 1} to {last + 1}",
+        number="rollout",
+    )
+    summary(shown)
+    if scene.shown.of_block:
+        st.caption("No half is added for the residual stream: what a layer keeps is in these numbers already.")
+    if numbered:
+        weights = Weights(scene.run)
+        rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]
+        numbers(scene, shown, rolled, name="attention-rollout", how="rollout")
 
 
 VIEW = View(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from analysis.filters import Combination, combine
+from analysis.filters import Combination, combine, norm_of_sum
 from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
@@ -19,12 +19,15 @@ HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attentio
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
+        scene = filters.ask(scene)
+        if heads.lacking(scene):
+            return
         chosen = heads.several(scene)
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
-        scene = filters.ask(scene)
     if how == "norm":
-        scene = replace(scene, value_weighted=True)
-    shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))
+        scene = replace(scene, measure="norms")
+    weights = norm_of_sum(scene.run, chosen) if how == "norm" else combine(scene.shown, chosen, how)
+    shown = scene.filtered(weights)
     if shown.reason is not None:
         summary(shown)
         return
@@ -32,16 +35,16 @@ def draw(scene: Scene) -> None:
         shown,
         "combined",
         f"attention-{how}",
-        stretch=scene.value_weighted or how == "sum",
-        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.what}'} of {len(chosen)} heads",
-        number="‖Σαf(x)‖" if how == "norm" else scene.number,
+        stretch=not scene.shown.shares or how == "sum",
+        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.what}'} of {len(chosen)} heads",
+        number="‖Σαf(x)‖" if how == "norm" else scene.words.number,
     )
     summary(shown)
     if how == "norm":
         st.caption(
             "What a head passes from one token to another is a vector, αf(x). Here the heads' vectors are added up, "
             "and a cell is the length of the sum (Kobayashi et al. 2020): heads that pull in opposite directions "
-            "cancel out. “Weight by values” has no effect here."
+            "cancel out. What is chosen under “Show” has no effect here."
         )
     numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
 

@@ -1,4 +1,4 @@
-"""View "Attention": a head of each model on one axis of words, their difference, and which heads are alike."""
+"""View "Attention": a head, or a layer, of each model on one axis of words, their difference, and which are alike."""
 
 from __future__ import annotations
 
@@ -11,13 +11,30 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.alignment import REST, Alignment, on_common_words
+from analysis.alignment import REST, Alignment, shares_on_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
+from analysis.shown import OF_HEADS, Measure, Shown
 from model_zoo.errors import NotSupported
-from model_zoo.types import AttentionRun, FloatArray
+from model_zoo.types import FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, say_failures
-from ui import HEAD, LAYER, Field, View, as_text, failures_as_messages, figures, note, notes, save, say, widgets
+from ui import (
+    HEAD,
+    LAYER,
+    Field,
+    View,
+    as_text,
+    caption,
+    failures_as_messages,
+    figures,
+    note,
+    notes,
+    save,
+    say,
+    show,
+    widgets,
+)
+from ui.show import SHOW
 from viz import compare
 from viz.heatmap import Options, heatmap
 from web.engine import engine
@@ -32,30 +49,41 @@ _MATCHES = "best matches"
 
 def draw(scene: Scene) -> None:
     scene.check()
+    with widgets.controls("what is shown"):
+        measure = show.ask()
+    words = show.WORDS[measure]
     with st.spinner("Running the models …", show_time=True):
-        found = ask(scene.models, lambda model: _run(scene, model))
-    runs = good(found)
-    if not runs:
+        found = ask(scene.models, lambda model: show.shown(measure, model, scene.text, scene.pair, max_tokens=LONGEST))
+    maps = good(found)
+    if not maps:
         beside_each_other(scene, found, lambda *_: None)
         return
-    if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
+    encodings = {model: of.encoding for model, of in maps.items()}
+    if any(encoding.n_dropped and len(encoding) == LONGEST for encoding in encodings.values()):
         note(f"Attention is compared on at most {LONGEST} tokens of each model.")
-    notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
-    alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
-    units = dict(zip(runs, alignment.units, strict=False))
-    heads = _Heads(scene, runs)
+    notes.beyond_training({model: len(encoding) for model, encoding in encodings.items()})
+    alignment = common_words(scene, encodings)
+    units = dict(zip(maps, alignment.units, strict=False))
+    heads = _Heads(scene, maps, measure)
     shown: dict[str, FloatArray] = {}
 
-    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in runs]
+    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in maps]
     pair = [] if lacking else [*dict.fromkeys((scene.a, scene.b))]
 
     def picture(model: str, place: DeltaGenerator) -> None:
         with place, failures_as_messages():
             letter = {scene.b: "B", scene.a: "A"}.get(model) if pair else None
             layer, head = heads.choose(model, letter or scene.name(model))
-            shown[model] = on_common_words(runs[model].head(layer, head), units[model], runs[model].encoding.special)
-            keys, file = [*alignment.labels, REST], f"compare-attention-{len(shown)}"
-            map_ = heatmap(shown[model], alignment.labels, keys, file=file, **_options(alignment))
+            shown[model] = shares_on_common_words(maps[model], maps[model].map(layer, head), units[model])
+            map_ = heatmap(
+                shown[model],
+                alignment.labels,
+                [*alignment.labels, REST],
+                what=words.what if maps[model].shares else f"{words.what}, rows to 100%",
+                number=words.number,
+                file=f"compare-attention-{len(shown)}",
+                **_options(alignment),
+            )
             figures.show_heatmap(map_, f"attention {model}")
             heads.say(model)
 
@@ -65,35 +93,40 @@ def draw(scene: Scene) -> None:
             picture(model, place)
         with between, failures_as_messages():
             _difference(scene, alignment, shown)
+    if measure != "weights":
+        scaled = "" if all(of.shares for of in maps.values()) else " Here each row is scaled to 100%."
+        caption(f"{words.about}{scaled}")
     alike = st.container()
-    others = [model for model in runs if model not in pair]
+    others = [model for model in maps if model not in pair]
     for model, place in zip(others, in_rows(len(others)), strict=True):
         picture(model, place)
     if pair:
         with failures_as_messages():
-            _all_heads(scene, alignment, runs, heads, alike)
+            _all_heads(scene, alignment, maps, heads, alike)
     save.table(
-        "Weights on common words",
-        lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
+        f"{words.title} on common words",
+        lambda: pd.concat([_cells(model, heads, shown[model], alignment) for model in shown]),
         "compare-attention",
     )
     say_failures(scene, found)
     if lacking:
-        raise NotSupported(
-            f"{scene.name(lacking[0])} has no attention, so there is nothing to compare. Choose another A or B above."
+        name = scene.name(lacking[0])
+        what = (
+            f"“{words.title}” cannot be shown of {name}"
+            if scene.infos[lacking[0]].n_heads
+            else f"{name} has no attention"
         )
-
-
-def _run(scene: Scene, model: str) -> AttentionRun:
-    """The engine remembers its runs; [MASK] in the text is each model's own mask."""
-    return engine().attend(model, scene.text, scene.pair, max_tokens=LONGEST)
+        raise NotSupported(f"{what}, so there is nothing to compare. Choose another A or B above.")
 
 
 class _Heads:
-    """Which head of every model is shown: controls over its picture. ``chosen`` holds (layer, head) from 0."""
+    """Which head of every model is shown, or which layer of a ``measure`` of layers: controls over its picture.
+    ``chosen`` holds (layer, head) from 0.
+    """
 
-    def __init__(self, scene: Scene, runs: Mapping[str, AttentionRun]) -> None:
-        self._scene, self._runs = scene, runs
+    def __init__(self, scene: Scene, maps: Mapping[str, Shown], measure: Measure) -> None:
+        self._scene, self._maps, self.measure = scene, maps, measure
+        self.of_heads = measure in OF_HEADS
         self.chosen: dict[str, tuple[int, int]] = {}
         self._by_depth: set[str] = set()
 
@@ -109,45 +142,52 @@ class _Heads:
 
         Without a layer of its own, a model shows the one at the first model's depth.
         """
-        run = self._runs[model]
+        maps = self._maps[model]
         of_layer, of_head = self.fields(model)
-        matched, name = self._matched(run), self._scene.name(model)
+        matched, name = self._matched(maps), self._scene.name(model)
         with widgets.controls(f"of model {self._scene.chosen.index(model) + 1}"):
             st.markdown(f"**{as_text(called)}**", width="content")
-            layer = widgets.stepper("layer", run.n_layers, of_layer, whose=name, otherwise=matched)
-            head = widgets.stepper("head", run.layers[layer].n_heads, of_head, whose=name)
+            layer = widgets.stepper("layer", maps.n_layers, of_layer, whose=name, otherwise=matched)
+            head = widgets.stepper("head", maps.n_maps(layer), of_head, whose=name) if self.of_heads else 0
         if of_layer.value is None:
             self._by_depth.add(model)
         self.chosen[model] = layer, head
         return layer, head
 
-    def _matched(self, run: AttentionRun) -> int:
+    def _matched(self, maps: Shown) -> int:
         """The layer as deep as that of the first model that is shown."""
         if not self.chosen:
             return 0
         first, (layer, _) = next(iter(self.chosen.items()))
-        return matching_layer(layer, self._runs[first].n_layers, run.n_layers)
+        return matching_layer(layer, self._maps[first].n_layers, maps.n_layers)
+
+    def called(self, layer: int, head: int) -> str:
+        """What one is called, from 0: "layer 3 head 5", or "layer 3"."""
+        return f"layer {layer + 1} head {head + 1}" if self.of_heads else f"layer {layer + 1}"
 
     def say(self, model: str) -> None:
         """Which layer of how many it is; of a matched one also what it is beside."""
         name = as_text(self._scene.name(model))
-        here = f"**{name}**: layer {self.chosen[model][0] + 1} of {self._runs[model].n_layers}"
+        here = f"**{name}**: layer {self.chosen[model][0] + 1} of {self._maps[model].n_layers}"
         if model not in self._by_depth:
             st.caption(f"{here}.")
             return
         first, (other, _) = next(iter(self.chosen.items()))
-        st.caption(f"{here}, beside layer {other + 1} of {self._runs[first].n_layers}: the same relative depth.")
+        st.caption(f"{here}, beside layer {other + 1} of {self._maps[first].n_layers}: the same relative depth.")
 
 
-def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Alignment) -> pd.DataFrame:
-    """One row per cell: which head of which model, query and key as written with their places from 1, weight."""
-    n_words = len(alignment)
+def _cells(model: str, heads: _Heads, weights: FloatArray, alignment: Alignment) -> pd.DataFrame:
+    """One row per cell: which measure of which head of which model, or of "all" heads of a layer; query and key as
+    written with their places from 1; weight.
+    """
+    n_words, (layer, head) = len(alignment), heads.chosen[model]
     keys = [*alignment.labels, REST]
     return pd.DataFrame(
         {
             "model": model,
             "layer": layer + 1,
-            "head": head + 1,
+            "head": head + 1 if heads.of_heads else "all",
+            "measure": heads.measure,
             "query": [place + 1 for place in range(n_words) for _ in keys],
             "query_word": [word for word in alignment.labels for _ in keys],
             "key": [place + 1 for _ in range(n_words) for place in range(len(keys))],
@@ -174,49 +214,52 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
     st.caption(
-        f"Their Jensen–Shannon divergence is {bits:.3f} bits: 0 if they are identical, 1 if they never attend to the "
-        "same word."
+        f"Their Jensen–Shannon divergence is {bits:.3f} bits: 0 if they are identical, 1 if they have no word "
+        "in common."
     )
 
 
 def _all_heads(
-    scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads, place: DeltaGenerator
+    scene: Scene, alignment: Alignment, maps: Mapping[str, Shown], heads: _Heads, place: DeltaGenerator
 ) -> None:
-    """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
-    their own.
+    """The matrix of all heads, or layers, and the table of the best matches; those most like the one shown go into a
+    place of their own.
     """
-    st.header("Which head of B matches each head of A?")
+    unit = "head" if heads.of_heads else "layer"
+    st.header(f"Which {unit} of B matches each {unit} of A?")
     if len(alignment) > _SLOW and not st.toggle(
-        f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
+        f"Compare all {unit}s on these {len(alignment):,} words, which takes a while", **LONG.bound
     ):
         return
-    places = [list(runs).index(model) for model in (scene.a, scene.b)]
-    run_a, run_b = runs[scene.a], runs[scene.b]
-    names = _distinct(scene)
-    seen = tuple((run.model.id, run.model.revision, run.encoding.text, run.encoding.text_pair) for run in runs.values())
-    with st.spinner("Comparing all heads …", show_time=True):
+    places = [list(maps).index(model) for model in (scene.a, scene.b)]
+    a, b = maps[scene.a], maps[scene.b]
+    names, n_maps = _distinct(scene), (a.n_maps(0), b.n_maps(0))
+    texts = [(of.encoding.text, of.encoding.text_pair) for of in maps.values()]  # each with its model's own mask
+    seen = tuple((scene.infos[model].id, scene.infos[model].revision) for model in maps), tuple(texts)
+    with st.spinner(f"Comparing all {unit}s …", show_time=True):
         matrix = engine().derived(
-            ("head matrix", seen, tuple(places)), lambda: head_matrix(run_a, run_b, alignment, *places)
+            ("head matrix", a.measure, *seen, tuple(places)), lambda: head_matrix(a, b, alignment, *places)
         )
     with place:
-        _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
-    all_heads, best = st.tabs(["All heads", "Best matches"])
-    with all_heads:
+        _for_this_head(scene, heads, matrix, n_maps)
+    every, best = st.tabs([f"All {unit}s", "Best matches"])
+    with every:
+        sizes = a.n_layers, n_maps[0], b.n_layers, n_maps[1]
         figures.show(
-            partial(
-                compare.head_matrix, matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names
-            ),
+            partial(compare.head_matrix, matrix, *sizes, names=names, of_heads=heads.of_heads),
             "head matrix",
-            "compare-heads",
+            f"compare-{unit}s",
         )
-        st.caption("Averaged over words. Heads that attend to the same words need not do the same with them.")
+        more = " Heads that attend to the same words need not do the same with them." if heads.of_heads else ""
+        st.caption(f"Averaged over words.{more}")
     with best:
-        _best_matches(scene, heads, best_matches(matrix, run_a.n_heads, run_b.n_heads))
-        save.table("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
+        _best_matches(scene, heads, best_matches(matrix, *n_maps))
+        save.table(f"All pairs of {unit}s", lambda: _pairs(matrix, n_maps, names, heads.of_heads), f"compare-{unit}s")
 
 
 def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None:
-    st.caption("For every head of A, the head of B whose attention is most similar. Select a row to open both.")
+    unit, alike = ("head", "attention is") if heads.of_heads else ("layer", "rows are")
+    st.caption(f"For every {unit} of A, the {unit} of B whose {alike} most similar. Select a row to open both.")
 
     def open_both() -> None:
         rows = st.session_state[_MATCHES]["selection"]["rows"]
@@ -224,9 +267,11 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
             match = matches[rows[0]]
             of_b, of_a = heads.fields(scene.b), heads.fields(scene.a)
             for (layer, head), at in ((of_b, (match.layer_b, match.head_b)), (of_a, (match.layer_a, match.head_a))):
-                layer.value, head.value = at[0] + 1, at[1] + 1
+                layer.value = at[0] + 1
+                if heads.of_heads:
+                    head.value = at[1] + 1
 
-    table = matches_table(matches, _distinct(scene))
+    table = matches_table(matches, _distinct(scene), of_heads=heads.of_heads)
     st.dataframe(
         table,
         key=_MATCHES,
@@ -239,30 +284,32 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
     save.table("Best matches", lambda: table, "compare-best-matches")
 
 
-def _pairs(matrix: FloatArray, n_heads_a: int, n_heads_b: int, names: tuple[str, str]) -> pd.DataFrame:
-    """One row per pair of heads."""
+def _pairs(matrix: FloatArray, n_maps: tuple[int, int], names: tuple[str, str], of_heads: bool) -> pd.DataFrame:
+    """One row per pair of heads, or of layers."""
     pairs = [
-        Match(float(bits), *divmod(row, n_heads_a), *divmod(column, n_heads_b))
+        Match(float(bits), *divmod(row, n_maps[0]), *divmod(column, n_maps[1]))
         for (row, column), bits in np.ndenumerate(matrix)
     ]
-    return matches_table(pairs, names)
+    return matches_table(pairs, names, of_heads=of_heads)
 
 
-def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tuple[int, int]) -> None:
-    """The heads of B most like the head of A that is shown, each a button that opens it."""
+def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_maps: tuple[int, int]) -> None:
+    """The heads, or layers, of B most like the one of A that is shown, each a button that opens it."""
     layer_a, head_a = heads.chosen[scene.a]
-    bits = matrix[layer_a * n_heads[0] + head_a]
+    bits = matrix[layer_a * n_maps[0] + head_a]
     of_layer, of_head = heads.fields(scene.b)
 
     def show(layer: int, head: int) -> None:
-        of_layer.value, of_head.value = layer + 1, head + 1
+        of_layer.value = layer + 1
+        if heads.of_heads:
+            of_head.value = head + 1
 
-    say(f"Most similar to layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:")
+    say(f"Most similar to {heads.called(layer_a, head_a)} of A, in {scene.name(scene.b)}:")
     with st.container(horizontal=True, key="most similar"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
-            layer, head = divmod(int(column), n_heads[1])
+            layer, head = divmod(int(column), n_maps[1])
             st.button(
-                f"Layer {layer + 1} head {head + 1}: {bits[column]:.3f} bits",
+                f"{heads.called(layer, head).capitalize()}: {bits[column]:.3f} bits",
                 key=f"most similar {column}",
                 on_click=show,
                 args=(layer, head),
@@ -287,7 +334,7 @@ VIEW = View(
     f"over its queries. The last column, “{REST}”, is the rest of each row's 100%.\n\nA model without a layer of "
     "its own shows the one at the same relative depth as in the first model; clear the box to return to "
     "that.\n\n" + notes.CAUTION,
-    fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
+    fields=(LAYER, HEAD, SHOW, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
     tab=5,
     terms=("attention weight",),
 )

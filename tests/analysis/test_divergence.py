@@ -12,6 +12,7 @@ from scipy.spatial.distance import jensenshannon
 from analysis import divergence
 from analysis.alignment import align, on_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
+from analysis.shown import Weights
 from model_zoo.types import AttentionRun, FloatArray
 
 
@@ -80,7 +81,7 @@ def test_a_model_and_itself() -> None:
     alignment = align([same.encoding, same.encoding])
     a, b = (on_common_words(same.layer(1), units, same.encoding.special) for units in alignment.units)
     assert not (a - b).any()
-    found = head_matrix(same, same, alignment)
+    found = head_matrix(Weights(same), Weights(same), alignment)
     assert found.shape == (12, 12)
     np.testing.assert_array_equal(np.diag(found), 0)
     off = found[~np.eye(12, dtype=bool)]
@@ -97,7 +98,7 @@ def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
     of_b[3][1] = of_a[1][0]  # the last head of B does what head (1, 0) of A does
     a, b = run(of_a), run(of_b)
     alignment = align([a.encoding, b.encoding])
-    found = head_matrix(a, b, alignment)
+    found = head_matrix(Weights(a), Weights(b), alignment)
     assert found.shape == (6, 8)
     for row, column in ((0, 0), (2, 5), (5, 7)):
         pair = [
@@ -109,7 +110,7 @@ def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
     assert matches[0] == Match(0.0, 1, 0, 3, 1)
     assert [match.divergence for match in matches] == sorted(found.min(axis=1).tolist())
     assert best_matches(found, 3, 2, k=2) == matches[:2]
-    np.testing.assert_array_equal(head_matrix(b, a, alignment, 1, 0), found.T)
+    np.testing.assert_array_equal(head_matrix(Weights(b), Weights(a), alignment, 1, 0), found.T)
 
 
 def test_the_table_counts_from_one() -> None:

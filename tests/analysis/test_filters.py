@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FILTERS
 
-from analysis.filters import COMBINATIONS, DIRECTIONS, Filter, apply_filter, combine, head_weights, layer_weights
+from analysis.filters import COMBINATIONS, DIRECTIONS, Filter, apply_filter, combine, norm_of_sum
+from analysis.shown import Norms, Weights
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun
 
@@ -247,61 +248,48 @@ def test_heads_put_together_equal_numpy_on_the_stack(how: Any) -> None:
     run = make_run()
     heads = [(1, 2), (0, 0), (1, 0), (0, 0)]
     stack = np.stack([run.head(1, 2), run.head(0, 0), run.head(1, 0)])
-    np.testing.assert_allclose(combine(run, heads, how), getattr(np, how)(stack, axis=0), atol=1e-7)
+    np.testing.assert_allclose(combine(Weights(run), heads, how), getattr(np, how)(stack, axis=0), atol=1e-7)
     everything = [(layer, head) for layer in range(2) for head in range(3)]
     stack = np.concatenate([run.layer(0), run.layer(1)])
-    np.testing.assert_allclose(combine(run, everything, how), getattr(np, how)(stack, axis=0), atol=1e-6)
+    np.testing.assert_allclose(combine(Weights(run), everything, how), getattr(np, how)(stack, axis=0), atol=1e-6)
 
 
 def test_the_norm_of_the_sum_is_not_the_sum_of_the_norms() -> None:
     """f(x) is 1, 2, ... in head 0 and three times that, the other way, in head 1; all weights are 1/6."""
     run = make_value_run()
     row = np.arange(1, 7) / 6
-    for weighted in (False, True):
-        norm = combine(run, [(0, 1), (0, 0), (0, 1)], "norm", value_weighted=weighted)
-        np.testing.assert_allclose(norm, np.tile(2 * row, (6, 1)), rtol=1e-6)
-    np.testing.assert_allclose(
-        combine(run, [(0, 0), (0, 1)], "sum", value_weighted=True), np.tile(4 * row, (6, 1)), rtol=1e-6
-    )
-    np.testing.assert_allclose(combine(run, [(0, 1)], "norm"), np.tile(3 * row, (6, 1)), rtol=1e-6)
+    norm = norm_of_sum(run, [(0, 1), (0, 0), (0, 1)])
+    np.testing.assert_allclose(norm, np.tile(2 * row, (6, 1)), rtol=1e-6)
+    np.testing.assert_allclose(combine(Norms(run), [(0, 0), (0, 1)], "sum"), np.tile(4 * row, (6, 1)), rtol=1e-6)
+    np.testing.assert_allclose(norm_of_sum(run, [(0, 1)]), np.tile(3 * row, (6, 1)), rtol=1e-6)
 
 
 def test_the_norm_of_the_sum_is_of_one_layer() -> None:
     with pytest.raises(InvalidInput, match=r"belongs to a layer.*Choose heads of one layer"):
-        combine(make_run(), [(0, 0), (1, 0)], "norm")
+        norm_of_sum(make_run(), [(0, 0), (1, 0)])
     with pytest.raises(InvalidInput, match="does not exist"):
-        combine(make_value_run(), [(0, 0), (0, 2)], "norm")
+        norm_of_sum(make_value_run(), [(0, 0), (0, 2)])
     with pytest.raises(NotSupported):
-        combine(make_run(), [(0, 0)], "norm")
+        norm_of_sum(make_run(), [(0, 0)])
 
 
 def test_all_heads_switched_off_is_a_message() -> None:
     with pytest.raises(InvalidInput, match="All heads are switched off"):
-        combine(make_run(), [], "mean")
+        combine(Weights(make_run()), [], "mean")
+    with pytest.raises(InvalidInput, match="All heads are switched off"):
+        norm_of_sum(make_run(), [])
 
 
 @pytest.mark.parametrize("head", [(2, 0), (0, 3), (-1, 0), (0, -1)])
 def test_heads_that_do_not_exist_are_refused(head: tuple[int, int]) -> None:
     with pytest.raises(InvalidInput, match="does not exist"):
-        combine(make_run(), [(0, 0), head], "max")
+        combine(Weights(make_run()), [(0, 0), head], "max")
 
 
-def test_value_weighted_is_a_switch_everywhere() -> None:
-    run = make_value_run()
-    row = np.arange(1, 7) / 6
-    np.testing.assert_allclose(head_weights(run, 0, 1, value_weighted=True), np.tile(3 * row, (6, 1)), rtol=1e-6)
-    np.testing.assert_allclose(head_weights(run, 0, 1), np.full((6, 6), 1 / 6), rtol=1e-6)
-    both = layer_weights(run, 0, value_weighted=True)
-    np.testing.assert_allclose(both, [np.tile(row, (6, 1)), np.tile(3 * row, (6, 1))], rtol=1e-6)
-    combined = combine(run, [(0, 0), (0, 1)], "mean", value_weighted=True)
-    np.testing.assert_allclose(combined, np.tile(2 * row, (6, 1)), rtol=1e-6)
+def test_norms_that_are_scaled_are_shares() -> None:
+    combined = combine(Norms(make_value_run()), [(0, 0), (0, 1)], "mean")
     scaled = apply_filter(PAIR, combined, Filter(renormalize=True)).weights
     np.testing.assert_allclose(scaled, np.tile(np.arange(1, 7) / 21, (6, 1)), rtol=1e-6)
-
-
-def test_value_weighted_where_there_are_no_values_is_refused() -> None:
-    with pytest.raises(NotSupported):
-        head_weights(make_run(), 0, 0, value_weighted=True)
 
 
 # The decoder's <pad> it un ##do looks at the encoder's [CLS] un ##do it [SEP]; sixteenths again.
@@ -361,12 +349,4 @@ def test_a_model_that_writes_what_it_reads_still_has_two_texts() -> None:
 def test_heads_of_cross_attention_put_together() -> None:
     run = cross_run()
     assert (run.n_tokens, run.n_keys) == (4, 5)
-    np.testing.assert_array_equal(combine(run, [(0, 0), (0, 1)], "max"), np.maximum(CROSS, CROSS[:, ::-1]))
-
-
-def test_cross_attention_is_weighted_by_the_values_of_the_keys() -> None:
-    layer = builders.even_layer(np.arange(1, 6)[None, :, None], n_queries=4)
-    run = replace(cross_run(), layers=(layer,), output_projections=(np.array([[[2]]], dtype=np.float32),))
-    expected = np.tile(np.arange(1, 6) * 2 / 5, (4, 1))
-    np.testing.assert_allclose(head_weights(run, 0, 0, value_weighted=True), expected, rtol=1e-6)
-    np.testing.assert_allclose(layer_weights(run, 0, value_weighted=True), expected[None], rtol=1e-6)
+    np.testing.assert_array_equal(combine(Weights(run), [(0, 0), (0, 1)], "max"), np.maximum(CROSS, CROSS[:, ::-1]))

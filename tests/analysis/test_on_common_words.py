@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from analysis.alignment import (
     REST,
     align,
-    heads_on_common_words,
+    all_on_common_words,
     on_common_words,
     states_on_common_words,
 )
+from analysis.shown import Weights
 from analysis.words import Unit, merge, word_units
 from model_zoo.types import Encoding
 
@@ -89,7 +90,7 @@ def test_all_heads_of_a_run_in_order() -> None:
     maps = builders.random_maps(0, 2, 2, 7, 7)
     run = builders.run(WORDPIECE, *maps)
     units = align([WORDPIECE, BPE]).units[0]
-    found = heads_on_common_words(run, units)
+    found = all_on_common_words(Weights(run), units)
     assert found.shape == (4, 4, 5)
     np.testing.assert_array_equal(found[3], on_common_words(maps[1, 1], units, WORDPIECE.special))
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.rollout import rollout
+from analysis.shown import Norms, Weights
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, FloatArray
 
@@ -25,25 +26,25 @@ SECOND = np.array([[[0, 1], [1, 0]], [[0, 1], [1, 0]]], dtype=np.float32)
 def test_two_layers_of_two_tokens_by_hand() -> None:
     # Â1 = [[1, 0], [.5, .5]], Â2 = [[.5, .5], [.5, .5]]; Â2 Â1 = [[.75, .25], [.75, .25]].
     # The wrong order Â1 Â2 would give [[.5, .5], [.5, .5]].
-    np.testing.assert_array_equal(rollout(of(FIRST, SECOND)), [[0.75, 0.25], [0.75, 0.25]])
+    np.testing.assert_array_equal(rollout(Weights(of(FIRST, SECOND))), [[0.75, 0.25], [0.75, 0.25]])
 
 
 def test_one_layer_is_half_residual_half_mean_attention() -> None:
     maps = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]]], dtype=np.float32)
-    np.testing.assert_array_equal(rollout(of(maps)), [[0.75, 0.25], [0.25, 0.75]])
+    np.testing.assert_array_equal(rollout(Weights(of(maps))), [[0.75, 0.25], [0.25, 0.75]])
 
 
 def test_from_a_start_to_an_end_layer() -> None:
     run = of(FIRST, SECOND, FIRST)
-    np.testing.assert_array_equal(rollout(run, 1, 1), [[0.5, 0.5], [0.5, 0.5]])
-    np.testing.assert_array_equal(rollout(run, last=1), [[0.75, 0.25], [0.75, 0.25]])
+    np.testing.assert_array_equal(rollout(Weights(run), 1, 1), [[0.5, 0.5], [0.5, 0.5]])
+    np.testing.assert_array_equal(rollout(Weights(run), last=1), [[0.75, 0.25], [0.75, 0.25]])
     # Â1 Â2 = [[1, 0], [.5, .5]] [[.5, .5], [.5, .5]]
-    np.testing.assert_array_equal(rollout(run, first=1), [[0.5, 0.5], [0.5, 0.5]])
+    np.testing.assert_array_equal(rollout(Weights(run), first=1), [[0.5, 0.5], [0.5, 0.5]])
 
 
 def test_a_query_that_looks_nowhere_keeps_to_itself() -> None:
     maps = np.array([[[0, 0], [1, 0]]], dtype=np.float32)
-    np.testing.assert_array_equal(rollout(of(maps)), [[1, 0], [0.5, 0.5]])
+    np.testing.assert_array_equal(rollout(Weights(of(maps))), [[1, 0], [0.5, 0.5]])
 
 
 def test_value_weighted_by_hand() -> None:
@@ -51,16 +52,16 @@ def test_value_weighted_by_hand() -> None:
     plain = of(np.ones((1, 2, 2), dtype=np.float32))
     layer = builders.even_layer([[[3], [-1]]])
     run = builders.run(plain.encoding, layer, output_projections=(np.ones((1, 1, 1), dtype=np.float32),))
-    np.testing.assert_allclose(rollout(run), [[0.75, 0.25], [0.25, 0.75]], atol=1e-7)
-    np.testing.assert_allclose(rollout(run, value_weighted=True), [[0.875, 0.125], [0.375, 0.625]], atol=1e-7)
+    np.testing.assert_allclose(rollout(Weights(run)), [[0.75, 0.25], [0.25, 0.75]], atol=1e-7)
+    np.testing.assert_allclose(rollout(Norms(run)), [[0.875, 0.125], [0.375, 0.625]], atol=1e-7)
     with pytest.raises(NotSupported):
-        rollout(plain, value_weighted=True)
+        rollout(Norms(plain))
 
 
 @pytest.mark.parametrize(("first", "last"), [(-1, 1), (0, 2), (1, 0), (2, None)])
 def test_layers_that_make_no_sense_are_refused(first: int, last: int | None) -> None:
     with pytest.raises(InvalidInput, match="layers 1 to 2"):
-        rollout(of(FIRST, SECOND), first, last)
+        rollout(Weights(of(FIRST, SECOND)), first, last)
 
 
 @settings(deadline=None)  # a busy machine is no failure
@@ -68,7 +69,7 @@ def test_layers_that_make_no_sense_are_refused(first: int, last: int | None) -> 
 def test_equals_a_slow_reference(n_layers: int, n_heads: int, n: int, seed: int) -> None:
     """The reference carries each token's sources up the layers, one number at a time."""
     maps = builders.random_maps(seed, n_layers, n_heads, n, n)
-    result = rollout(of(*maps))
+    result = rollout(Weights(of(*maps)))
 
     reached = [[float(i == j) for j in range(n)] for i in range(n)]
     for layer in range(n_layers):
@@ -86,10 +87,10 @@ def test_cross_attention_has_no_rollout() -> None:
     plain = of(FIRST, SECOND)
     cross = replace(plain, stack="cross", source=plain.encoding)
     with pytest.raises(NotSupported, match="Choose the encoder or the decoder"):
-        rollout(cross)
+        rollout(Weights(cross))
 
 
 def test_a_decoder_rolls_out_its_own_text() -> None:
     plain = of(FIRST, SECOND)
     decoder = replace(plain, stack="decoder", source=plain.encoding)
-    np.testing.assert_array_equal(rollout(decoder), rollout(plain))
+    np.testing.assert_array_equal(rollout(Weights(decoder)), rollout(Weights(plain)))

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix
+from analysis.shown import Weights
 from benchmarks.positions import measure
 from model_zoo import Engine
 
@@ -39,7 +40,7 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
 ) -> None:
     models = str(checkpoint("bert")), str(checkpoint("roberta"))
     runs = [engine.attend(model, TEXT) for model in models]
-    best = best_matches(head_matrix(*runs, align([run.encoding for run in runs])), 4, 4)[0]
+    best = best_matches(head_matrix(*map(Weights, runs), align([run.encoding for run in runs])), 4, 4)[0]
     wanted = [str(place + 1) for place in (best.layer_a, best.head_a, best.layer_b, best.head_b)]
 
     window = visit(height=1400)

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from analysis.alignment import align
 from analysis.divergence import head_matrix
 from analysis.probing import TASKS, Settings, TaskResult, run
+from analysis.shown import Weights
 from model_zoo import Engine
 from model_zoo.types import FloatArray
 from pages.compare import fields as compare
@@ -171,7 +172,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         boxes.nth(1).press("Enter")
         expect(page.get_by_text("Most similar to layer 6 head 3 of A")).to_be_visible()
         _expect_word_weight(page, BERT, it, ball, bert.head(5, 2))
-    bits = head_matrix(bert, tiny, align([bert.encoding, tiny.encoding]))[5 * bert.n_heads + 2]
+    bits = head_matrix(Weights(bert), Weights(tiny), align([bert.encoding, tiny.encoding]))[5 * bert.n_heads + 2]
     layer, head = divmod(int(bits.argmin()), tiny.n_heads)
     with step(here):
         page.get_by_role("button", name=f"Layer {layer + 1} head {head + 1}: {bits.min():.3f} bits").click()

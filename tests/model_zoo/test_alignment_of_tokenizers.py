@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from strategies import TYPED
 from transformers import AutoTokenizer
 
-from analysis.alignment import align, heads_on_common_words, tokens_by_word
+from analysis.alignment import align, all_on_common_words, tokens_by_word
 from analysis.divergence import best_matches, head_matrix
+from analysis.shown import Weights
 from model_zoo import Engine
 from model_zoo.encoding import encode
 from model_zoo.errors import InvalidInput
@@ -123,9 +124,9 @@ def test_two_models_on_a_text_one_of_them_must_cut(engine: Engine, checkpoint: C
     assert found.n_dropped == (0, cut.encoding.n_dropped)
     assert found.n_beyond[0] > 0
     for run, units in zip((whole, cut), found.units, strict=True):
-        maps = heads_on_common_words(run, units)
+        maps = all_on_common_words(Weights(run), units)
         assert maps.shape == (run.n_layers * run.n_heads, len(found), len(found) + 1)
         np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-5)
-    itself = head_matrix(cut, cut, align([cut.encoding] * 2))
+    itself = head_matrix(Weights(cut), Weights(cut), align([cut.encoding] * 2))
     np.testing.assert_array_equal(np.diag(itself), 0)
     assert all((m.layer_a, m.head_a) == (m.layer_b, m.head_b) for m in best_matches(itself, cut.n_heads, cut.n_heads))

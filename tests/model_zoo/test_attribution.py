@@ -12,6 +12,7 @@ import torch
 from checkpoints import FAMILIES
 
 from analysis.rollout import rollout
+from analysis.shown import Weights
 from model_zoo import Engine, heldout, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families import family_of
@@ -114,7 +115,7 @@ def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
     norms = np.stack([run.value_norms(layer) for layer in range(run.n_layers)])
     expected = {
         "attention": heads.mean(axis=(0, 1))[6],
-        "rollout": rollout(run)[6],
+        "rollout": rollout(Weights(run))[6],
         "value-weighted attention": (heads * norms[:, :, None]).mean(axis=(0, 1))[6],
     }
     for method, numbers in expected.items():

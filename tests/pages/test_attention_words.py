@@ -61,7 +61,7 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
 
 
 def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> None:
-    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", value_weighted=True)
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", measure="norms")
     header, matrices = drawn(scene)
     run = engine.attend("embedded/bert", TEXT)
     of_layer = run.layer(LAYER) * run.value_norms(LAYER)[:, None, :]
@@ -75,7 +75,9 @@ def test_the_filter_is_that_of_the_heatmap() -> None:
     chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
     scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, stack="encoder", filter=chosen)
     header, matrices = drawn(scene)
-    np.testing.assert_allclose(matrices[0], scene.of_head(LAYER, HEAD).weights, atol=1 / 131070 + 1e-6)
+    np.testing.assert_allclose(
+        matrices[0], scene.filtered(scene.shown.map(LAYER, HEAD)).weights, atol=1 / 131070 + 1e-6
+    )
     assert [word["text"] for word in header["queries"]] == ["The", "unbelievable", "dog", "barked", "."]
     assert [word["text"] for word in header["keys"]] == ["It", "was", "not", "tired", "."]
 
@@ -101,11 +103,11 @@ def test_where_no_token_is_left_nothing_is_drawn() -> None:
 def _stepping(model: str, place: int) -> None:
     import streamlit as st
 
+    from pages.attention.scene import Scene
     from ui import lit_words
     from ui.widgets import HEAD, LAYER
-    from web.engine import engine
 
-    lit_words._step(engine().attend(model, "A cat."), lit_words.choose, place)
+    lit_words._step(Scene(model=model, text="A cat.", pair=None, stack="encoder"), place)
     st.text(f"{LAYER.value}.{HEAD.value}")
 
 
@@ -124,6 +126,6 @@ def test_the_file_says_what_it_shows() -> None:
 
     scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder")
     page = lit_words.file(scene, LAYER, HEAD)
-    assert "layer 3 head 5" in page
+    assert "layer 3, head 5" in page
     assert '"n_heads": 1,' in page  # a file has no other head to step to
     assert TEXT in page

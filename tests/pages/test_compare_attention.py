@@ -11,6 +11,7 @@ from on_screen import said
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
+from analysis.shown import Weights
 from model_zoo import Engine
 
 
@@ -29,7 +30,7 @@ def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page
 def test_which_head_does_the_same(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
     runs = [engine.attend(model, TEXT) for model in two]
-    expected = head_matrix(*runs, align([run.encoding for run in runs]))
+    expected = head_matrix(*map(Weights, runs), align([run.encoding for run in runs]))
     np.testing.assert_allclose(matrices(app)[3], expected, atol=1e-6)
     best = best_matches(expected, runs[0].n_heads, runs[1].n_heads)
     table = app.dataframe[0].value
@@ -39,7 +40,7 @@ def test_which_head_does_the_same(two: tuple[str, str], open_page: Open, engine:
 def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="1", head="2")
     runs = [engine.attend(model, TEXT) for model in two]
-    divergences = head_matrix(*runs, align([run.encoding for run in runs]))[1]
+    divergences = head_matrix(*map(Weights, runs), align([run.encoding for run in runs]))[1]
     layer, head = divmod(int(divergences.argmin()), 4)
     app.button[
         [b.label for b in app.button].index(f"Layer {layer + 1} head {head + 1}: {divergences.min():.3f} bits")

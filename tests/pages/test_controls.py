@@ -48,13 +48,13 @@ COMPARE_VIEWS = {view.name: view for view in compare.PAGE.views}
 UNFILTERED = {"neuron", "heads", "who"}
 SETS_B_AGAINST_A = {"attention", "predictions", "representations"}
 ALWAYS = {"text", "pair", "model", "view"}
-FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
+FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "show"}
 
 # Another value for every control there is.
 OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
     "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
-    "values": True, "text": "A cat sat.", "pair": "It slept.",
+    "show": "norms", "text": "A cat sat.", "pair": "It slept.",
     "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip
 SWITCHED = {

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 from equal import same
 
-from analysis.alignment import align, heads_on_common_words
+from analysis.alignment import align, all_on_common_words
 from analysis.probing import Settings, TaskResult
 from analysis.probing import run as probe
 from analysis.probing.tasks import TASKS
 from analysis.rollout import rollout
+from analysis.shown import Norms, Weights
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError
@@ -78,8 +79,8 @@ def test_norms_and_what_is_computed_of_a_run(asked: EngineInterface, local: Engi
     assert same(run.value_norms(3), expected.value_norms(3))
     assert same(run.norms_of_sum(3), expected.norms_of_sum(3))
     assert same(run.norms_of_sum(3, [1, 7]), expected.norms_of_sum(3, [1, 7]))
-    assert same(rollout(run), rollout(expected))
-    assert same(rollout(run, value_weighted=True), rollout(expected, value_weighted=True))
+    for shown in (Weights, Norms):
+        assert same(rollout(shown(run)), rollout(shown(expected)))
 
 
 @pytest.mark.slow
@@ -196,7 +197,7 @@ def test_comparing(asked: EngineInterface, local: Engine) -> None:
     def matrices(engine: EngineInterface) -> list[Any]:
         runs = {model: engine.attend(model, TEXT) for model in models}
         alignment = align([run.encoding for run in runs.values()])
-        return [heads_on_common_words(run, alignment.units[place]) for place, run in enumerate(runs.values())]
+        return [all_on_common_words(Weights(run), alignment.units[place]) for place, run in enumerate(runs.values())]
 
     assert same(matrices(asked), matrices(local))
     events = list(asked.measure_cost([DEFAULT_MODEL, "nobody/nothing"], (8,), 1))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from walks.visitor import Visitor
 
 from analysis.filters import COMBINATIONS, DIRECTIONS
+from analysis.shown import MEASURES
 from model_zoo.types import STACKS
 from pages import PAGES
 from pages.attention.page import PAGE as ATTENTION
@@ -37,6 +38,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "model_part": st.sampled_from(STACKS),
     "direction": st.sampled_from(DIRECTIONS),
     "how": st.sampled_from(COMBINATIONS),
+    "show": st.sampled_from(MEASURES),
     "scope": st.sampled_from(["head", "layer", "chosen", "all"]),
     "several": st.sampled_from([None, "layer", "chosen", "all"]),
     "view": st.sampled_from([view.name for view in ATTENTION.views]),
@@ -134,9 +136,10 @@ def test_names_of_models_are_read_with_spaces_and_gaps() -> None:
 FORMER: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "attention": (
         {"model": "embedded/bert", "layer": "2", "head": "3", "pair": "It slept.", "view": "lines",
-         "attention": "encoder", "part": "A->B", "hide": "1", "scope": "chosen", "heads": "2.3", "locked": "query.2"},
-        {"layer": "2", "head": "3", "pair": "It slept.", "view": "lines", "direction": "A->B", "hide": "1",
-         "scope": "chosen", "heads": "2.3", "locked": "query.2"},
+         "attention": "encoder", "part": "A->B", "values": "1", "hide": "1", "scope": "chosen", "heads": "2.3",
+         "locked": "query.2"},
+        {"layer": "2", "head": "3", "pair": "It slept.", "view": "lines", "direction": "A->B", "show": "norms",
+         "hide": "1", "scope": "chosen", "heads": "2.3", "locked": "query.2"},
     ),
     "masked_words": (
         {"text": "The dogs near the house are hungry.", "masked": "2,6", "mask_words": "0", "masked_view": "what if",

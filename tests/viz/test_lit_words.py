@@ -72,8 +72,15 @@ def test_weights_that_are_no_shares_are_refused(wrong: float) -> None:
 def test_lengths_must_fit(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\(3, 2, 4\)"):
         make(np.zeros((3, 2, 4)), **changes)
-    with pytest.raises(ValueError, match=r"\(2, 2, 2\)"):
-        make(np.zeros((2, 2, 2)), names=["one", "two"])
+    with pytest.raises(ValueError, match=r"\(1, 2, 2\)"):
+        make(np.zeros((1, 2, 2)), names=["one"])
+
+
+def test_a_head_and_its_means_or_a_layer_and_its_mean() -> None:
+    of_head, of_layer = make(np.zeros((3, 2, 2))), make(np.zeros((2, 2, 2)), names=["a", "b"], says="takes")
+    assert of_head["choices"] == ["This head", "Mean of the layer", "Mean of all heads"]
+    assert of_layer["choices"] == ["This layer", "Mean of all layers"]
+    assert [(view["unit"], view["says"]) for view in (of_head, of_layer)] == [("head", "attends"), ("layer", "takes")]
 
 
 def test_a_chosen_word_that_is_not_there_is_dropped() -> None:

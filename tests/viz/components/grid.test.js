@@ -138,5 +138,6 @@ Deno.test("another head is the same picture; another weight, scale or size is no
 });
 
 Deno.test("heads are named as they are counted on screen", () => {
-  equal(nameOf({ layer: 1, head: 3 }), "Layer 2, head 4");
+  equal(nameOf({ names: ["layer", "head"] }, { layer: 1, head: 3 }), "Layer 2, head 4");
+  equal(nameOf({ names: ["layer"] }, { layer: 0, head: 3 }), "Layer 4");
 });

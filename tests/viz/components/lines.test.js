@@ -18,6 +18,7 @@ import {
 const DATA = {
   weights: new Uint8Array([255, 0, 2, 51, 102, 102, 0, 255, 0, 128, 64, 63]),
   scale: 1,
+  says: "attends",
   queries: ["the", " "],
   keys: ["a", "b", "c"],
   query_segments: [0, 1],
@@ -166,8 +167,8 @@ Deno.test("partners are named by their mean over the heads that are on", () => {
   deepEqual([...mean].map((weight) => weight.toFixed(2)), ["0.50", "0.50", "0.00", "0.35", "0.33", "0.32"]);
   deepEqual(strongest(DATA, mean, { side: "query", index: 0 }).map(({ label }) => label), ["a", "b", "c"]);
   equal(described(DATA, mean, { side: "query", index: 1 }), "space, query, attends most to: a 0.35, b 0.33, c 0.32");
-  equal(described(DATA, mean, { side: "key", index: 0 }), "a, key, gets most from: the 0.50, space 0.35");
-  equal(described(DATA, meanWeights(DATA, [false, false]), { side: "key", index: 0 }), "a, key, gets most from: none");
+  equal(described(DATA, mean, { side: "key", index: 0 }), "a, key, gets most attention from: the 0.50, space 0.35");
+  equal(described(DATA, meanWeights(DATA, [false, false]), { side: "key", index: 0 }), "a, key, gets most attention from: none");
 });
 
 Deno.test("the note counts lines with a comma and names the faintest weight", () => {

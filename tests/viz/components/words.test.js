@@ -15,6 +15,7 @@ function data(rows, { keys = null, ...changes } = {}) {
     weights: Uint16Array.from([matrix, matrix, matrix].flat()),
     limits: [1, 1, 1],
     shares: true,
+    says: "attends",
     queries: [word("[CLS]", true), word("cat"), word("sat"), word(".")],
     keys,
     names: ["Layer 1, head 1", "Mean of layer 1", "Mean of all 4 heads"],
@@ -117,7 +118,7 @@ Deno.test("where no weight matters the sentence says so", () => {
 });
 
 Deno.test("lengths are not said to be looks", () => {
-  const lengths = data(ROWS, { shares: false, limits: [2, 2, 2] });
+  const lengths = data(ROWS, { shares: false, says: "takes", limits: [2, 2, 2] });
   equal(
     spoken(lengths, 0, { side: "query", index: 2 }),
     "Layer 1, head 1: sat takes most from [CLS] (1.16), cat (0.82), itself (0.02).",

@@ -61,12 +61,15 @@ class Grid {
       for (let head = 0; head < heads; head++) {
         const cell = Object.assign(document.createElement("div"), { className: "head", tabIndex: -1 });
         cell.setAttribute("role", "gridcell");
-        cell.setAttribute("aria-label", nameOf({ layer, head }));
+        cell.setAttribute("aria-label", nameOf(this.data, { layer, head }));
         Object.assign(cell.dataset, { layer, head });
         row.append(cell);
       }
       return row;
     });
+    const [first, second] = this.data.names;
+    const all = second ? `All ${second}s, one row per ${first}` : `All ${first}s`;
+    this.cells.setAttribute("aria-label", `${all}. The arrow keys move, Enter opens a ${second ?? first}.`);
     const focused = this.focused();
     this.read(null);
     this.cells.replaceChildren(...rows);
@@ -144,7 +147,7 @@ class Grid {
     this.named = cell;
     this.reading.hidden = cell === null;
     if (cell === null) return;
-    this.reading.textContent = nameOf(headOf(cell));
+    this.reading.textContent = nameOf(this.data, headOf(cell));
     const [box, ground, own] = [cell, this.root, this.reading].map((element) => element.getBoundingClientRect());
     const left = box.left - ground.left + (box.width - own.width) / 2;
     const above = box.top - ground.top - own.height - 4;

@@ -1,6 +1,11 @@
-// Heads as {layer, head}, counted from 0: what one is called, and whether two grids of them are drawn alike.
+// Heads as {layer, head}, counted from 0: what one is called, and whether two grids of them are drawn alike. A single row
+// of pictures may be of layers.
 
-export const nameOf = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+export function nameOf({ names }, { layer, head }) {
+  const places = [layer, head].slice(-names.length);
+  const name = names.map((what, at) => `${what} ${places[at] + 1}`).join(", ");
+  return name[0].toUpperCase() + name.slice(1);
+}
 
 // Whether two payloads differ in the chosen head alone.
 export function drawnAlike(one, other) {

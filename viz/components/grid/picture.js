@@ -56,12 +56,16 @@ export class Picture {
     for (let head = 0; head < data.shape[1]; head++) {
       pen.text(`${head + 1}`, left + (head + 0.5) * across, top - gap, { size, align: "center" });
     }
+    const names = [...data.names];
+    const columns = names.pop();
+    pen.ink(theme.muted, 1);
+    pen.text(columns, (left + right) / 2, size, { size, align: "center" });
+    for (const rows of names) pen.text(rows, size, (top + bottom) / 2, { size, align: "center", upright: true });
+    if (names.length === 0) return;
+    pen.ink(theme.text, 1);
     data.heads.forEach((_, layer) => {
       pen.text(`${layer + 1}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, { size, align: "right" });
     });
-    pen.ink(theme.muted, 1);
-    pen.text("head", (left + right) / 2, size, { size, align: "center" });
-    pen.text("layer", size, (top + bottom) / 2, { size, align: "center", upright: true });
   }
 
   drawFrame(pen) {

@@ -1,6 +1,7 @@
 // The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
 // token is shown(), the `best` lines of the head in `front`, and the means() of all weights.
 
+import { decimal } from "../shared/numbers.js";
 import { isTouched } from "../shared/screen.js";
 import { labelsOf } from "./tokens.js";
 import { nameOf, strongest } from "./words.js";
@@ -16,12 +17,13 @@ export function status(view) {
 }
 
 function ofAll(view) {
-  const { data: { head_names: names }, front } = view;
+  const { data, front } = view;
+  const { head_names: names } = data;
   const best = view.best.map(({ query, key, weight }) => [
     isolated(query),
     " → ",
     isolated(key),
-    ` ${weight.toFixed(2)}`,
+    ` ${decimal(weight, data.scale)}`,
   ]);
   if (best.length === 0) return [`${view.counted()} Hover a token to see all its lines, click to keep them.`];
   return [
@@ -38,7 +40,7 @@ function ofToken(view, shown) {
   head.append(isolated(labelsOf(data, shown.side)[shown.index]), shown.side === "query" ? " → " : " ← ");
   const partners = strongest(data, view.means(), shown).map(({ label, weight }) => [
     isolated(label),
-    ` ${weight.toFixed(2)}`,
+    ` ${decimal(weight, data.scale)}`,
   ]);
   const active = on.filter(Boolean).length;
   const heads = active === 1 ? "" : ` (mean of ${active} heads)`;

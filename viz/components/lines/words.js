@@ -1,6 +1,8 @@
 // What is said of tokens and lines: partners by strength, in a sentence or as numbers.
 
 import { FAINTEST } from "./levels.js";
+import { decimal } from "../shared/numbers.js";
+import { VERBS } from "../shared/verbs.js";
 import { labelsOf, other } from "./tokens.js";
 
 const NAMED = 3; // strongest partners named
@@ -53,16 +55,15 @@ export function ofBoxes(heads, isDark) {
 }
 
 export function described(data, mean, token) {
-  const verb = token.side === "query" ? "attends most to" : "gets most from";
-  const partners = strongest(data, mean, token).map(({ label, weight }) => `${nameOf(label)} ${weight.toFixed(2)}`);
+  const partners = strongest(data, mean, token).map(({ label, weight }) => `${nameOf(label)} ${decimal(weight, data.scale)}`);
   const name = nameOf(labelsOf(data, token.side)[token.index]);
-  return `${name}, ${token.side}, ${verb}: ${partners.join(", ") || "none"}`;
+  return `${name}, ${token.side}, ${VERBS[data.says][token.side]}: ${partners.join(", ") || "none"}`;
 }
 
 // How many lines are drawn of those that there are, and from which weight on.
 export function counted({ queries, keys, scale }, on, lines) {
   const all = on.filter(Boolean).length * queries.length * keys.length;
-  const weakest = ((FAINTEST / 255) * scale).toFixed(2);
+  const weakest = decimal((FAINTEST / 255) * scale, scale);
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
   return `${drawn} of ${possible} lines, weight ${weakest} and more.`;
 }

@@ -1,18 +1,20 @@
 // What is said of the word that is lit, in parts: names of words and numbers are to stand out.
 
+import { VERBS } from "../shared/verbs.js";
 import { other, wordsOf, written } from "./weights.js";
 
 const NAMED = 3; // strongest partners named
 
-const VERBS = {
-  shares: { query: "attends most to", key: "gets most attention from" },
-  lengths: { query: "takes most from", key: "gives most to" },
-};
 export const DIRECTIONS = {
-  shares: { query: "Attends to", key: "Is attended to by" },
-  lengths: { query: "Takes from", key: "Gives to" },
+  attends: { query: "Attends to", key: "Is attended to by" },
+  takes: { query: "Takes from", key: "Gives to" },
+  changes: { query: "Changes without", key: "Is missed by" },
 };
-export const numbersOf = ({ shares }) => (shares ? "shares" : "lengths");
+const NOTHING = {
+  attends: { query: "gives every word less than 1% of its attention", key: "gets less than 1% from every word" },
+  takes: { query: "takes next to nothing from any word", key: "gives next to nothing to any word" },
+  changes: { query: "hardly changes without any word", key: "is hardly missed by any word" },
+};
 
 // Parts [text, whether it stands out] of the sentence about a word whose weights are `weights`.
 export function said(data, matrix, { side, index }, weights) {
@@ -24,15 +26,10 @@ export function said(data, matrix, { side, index }, weights) {
     .map((place) => ({ place, number: written(data, matrix, weights[place]) }))
     .filter(({ number }) => number);
   const start = [[`${data.names[matrix]}: `, false], [name, true]];
-  if (partners.length === 0) return [...start, [` ${nothing(data, side)}.`, false]];
+  if (partners.length === 0) return [...start, [` ${NOTHING[data.says][side]}.`, false]];
   const listed = partners.flatMap(({ place, number }, at) => [
     [at ? ", " : " ", false],
     [`${data.keys === null && place === index ? "itself" : words[place].text} (${number})`, true],
   ]);
-  return [...start, [` ${VERBS[numbersOf(data)][side]}`, false], ...listed, [".", false]];
-}
-
-function nothing({ shares }, side) {
-  if (!shares) return side === "query" ? "takes next to nothing from any word" : "gives next to nothing to any word";
-  return side === "query" ? "gives every word less than 1% of its attention" : "gets less than 1% from every word";
+  return [...start, [` ${VERBS[data.says][side]}`, false], ...listed, [".", false]];
 }

@@ -2,7 +2,7 @@
 //
 // A word is {side: "query" | "key", index}. Weights are whole numbers up to FULL, `limits` of the data.
 
-import { clamp } from "../shared/numbers.js";
+import { clamp, decimal } from "../shared/numbers.js";
 
 export const FULL = 65535;
 
@@ -24,7 +24,7 @@ export const shadeOf = (weight, shades) => clamp(Math.round(Math.sqrt(weight / F
 export function written({ shares, limits }, matrix, weight) {
   const percent = Math.round((100 * weight) / FULL);
   if (percent === 0) return "";
-  return shares ? `${percent}%` : ((weight / FULL) * limits[matrix]).toFixed(2);
+  return shares ? `${percent}%` : decimal((weight / FULL) * limits[matrix], limits[matrix]);
 }
 
 // What may be of a pair that is worth seeing: whole words before pieces of some, and both before all other tokens.

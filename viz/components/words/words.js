@@ -9,7 +9,7 @@ import { onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, isTouched } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
-import { DIRECTIONS, numbersOf, said } from "./said.js";
+import { DIRECTIONS, said } from "./said.js";
 import { Steps } from "./steps.js";
 import { moved, Strip } from "./strip.js";
 import { other, shadeOf, weightsOf, wordsOf, worthSeeing, written } from "./weights.js";
@@ -49,15 +49,34 @@ class Words {
     this.steps.take(data.head, data.n_heads);
     this.arrows.hidden = data.n_heads < 2;
     this.choices.direction.hidden = data.keys !== null;
-    for (const span of this.choices.direction.querySelectorAll("span")) {
-      span.textContent = DIRECTIONS[numbersOf(data)][span.parentElement.querySelector("input").value];
-    }
+    this.name(before);
     const rebuilt = !before || !same(before.queries, data.queries) || !same(before.keys, data.keys);
     if (rebuilt) this.build();
     this.look();
     this.paint();
     if (rebuilt) this.moveTabStop(this.shown());
     this.reveal();
+  }
+
+  // The buttons, by what the data is of. Of fewer or more matrices than before the last one stays chosen, else the first.
+  name(before) {
+    const { choices, unit, says } = this.data;
+    for (const span of this.choices.direction.querySelectorAll("span")) {
+      span.textContent = DIRECTIONS[says][span.parentElement.querySelector("input").value];
+    }
+    this.choices.scope.querySelectorAll("label").forEach((label, at) => {
+      label.hidden = at >= choices.length;
+      label.querySelector("span").textContent = choices[at] ?? "";
+    });
+    for (const button of this.arrows.querySelectorAll("button")) {
+      const name = `${button.dataset.step < 0 ? "Previous" : "Next"} ${unit}`;
+      button.setAttribute("aria-label", name);
+      button.title = `${name}: ${button.dataset.step < 0 ? "[ or Page Up" : "] or Page Down"}`;
+    }
+    const last = before ? before.choices.length - 1 : 0;
+    if (!before || last === choices.length - 1) return;
+    this.matrix = this.matrix === last ? choices.length - 1 : 0;
+    this.choices.scope.querySelectorAll("input")[this.matrix].checked = true;
   }
 
   // The theme's colours; what is on the screen is of others.

@@ -1,0 +1,106 @@
+"""What is looked at in a text: attention weights, value-weighted norms, or how much tokens take from each other in a
+layer as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, get_args
+
+from model_zoo.types import AttentionRun, Encoding, FloatArray
+
+Measure = Literal["weights", "norms"]
+"""By the names that they have in addresses and in files."""
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+OF_HEADS: tuple[Measure, ...] = ("weights", "norms")
+"""Those that a single head has; the others are of a layer, all of its heads together with the residual stream."""
+
+
+class Shown(Protocol):
+    """Maps (n, m) of every layer, float32, whose rows are queries: one of each head, or one of all heads together.
+
+    ``shares`` says that a row sums to 1. ``of_block`` says that what a token keeps of itself by the residual stream is
+    in its row.
+    """
+
+    @property
+    def measure(self) -> Measure: ...
+
+    @property
+    def shares(self) -> bool: ...
+
+    @property
+    def of_block(self) -> bool: ...
+
+    @property
+    def encoding(self) -> Encoding: ...
+
+    @property
+    def n_layers(self) -> int: ...
+
+    def n_maps(self, layer: int) -> int: ...
+
+    def layer(self, layer: int) -> FloatArray:
+        """All maps of a layer (maps, n, m)."""
+        ...
+
+    def map(self, layer: int, number: int) -> FloatArray:
+        """One map (n, m): a head's, or with ``number`` 0 that of all heads together.
+
+        Raises InvalidInput for one that does not exist.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Attention weights α: how each head divides the attention of a query."""
+
+    measure: ClassVar[Measure] = "weights"
+    shares: ClassVar[bool] = True
+    of_block: ClassVar[bool] = False
+    run: AttentionRun
+
+    @property
+    def encoding(self) -> Encoding:
+        return self.run.encoding
+
+    @property
+    def n_layers(self) -> int:
+        return self.run.n_layers
+
+    def n_maps(self, layer: int) -> int:
+        return self.run.layers[layer].n_heads
+
+    def layer(self, layer: int) -> FloatArray:
+        return self.run.layer(layer)
+
+    def map(self, layer: int, number: int) -> FloatArray:
+        return self.run.head(layer, number)
+
+
+@dataclass(frozen=True, slots=True)
+class Norms(Weights):
+    """‖α f(x)‖ = α · ‖f(x)‖ (Kobayashi et al. 2020): the length of what a head passes on, in the units of its layer.
+
+    Raises NotSupported where value norms are not available.
+    """
+
+    measure: ClassVar[Measure] = "norms"
+    shares: ClassVar[bool] = False
+
+    def layer(self, layer: int) -> FloatArray:
+        return self.run.layer(layer) * self.run.value_norms(layer)[:, None, :]
+
+    def map(self, layer: int, number: int) -> FloatArray:
+        return self.run.head(layer, number) * self.run.value_norms(layer)[number]
+
+
+def maps_of_layer(shown: Shown, layer: int) -> list[tuple[int, int]]:
+    """All maps of a layer (layer, number), from 0, in their order."""
+    return [(layer, number) for number in range(shown.n_maps(layer))]
+
+
+def all_maps(shown: Shown) -> list[tuple[int, int]]:
+    """All maps there are (layer, number), from 0, in their order."""
+    return [place for layer in range(shown.n_layers) for place in maps_of_layer(shown, layer)]
