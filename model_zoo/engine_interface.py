@@ -21,6 +21,7 @@ from model_zoo.questions.ablate import Ablate
 from model_zoo.questions.attend import Attend
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.compare_masks import CompareMasks
+from model_zoo.questions.contribute import Contribute
 from model_zoo.questions.decompose import Decompose
 from model_zoo.questions.describe_cost import DescribeCost
 from model_zoo.questions.describe_model import DescribeModel
@@ -206,6 +207,7 @@ class EngineInterface(ABC):
     ablate = asks(Ablate)
     intervene = asks(Intervene)
     attribute = asks(Attribute)
+    contributions = asks(Contribute)
     decompose = asks(Decompose)
 
     sinks = asks(MeasureSinks)

@@ -23,17 +23,19 @@ def softmax(scores: FloatArray) -> FloatArray:
     return np.divide(weights, total, out=weights, where=total > 0)
 
 
-def rolled_out(maps: Iterable[npt.NDArray[np.floating]]) -> npt.NDArray[np.float64]:
+def rolled_out(maps: Iterable[npt.NDArray[np.floating]], *, residual: bool = True) -> npt.NDArray[np.float64]:
     """How much of each token that enters the first layer reaches each one that leaves the last, (n, n).
 
     ``maps`` (n, n) are attention a layer, from the first on. Each is mixed half and half with the identity, for the
-    residual stream, its rows scaled to sum 1 before and after, and multiplied on (Abnar & Zuidema 2020). A row of zeros
-    stays zero.
+    residual stream, its rows scaled to sum 1 before and after, and multiplied on (Abnar & Zuidema 2020). Without
+    ``residual`` nothing is mixed in: for contributions, which have the residual stream in them. A row of zeros stays
+    zero.
     """
     reached: npt.NDArray[np.float64] | None = None
     for weights in maps:
-        identity = np.eye(len(weights))
-        mixed = _rows_to_one(0.5 * _rows_to_one(weights.astype(np.float64)) + 0.5 * identity)
+        mixed = _rows_to_one(weights.astype(np.float64))
+        if residual:
+            mixed = _rows_to_one(0.5 * mixed + 0.5 * np.eye(len(mixed)))
         reached = mixed if reached is None else mixed @ reached
     assert reached is not None
     return reached
