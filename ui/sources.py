@@ -49,6 +49,7 @@ GEVA_2023: Final = Source(
 GU: Final = Source(
     "Gu et al.", 2021, "Domain-Specific Language Model Pretraining for Biomedical Natural Language Processing"
 )
+GU_2025: Final = Source("Gu et al.", 2025, "When Attention Sink Emerges in Language Models: An Empirical View")
 GUO: Final = Source("Guo et al.", 2017, "On Calibration of Modern Neural Networks")
 GURURANGAN: Final = Source(
     "Gururangan et al.", 2020, "Don’t Stop Pretraining: Adapt Language Models to Domains and Tasks"
@@ -126,6 +127,7 @@ SRIVASTAVA: Final = Source(
     "Srivastava et al.", 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting"
 )
 SU: Final = Source("Su et al.", 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding")
+SUN: Final = Source("Sun et al.", 2024, "Massive Activations in Large Language Models")
 SUNDARARAJAN: Final = Source("Sundararajan et al.", 2017, "Axiomatic Attribution for Deep Networks")
 SUTSKEVER: Final = Source("Sutskever et al.", 2014, "Sequence to Sequence Learning with Neural Networks")
 TAYLOR: Final = Source("Taylor", 1953, "Cloze Procedure")
@@ -145,6 +147,7 @@ WARNER: Final = Source("Warner et al.", 2024, "Smarter, Better, Faster, Longer (
 WARSTADT: Final = Source("Warstadt et al.", 2020, "BLiMP: The Benchmark of Linguistic Minimal Pairs for English")
 WIEGREFFE: Final = Source("Wiegreffe & Pinter", 2019, "Attention is not not Explanation")
 WU: Final = Source("Wu et al.", 2016, "Google’s Neural Machine Translation System")
+XIAO: Final = Source("Xiao et al.", 2024, "Efficient Streaming Language Models with Attention Sinks")
 XIONG: Final = Source("Xiong et al.", 2020, "On Layer Normalization in the Transformer Architecture")
 YANG: Final = Source("Yang et al.", 2019, "XLNet: Generalized Autoregressive Pretraining for Language Understanding")
 ZEILER: Final = Source("Zeiler & Fergus", 2014, "Visualizing and Understanding Convolutional Networks")

@@ -13,11 +13,12 @@ import pandas as pd
 from propcache.api import cached_property
 
 from analysis.heads import MIXED, HeadTable, head_table
+from analysis.sinks import MUCH, NOTHING, broadcasts, does_nothing, frame, much_attention, verdict
 from model_zoo.errors import NotSupported
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, Sinks
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui.sources import CLARK, MICHEL, VASWANI
+from ui.sources import CLARK, GU_2025, KOBAYASHI, MICHEL, SUN, VASWANI, XIAO
 from viz.layer_attention import layer_attention
 from viz.strips import Strip
 from web.engine import engine
@@ -300,6 +301,118 @@ class Kinds(HeadsStep):
         )
 
 
+class Sink(HeadsStep):
+    title = "Why does everybody look at [SEP]?"
+    terms = ("attention sink", "no-op head")
+    sources = (CLARK, KOBAYASHI, XIAO, SUN, GU_2025)
+
+    @cached_property
+    def found(self) -> Sinks:
+        """What every head does with the special tokens of the first text. Raises NotSupported where values are not
+        known.
+        """
+        return engine().sinks(self.case.model, self.case.text)
+
+    @cached_property
+    def at_most(self) -> tuple[int, int, int]:
+        """The layer, head and special token (of k) with the largest share of attention, from 0."""
+        layer, head, token = np.unravel_index(int(np.nanargmax(self.found.share)), self.found.share.shape)
+        return int(layer), int(head), int(token)
+
+    @property
+    def name(self) -> str:
+        """What that token is called."""
+        place = self.found.places[self.at_most[2]]
+        return self.quoted(place) if any(self.case.encoding.special) else f"the first token, {self.quoted(place)}"
+
+    @property
+    def added(self) -> float:
+        """How long what comes from it is, as a share of the vectors that it is added to."""
+        return float(self.found.added[self.at_most])
+
+    def of_layer(self) -> tuple[list[str], list[float], list[float]]:
+        """The heads of its layer, each with the share it gives to the token and with what that adds."""
+        layer, _, token = self.at_most
+        share, added = (array[layer, :, token].astype(np.float64) for array in (self.found.share, self.found.added))
+        heads = np.flatnonzero(np.isfinite(share))
+        return [f"head {head + 1}" for head in heads], share[heads].tolist(), added[heads].tolist()
+
+    def text(self) -> str:
+        layer, head, token = self.at_most
+        return (
+            "In models such as BERT, many heads give most of their attention to one special token, whatever the text "
+            f"says: an [[attention sink]]. On your sentence, this model’s largest share goes to {self.name}: in layer "
+            f"{layer + 1}, head {head + 1}, the other tokens give it {self.found.share[self.at_most]:.0%} (uniform "
+            f"attention would give {self.found.even[layer, token]:.0%}). The picture shows the heads of that layer. "
+            "What do the other tokens get from there?"
+        )
+
+    def figure(self) -> None:
+        labels, share, _ = self.of_layer()
+        pictures.shares("sink-shares", labels, [("share of attention", share)], marked=self.at_most[1])
+
+    def ask(self) -> Choice:
+        layer, head, _ = self.at_most
+        told = f"What comes from there is {self.added:.1%} as long as the vectors it is added to."
+        return Choice(
+            f"In layer {layer + 1}, head {head + 1}: how long is what {self.name} adds to the other tokens, compared "
+            "with their own vectors?",
+            options.ranges(
+                self.added,
+                (
+                    (NOTHING, f"Less than {NOTHING:.0%}: next to nothing"),
+                    (0.1, f"{NOTHING:.0%} to 10%"),
+                    (0.3, "10% to 30%"),
+                    (np.inf, "30% or more"),
+                ),
+                lambda place, right: (
+                    told if place == right else f"{told} A share is multiplied by a value, and values differ in length."
+                ),
+            ),
+        )
+
+    def reveal(self) -> None:
+        labels, share, added = self.of_layer()
+        series = [("share of attention", share), ("what this adds, as a share of their vectors’ length", added)]
+        pictures.bars("sink-added", labels, series, written=".1%")
+
+    def why(self) -> str:
+        layer, head, token = self.at_most
+        value, ordinary = float(self.found.value[self.at_most]), float(self.found.ordinary_value[layer, head])
+        times = (
+            f"{value / ordinary:.2f} times as long as that of an ordinary token" if ordinary else f"{value:.2f} long"
+        )
+        value_is = f"After W_O, the value of {self.name} is {times}"
+        much = much_attention(self.found).any(axis=-1)
+        if not much.any():
+            return (
+                f"{value_is}. No head of this model has a sink on this sentence: the rule asks for at least {MUCH:.0%} "
+                "of the way from uniform attention to all attention."
+            )
+        match verdict(self.found, layer, head, token):
+            case "does nothing":
+                here = (
+                    "looking there does nothing. Softmax makes every head distribute 100%, and this is where it can go "
+                    "when a head has nothing to add (so Clark et al. 2019 suppose)."
+                )
+            case "broadcasts":
+                here = "all tokens get nearly the same vector. The head broadcasts it, as a bias would."
+            case "neither":
+                here = "what it adds is neither next to nothing nor, by the rule, one vector for all tokens."
+        nothing, spread = (rule(self.found).any(axis=-1) for rule in (does_nothing, broadcasts))
+        n = int(np.isfinite(self.found.share[..., 0]).sum())
+        return (
+            f"{value_is}; {here} Heads with much attention to one special token on this sentence: {much.sum()} of {n}. "
+            f"For {nothing.sum()} of them that does nothing, {spread.sum()} broadcast, "
+            f"{(much & ~nothing & ~spread).sum()} do neither."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        rows = frame(self.found)
+        rows = rows[rows["layer"] == self.at_most[0]]
+        return rows.assign(layer=rows["layer"] + 1, head=rows["head"] + 1, place=rows["place"] + 1)
+
+
 LESSON = Lesson(
     name="heads",
     title="Many heads",
@@ -322,6 +435,7 @@ LESSON = Lesson(
         OwnShares,
         Joined,
         Kinds,
+        Sink,
         *recalled(
             "heads",
             Recall(

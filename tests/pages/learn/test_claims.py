@@ -101,6 +101,29 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
 
 @each
 @of_models
+def test_where_heads_look_most(model: str, text: str, engine: Engine) -> None:
+    """The head and special token with the largest share, and the length of what comes from there."""
+    run = engine.attend(model, text, states=True)
+    assert run.states is not None
+    words = [place for place, special in enumerate(run.encoding.special) if not special]
+    _, layer, head, place = max(
+        (float(run.head(layer, head)[words, place].mean()), -layer, -head, -place)
+        for layer in range(run.n_layers)
+        for head in range(run.n_heads)
+        for place in {0, run.n_tokens - 1}
+    )
+    layer, head, place = -layer, -head, -place
+    stream = np.linalg.norm(run.states.states[layer, words], axis=-1).mean()
+    added = run.head(layer, head)[words, place].mean() * run.value_norms(layer)[head, place] / stream
+    choice = asked("heads", 5, Case(model, text, layer=1))
+    assert f"layer {layer + 1}, head {head + 1}: how long is what “\\[{'SEP' if place else 'CLS'}" in choice.question
+    reply = choice.options[choice.right].reply
+    assert reply == f"What comes from there is {added:.1%} as long as the vectors it is added to."
+    assert choice.right == int(np.searchsorted([0.03, 0.1, 0.3], added, side="right"))
+
+
+@each
+@of_models
 def test_layer(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text, layer=1)
     states = engine.encoded_states(model, text)
