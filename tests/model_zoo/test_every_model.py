@@ -179,6 +179,7 @@ def check_attention(engine: Engine, model: ModelSpec, plain: Plain) -> str:
         return "no attention"
     run = engine.attend(model.id, TEXT)
     assert run.n_layers == model.layers
+    check_contributions(engine, model, run.n_tokens)
     if model.cross_attention:
         expected = plain.decoded(TEXT, TEXT_PAIR)
         check_run(engine.attend(model.id, TEXT, TEXT_PAIR, stack="decoder"), expected["decoder"], model)
@@ -190,6 +191,20 @@ def check_attention(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     later = np.triu(np.ones((run.n_tokens, run.n_tokens), dtype=bool), k=1)
     sees_later = any(run.layer(layer)[:, later].max() > 0 for layer in range(run.n_layers))
     return "yes" if sees_later else "yes, causal"
+
+
+def check_contributions(engine: Engine, model: ModelSpec, n: int) -> None:
+    """What "Show" shows of layers: shares and distances, or a sentence where layers are not known part by part."""
+    try:
+        shares = engine.contributions(model.id, TEXT).maps
+    except NotSupported as error:
+        assert "part by part" in str(error)
+        return
+    assert shares.shape == (model.layers, n, n)
+    np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-5)
+    zeroed = engine.contributions(model.id, TEXT, measure="value zeroing").maps
+    assert zeroed.min() >= 0
+    assert zeroed.max() > 0
 
 
 def check_masked_words(engine: Engine, model: ModelSpec, plain: Plain) -> str:
