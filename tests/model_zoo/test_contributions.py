@@ -261,6 +261,14 @@ def test_values_that_are_estimated_in_a_long_text_are_near(engine: Engine) -> No
     np.testing.assert_allclose(found.maps.sum(axis=-1), expected.sum(axis=-1), rtol=0.03)
 
 
+@pytest.mark.parametrize("model", ["embedded/tinybert", "embedded/modernbert"])
+def test_half_precision_stays_near(model: str, engine: Engine) -> None:
+    half = loading.load(sources.find(model), torch.device("cpu"), "float16")
+    for measure in CONTRIBUTION_MEASURES:
+        found = contributions.contribute(half, half.encode(SHORT, None), measure).maps
+        np.testing.assert_allclose(found, engine.contributions(model, SHORT, measure=measure).maps, atol=2e-3)
+
+
 def test_every_measure_finds_the_token_that_is_copied(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     copier = str(copies_one_token(tmp_path / "copier", checkpoint("bert")))
     encoding = engine.encode(copier, "the cat sat [MASK] on the mat")

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.types import CONTRIBUTION_MEASURES
 
 pytestmark = [
     pytest.mark.gpu,
@@ -35,6 +36,13 @@ def test_half_precision_stays_within_bounds(gpu: Engine, engine: Engine) -> None
     masked = "The capital of France is [MASK]."
     (of_half,), (of_full,) = gpu.fill_mask(DEFAULT_MODEL, masked, 1), engine.fill_mask(DEFAULT_MODEL, masked, 1)
     assert of_half.best[0].probability == pytest.approx(of_full.best[0].probability, abs=0.05)
+
+
+def test_contributions_stay_within_bounds(gpu: Engine, engine: Engine) -> None:
+    for measure in CONTRIBUTION_MEASURES:
+        half = gpu.contributions(DEFAULT_MODEL, TEXT, measure=measure)
+        full = engine.contributions(DEFAULT_MODEL, TEXT, measure=measure)
+        np.testing.assert_allclose(half.maps, full.maps, atol=0.02)
 
 
 def test_memory_comes_back_when_a_model_is_forgotten(gpu: Engine) -> None:
