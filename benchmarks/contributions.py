@@ -1,32 +1,41 @@
-"""``python -m benchmarks.contributions [--only spearman]``: what measures of context mixing say, and what they cost.
+"""``python -m benchmarks.contributions [--repeats N] [--only spearman|speed]``: measures of how layers mix tokens.
 
 - "spearman": how far the ranking of a sentence's words by a measure agrees with true occlusion, as the measures' own
   papers test them: every word is hidden by itself, and ln P of the answer loses so much. Spearman's ρ over the words of
   each of the 100 built-in sentences, its mean with a 95% interval (bootstrap over sentences). ``--markdown`` prints the
   README's table. No times: these numbers are the same on every machine.
+- "speed": contributions of all layers as a share of one forward pass of the same text, and value zeroing as a share of
+  one a token. Both sides in the same process and in turns, medians after a warm-up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
+import torch
 
 from analysis import explanations
 from analysis.explanations import Mean, mean
 from analysis.probing.structural import spearman
-from benchmarks.measure import arguments, emit
+from benchmarks.attention import text_of
+from benchmarks.measure import arguments, at_most, emit, medians
 from jobs.explaining import NEARNESS, built_in, explainable
-from model_zoo import Engine
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.contributions import contribute
 from model_zoo.errors import NotSupported
+from model_zoo.loading import LoadedModel
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import METHODS, DoubleArray
+from model_zoo.types import CONTRIBUTION_MEASURES, METHODS, DoubleArray, rolled_out
 
 MODELS: Final = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 OCCLUSION: Final = "occlusion"
+CONTRIBUTIONS = {128: 1.5}
+VALUE_ZEROING = {16: 0.25, 64: 0.25, 128: 0.25}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +76,27 @@ def ranked(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
             found[method] = explanations.by_word(engine.ask(Attribute(*asked)), words)
         except NotSupported:
             continue
-    place = len(untouched.encoding) if untouched.position is None else untouched.position
-    found[NEARNESS] = explanations.nearness(words, place)
+    row = len(untouched.encoding) - 1 if untouched.position is None else untouched.position
+    for name, reached in _rolled_out(engine, fixed).items():
+        found[name] = np.array([reached[row, word.start : word.stop].sum() for word in words])
+    found[NEARNESS] = explanations.nearness(words, row + (untouched.position is None))
     return found
+
+
+def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
+    """Rollout over contributions that are no method of attribution of their own, and over value zeroing where half is
+    given to the residual stream, as in rollout over attention; (n, n) each.
+    """
+    text, pair = question.text, question.text_pair
+    norm, globenc, zeroed = (
+        engine.contributions(question.model, text, pair, measure=measure).maps
+        for measure in ("norm", "GlobEnc", "value zeroing")
+    )
+    return {
+        "contributions: norm": rolled_out(norm, residual=False),
+        "contributions: GlobEnc": rolled_out(globenc, residual=False),
+        "value zeroing, half residual": rolled_out(zeroed),
+    }
 
 
 def as_markdown(tables: Sequence[Sequence[Agreement]]) -> str:
@@ -93,13 +120,38 @@ def of_spearman(engine: Engine, n_sentences: int, *, markdown: bool) -> None:
             emit(benchmark="spearman", model=model, measure=one.measure, n=one.n, **asdict(one.rho))
 
 
+def of_speed(loaded: LoadedModel, repeats: int) -> None:
+    for n_tokens in sorted({*CONTRIBUTIONS, *VALUE_ZEROING}):
+        encoding = loaded.encode(text_of(n_tokens))
+        inputs = loaded.inputs([encoding])
+
+        def forward(inputs: dict[str, torch.Tensor] = inputs) -> None:
+            with torch.inference_mode():
+                loaded.model.base_model(**inputs)
+
+        tasks: dict[str, Callable[[], object]] = {"forward_ms": forward}
+        tasks |= {f"{measure}_ms": partial(contribute, loaded, encoding, measure) for measure in CONTRIBUTION_MEASURES}
+        took = medians(tasks, repeats)
+        emit(benchmark="speed", model=loaded.info.id, tokens=len(encoding), **took)
+        for measure in CONTRIBUTION_MEASURES:
+            zeroing = measure == "value zeroing"
+            passes = len(encoding) if zeroing else 1
+            target = (VALUE_ZEROING if zeroing else CONTRIBUTIONS).get(n_tokens)
+            if target is not None:
+                share = took[f"{measure}_ms"] / (took["forward_ms"] * passes)
+                at_most(f"{measure}, {n_tokens} tokens, of {passes} forward passes", share, target)
+
+
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = arguments(__doc__, 15, DEFAULT_MODEL)
     parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--only", choices=("spearman",))
+    parser.add_argument("--only", choices=("spearman", "speed"))
     parser.add_argument("--markdown", action="store_true")
     chosen = parser.parse_args()
     engine = Engine("cpu")
+    if chosen.only in (None, "speed"):
+        with engine._memory.lease(chosen.model) as loaded:
+            of_speed(loaded, chosen.repeats)
     if chosen.only in (None, "spearman"):
         of_spearman(engine, chosen.sentences, markdown=chosen.markdown)
 

@@ -15,7 +15,7 @@ from analysis.explanations import Area, Way
 from analysis.words import Unit, word_units
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import NotSupported
+from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
@@ -76,6 +76,11 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
             attribution = engine.ask(Attribute(*asked))
         except NotSupported as error:
             found.failures[method] = str(error)
+            continue
+        except InvalidInput as error:
+            if not found.scores:
+                raise
+            found.failures[method] = str(error)  # other methods take it; value zeroing takes no text as long as this
             continue
         found.scores[method] = explanations.by_word(attribution, units)
         if attribution.error is not None:

@@ -12,6 +12,7 @@ import torch
 
 from model_zoo import running
 from model_zoo.capture import as_array
+from model_zoo.contributions import contribute
 from model_zoo.errors import NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.interventions.decompx import decompx
@@ -210,9 +211,13 @@ def _refuse_without_attention(loaded: LoadedModel) -> None:
 
 def _attention(read: Reader, method: Method) -> FloatArray:
     """Attention's own answers, (n,), as seen from the vector that the answer is read from: its weights, or weighted by
-    value (Kobayashi et al. 2020), mean of all heads of all layers; or rollout (Abnar & Zuidema 2020).
+    value (Kobayashi et al. 2020), mean of all heads of all layers; or rollout (Abnar & Zuidema 2020), of attention or
+    of what whole layers mix: contributions (ALTI, Ferrando et al. 2022) or value zeroing (Mohebbi et al. 2023).
     """
     _refuse_without_attention(read.loaded)
+    if method == "contributions" or method == "value zeroing":
+        mixed = contribute(read.loaded, read.encoding, "ALTI" if method == "contributions" else method)
+        return rolled_out(mixed.maps, residual=False)[read.row].astype(np.float32)
     run = running.attend_tokens(read.loaded, read.encoding)
     layers = range(run.n_layers)
     found: FloatArray

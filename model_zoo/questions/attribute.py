@@ -18,8 +18,9 @@ class Attribute(Question[Attribution]):
     "occlusion" hides one word at a time, and divides the loss among the word's tokens. Integrated gradients go from the
     text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and report how far their sum
     is from its exact value. "DecompX" splits the answer's logit into parts of tokens and of biases. The methods of
-    attention use all layers, as seen from the vector that the prediction is read from. Raises NotSupported where a
-    method does not fit a model.
+    attention, and "contributions" and "value zeroing" (see ``Contribute``), which are followed through all layers as
+    "rollout" is, look from the vector that the prediction is read from. Raises NotSupported where a method does not fit
+    a model, InvalidInput for value zeroing in a text of more than 256 tokens.
     """
 
     model: str

@@ -28,12 +28,13 @@ def rolled_out(maps: Iterable[npt.NDArray[np.floating]], *, residual: bool = Tru
 
     ``maps`` (n, n) are attention a layer, from the first on. Each is mixed half and half with the identity, for the
     residual stream, its rows scaled to sum 1 before and after, and multiplied on (Abnar & Zuidema 2020). Without
-    ``residual`` nothing is mixed in: for contributions, which have the residual stream in them. A row of zeros stays
-    zero.
+    ``residual`` nothing is mixed in: for contributions, which have the residual stream in them. A row of zeros
+    passes its token on.
     """
     reached: npt.NDArray[np.float64] | None = None
     for weights in maps:
         mixed = _rows_to_one(weights.astype(np.float64))
+        mixed += np.diag(~mixed.any(axis=-1))
         if residual:
             mixed = _rows_to_one(0.5 * mixed + 0.5 * np.eye(len(mixed)))
         reached = mixed if reached is None else mixed @ reached

@@ -28,6 +28,8 @@ Method = Literal[
     "DecompX",
     "attention",
     "rollout",
+    "contributions",
+    "value zeroing",
     "value-weighted attention",
     "gradient-weighted attention",
 ]

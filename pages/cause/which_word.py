@@ -40,6 +40,8 @@ _TITLES = {
     "DecompX": "DecompX",
     "attention": "Attention, mean",
     "rollout": "Attention rollout",
+    "contributions": "Contributions, rollout",
+    "value zeroing": "Value zeroing, rollout",
     "value-weighted attention": "Attention × value",
     "gradient-weighted attention": "Attention × gradient",
     NEARNESS: "Nearness alone",
@@ -59,6 +61,11 @@ _METHODS = """
   the tokens. A product of two (gated feed-forward layers, as in ModernBERT) gives half to each factor.
 - **Attention, mean**: what the vector that the answer is read from looks at, mean over all heads of all layers.
 - **Attention rollout** (Abnar & Zuidema 2020): the same followed through all layers.
+- **Contributions, rollout** (ALTI, Ferrando et al. 2022): how much of a token’s new vector comes from each token,
+  residual stream and norm included, in place of attention. It says what is passed on, not whether that helps the
+  target.
+- **Value zeroing, rollout** (Mohebbi et al. 2023): by how much a token’s new vector turns when the value of another is
+  set to zero in all heads of a layer, the feed-forward layer included, in place of attention.
 - **Attention × value** (Kobayashi et al. 2020): weights times the length of what is taken.
 - **Attention × gradient** (Chefer et al. 2021): weights that count by their effect on the measure, followed through all
   layers.
@@ -129,10 +136,10 @@ def _scores(scene: Scene, found: Explained) -> None:
         file="which-word",
     )
     show(payload, "cause_scores")
-    said = (
-        f"{scene.in_words(found.untouched)}. {LEGEND}; attention has no sign. Each row has a colour scale of its own."
+    caption(
+        f"{scene.in_words(found.untouched)}. {LEGEND}; attention, contributions and value zeroing have no sign. Each "
+        "row has a colour scale of its own."
     )
-    caption(said)
     for name, attribution in found.sums.items():
         caption(_sum(name, attribution))
     for why in dict.fromkeys(found.failures.values()):
@@ -300,7 +307,7 @@ VIEW = View(
     "words",
     "Which word drives it?",
     draw,
-    "Up to eight methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
+    "Up to ten methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
     "faithful?",
     more="Each method gives every word a score. To see which one to believe, words are hidden in each method’s "
     "order, and P of the target is tracked (Samek et al. 2017; Petsiuk et al. 2018); punctuation stays. Hiding "

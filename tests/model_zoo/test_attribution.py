@@ -109,6 +109,11 @@ def test_gradient_times_input_by_the_networks_own_embedding_layer(engine: Engine
     assert found.scores[list(found.counted)] == pytest.approx(expected[list(found.counted)], abs=1e-5)
 
 
+def followed(maps: np.ndarray) -> np.ndarray:
+    """The product of a map a layer, each row of which is scaled to sum to 1; the last layer's rows."""
+    return np.linalg.multi_dot([each / each.sum(axis=1, keepdims=True) for each in maps.astype(np.float64)[::-1]])
+
+
 def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
     run = engine.attend(MODEL, SENTENCE)
     heads = np.stack([run.layer(layer) for layer in range(run.n_layers)])
@@ -117,11 +122,15 @@ def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
         "attention": heads.mean(axis=(0, 1))[6],
         "rollout": rollout(Weights(run))[6],
         "value-weighted attention": (heads * norms[:, :, None]).mean(axis=(0, 1))[6],
+        "contributions": followed(engine.contributions(MODEL, SENTENCE).maps)[6],
+        "value zeroing": followed(engine.contributions(MODEL, SENTENCE, measure="value zeroing").maps)[6],
     }
     for method, numbers in expected.items():
         found = engine.attribute(MODEL, SENTENCE, method=method)  # type: ignore[arg-type]
         assert found.scores[list(found.counted)] == pytest.approx(numbers[list(found.counted)], abs=1e-5)
         assert not found.scores[[0, 6, -1]].any()  # [CLS], the mask itself, [SEP]
+        hidden = engine.attribute(MODEL, SENTENCE.replace("[MASK]", "mat"), masked=(6,), method=method)  # type: ignore[arg-type]
+        assert hidden.scores == pytest.approx(found.scores, abs=1e-6)
 
 
 def test_gradient_weighted_attention_by_hand(engine: Engine) -> None:
@@ -164,11 +173,13 @@ def test_every_family_answers_by_every_method_or_says_why_not(
         assert found.scores[list(found.counted)].any()
         assert not np.delete(found.scores, list(found.counted)).any()
     of_attention = {method for method in METHODS if method == "rollout" or "attention" in method}
-    assert set(said) <= of_attention | {"DecompX"}
+    through_layers = {"DecompX", "contributions", "value zeroing"}
+    assert set(said) <= of_attention | through_layers
     assert all(each.endswith(".") for each in said.values())
-    assert ("DecompX" in said) == (family_of(FAMILIES[name].model_type).anatomy is None)
+    unknown = family_of(FAMILIES[name].model_type).anatomy is None
+    assert set(said) & through_layers == (through_layers if unknown else set())
     if FAMILIES[name].attention and not FAMILIES[name].cross_attention:
-        assert set(said) - {"DecompX"} <= ({"gradient-weighted attention"} if name == "longformer" else set())
+        assert set(said) - through_layers <= ({"gradient-weighted attention"} if name == "longformer" else set())
 
 
 @pytest.mark.parametrize("measure", MEASURES)
