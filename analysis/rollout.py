@@ -31,7 +31,7 @@ def rollout(shown: Shown, first: int = 0, last: int | None = None) -> FloatArray
             f"there are layers 1 to {shown.n_layers}. Choose a first layer that is not above the last."
         )
     maps = (shown.layer(layer).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1))
-    return rolled_out(maps).astype(np.float32)
+    return rolled_out(maps, residual=not shown.of_block).astype(np.float32)
 
 
 def check_one_text(run: AttentionRun) -> None:

@@ -7,20 +7,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, get_args
 
-from model_zoo.types import AttentionRun, Encoding, FloatArray
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, ContributionMeasure, Encoding, FloatArray, LayerContributions
 
-Measure = Literal["weights", "norms"]
-"""By the names that they have in addresses and in files."""
-MEASURES: tuple[Measure, ...] = get_args(Measure)
-OF_HEADS: tuple[Measure, ...] = ("weights", "norms")
-"""Those that a single head has; the others are of a layer, all of its heads together with the residual stream."""
+OfHeads = Literal["weights", "value-weighted"]
+Measure = OfHeads | ContributionMeasure
+"""By the names that they have in addresses and in files: what each head has, and what a layer has, all of its heads
+together.
+"""
+OF_HEADS: tuple[Measure, ...] = get_args(OfHeads)
 
 
 class Shown(Protocol):
     """Maps (n, m) of every layer, float32, whose rows are queries: one of each head, or one of all heads together.
 
-    ``shares`` says that a row sums to 1. ``of_block`` says that what a token keeps of itself by the residual stream is
-    in its row.
+    ``shares`` says that a row sums to 1. ``of_block`` says that the maps are of a whole layer, its residual stream
+    among what they tell apart.
     """
 
     @property
@@ -86,7 +88,7 @@ class Norms(Weights):
     Raises NotSupported where value norms are not available.
     """
 
-    measure: ClassVar[Measure] = "norms"
+    measure: ClassVar[Measure] = "value-weighted"
     shares: ClassVar[bool] = False
 
     def layer(self, layer: int) -> FloatArray:
@@ -94,6 +96,44 @@ class Norms(Weights):
 
     def map(self, layer: int, number: int) -> FloatArray:
         return self.run.head(layer, number) * self.run.value_norms(layer)[number]
+
+
+@dataclass(frozen=True, slots=True)
+class OfLayers:
+    """What each token gives to each other's new vector, or how far that turns without it: a map a layer."""
+
+    of_block: ClassVar[bool] = True
+    found: LayerContributions
+
+    @property
+    def measure(self) -> Measure:
+        return self.found.measure
+
+    @property
+    def shares(self) -> bool:
+        return self.found.measure != "value zeroing"
+
+    @property
+    def encoding(self) -> Encoding:
+        return self.found.encoding
+
+    @property
+    def n_layers(self) -> int:
+        return self.found.n_layers
+
+    def n_maps(self, layer: int) -> int:  # noqa: ARG002 (each layer has one)
+        return 1
+
+    def layer(self, layer: int) -> FloatArray:
+        return self.found.layer(layer)
+
+    def map(self, layer: int, number: int) -> FloatArray:
+        if not 0 <= layer < self.n_layers or number != 0:
+            raise InvalidInput(
+                f"There are layers 1 to {self.n_layers}, each with one map; map {number + 1} of layer {layer + 1} does "
+                "not exist. Choose one of these."
+            )
+        return self.found.maps[layer]
 
 
 def maps_of_layer(shown: Shown, layer: int) -> list[tuple[int, int]]:

@@ -50,7 +50,7 @@ _VALUES = {
     ("layers_view", "wrong"): "misclassified",
     ("layers_view", "likeness"): "similarity",
     ("values", "0"): "weights",
-    ("values", "1"): "norms",
+    ("values", "1"): "value-weighted",
 }
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis.shown import Measure, Norms, Shown, Weights
-from model_zoo.types import Stack
+from analysis.shown import Measure, Norms, OfLayers, Shown, Weights
+from model_zoo.types import MOST_ZEROED, Stack
 from ui.field import Field, one_of
 from viz.lit_words import Says
 from web.engine import engine
@@ -33,15 +33,33 @@ WORDS: dict[Measure, Words] = {
         "attention weight",
         "weight",
         "attends",
-        "For each head: how it divides the attention of a token.",
+        "Of a head: how it divides the attention of each token.",
     ),
-    "norms": Words(
+    "value-weighted": Words(
         "Weights × values",
         "‖αf(x)‖",
         "‖αf(x)‖",
         "takes",
-        "For each head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020). "
-        "Rows do not sum to 100%. Not for models whose values are not known.",
+        "Of a head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020); rows "
+        "do not sum to 100%. Not for models whose values are not known.",
+    ),
+    "ALTI": Words(
+        "Contributions (ALTI)",
+        "contribution (ALTI)",
+        "contribution",
+        "takes",
+        "Of a layer, all heads with the residual stream: the share of each token in a token's vector after attention "
+        "(ALTI, Ferrando et al. 2022). Not for models with a decoder beside an encoder, nor for families that are not "
+        "known part by part.",
+    ),
+    "value zeroing": Words(
+        "Value zeroing",
+        "value zeroing, cosine distance",
+        "distance",
+        "changes",
+        "Of a layer, all heads together: how far a token's new vector turns (cosine distance) when another's value is "
+        f"set to zero (Mohebbi et al. 2023). Up to {MOST_ZEROED} tokens; not for models with a decoder beside an "
+        "encoder, nor for families that are not known part by part.",
     ),
 }
 SHOW: Field[Measure] = Field("show", "weights", one_of("what is shown", {name: of.title for name, of in WORDS.items()}))
@@ -61,5 +79,7 @@ def shown(
 
     Raises NotSupported, in a sentence, where a model or one of its parts does not have it.
     """
-    run = engine().attend(model, text, pair, max_tokens=max_tokens, stack=stack)
-    return Norms(run) if measure == "norms" else Weights(run)
+    if measure == "weights" or measure == "value-weighted":
+        run = engine().attend(model, text, pair, max_tokens=max_tokens, stack=stack)
+        return Weights(run) if measure == "weights" else Norms(run)
+    return OfLayers(engine().contributions(model, text, pair, max_tokens, measure))

@@ -15,6 +15,7 @@ import numpy as np
 from model_zoo.types import FloatArray
 from viz import component
 from viz.layout import root_title, visible_text, weight_marks
+from viz.lit_words import Says
 from viz.palette import Colorscale, sequential
 
 SOURCE = component.source("heatmap", styles=("picture",))
@@ -34,6 +35,7 @@ class Options(TypedDict, total=False):
     key_segments: Sequence[int]
     special_queries: Sequence[int]  # places of special tokens; the strongest cells in words are not those between two
     special_keys: Sequence[int]
+    says: Says  # what a query does to the keys, on the two sides
     height: int  # CSS px that the picture does not exceed if every row can be labelled, 0 for no limit
     group: str  # of pictures that show together what is pointed at, "" for none
 
@@ -135,6 +137,7 @@ def matrix(
         key_segments=[int(segment) for segment in key_segments],
         special_queries=list(options.get("special_queries", ())),
         special_keys=list(options.get("special_keys", ())),
+        says=options.get("says", "attends"),
         height=options.get("height", 0),
         group=options.get("group", ""),
     )

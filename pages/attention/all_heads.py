@@ -26,9 +26,9 @@ def draw(scene: Scene) -> None:
             f"Scale colours per {unit}",
             **STRETCH.bound,
             help=f"Colours run to this {unit}'s maximum. Off: one scale for all {unit}s, so they can be compared.",
-            disabled=scene.measure in ("norms", "value zeroing"),
+            disabled=scene.measure in ("value-weighted", "value zeroing"),
         )
-    heads.say_what(scene)
+    heads.compute(scene)
     if _is_long(scene):
         lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")
@@ -60,12 +60,11 @@ def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | 
     if not scene.of_heads:
         st.caption(f"Layer {layer + 1}, all heads together with the residual stream.")
     draw_heatmap(
+        scene,
         shown,
         "heatmap",
         scene.file("attention", layer, head),
         stretch=stretch or not scene.shown.shares,
-        what=scene.words.what,
-        number=scene.words.number,
     )
     return shown
 

@@ -31,6 +31,13 @@ def say_what(scene: Scene) -> None:
         caption(scene.words.about)
 
 
+def compute(scene: Scene) -> None:
+    """What is shown, in a sentence, computed before any picture of it. Raises as ``AttendedText.shown`` does."""
+    say_what(scene)
+    with st.spinner("Computing …", show_time=True):
+        _ = scene.shown
+
+
 def lacking(scene: Scene) -> bool:
     """Whether what is shown belongs to whole layers, of which a view of heads says that there is nothing to see."""
     if not scene.of_heads:

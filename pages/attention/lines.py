@@ -27,7 +27,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         scene = filters.ask(scene)
         chosen = heads.one_or_several(scene)
-    heads.say_what(scene)
+    heads.compute(scene)
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = _distinct(chosen)
@@ -82,12 +82,17 @@ def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | Non
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
-    one_layer = len({layer for layer, _ in drawn}) == 1
+    if not scene.of_heads:
+        names = [f"{layer + 1}" for layer, _ in drawn]
+    elif len({layer for layer, _ in drawn}) == 1:
+        names = [f"{head + 1}" for _, head in drawn]
+    else:
+        names = [f"{layer + 1}.{head + 1}" for layer, head in drawn]
     return lines.payload(
         shown.weights,
         shown.query_labels,
         shown.key_labels,
-        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in drawn],
+        head_names=names,
         says=scene.words.says,
         colours=categorical(len(drawn), dark=False),
         dark_colours=categorical(len(drawn), dark=True),

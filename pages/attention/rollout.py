@@ -40,12 +40,14 @@ def draw(scene: Scene) -> None:
 
 def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     """The rollout of what is shown from a layer up to another, both from 0."""
-    shown = scene.filtered(rollout(scene.shown, first, last))
+    with st.spinner("Computing …", show_time=True):
+        shown = scene.filtered(rollout(scene.shown, first, last))
     if shown.reason is not None:
         summary(shown)
         return
     name = "rollout" if scene.measure == "weights" else f"rollout {scene.measure}"
     draw_heatmap(
+        scene,
         shown,
         name,
         f"attention-{name.replace(' ', '-')}",
@@ -55,7 +57,7 @@ def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     )
     summary(shown)
     if scene.shown.of_block:
-        st.caption("No half is added for the residual stream: what a layer keeps is in these numbers already.")
+        st.caption("These numbers are of whole layers, so no half is mixed in for the residual stream.")
     if numbered:
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]

@@ -132,9 +132,11 @@ def summary(shown: Filtered) -> bool:
     return True
 
 
-def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: str, number: str) -> None:
+def draw_heatmap(
+    scene: Scene, shown: Filtered, key: str, name: str, *, stretch: bool, what: str = "", number: str = ""
+) -> None:
     """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image, ``what`` says what its
-    numbers are, and ``number`` one of them, in a word.
+    numbers are, and ``number`` one of them, in a word, where they are not those of the scene.
     """
     figures.show_heatmap(
         heatmap(
@@ -142,13 +144,14 @@ def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: s
             shown.query_labels,
             shown.key_labels,
             stretch=stretch,
-            what=what,
-            number=number,
+            what=what or scene.words.what,
+            number=number or scene.words.number,
             file=name,
             query_segments=[unit.segment for unit in shown.queries],
             key_segments=[unit.segment for unit in shown.keys],
             special_queries=[place for place, unit in enumerate(shown.queries) if unit.special],
             special_keys=[place for place, unit in enumerate(shown.keys) if unit.special],
+            says=scene.words.says,
             height=_HEIGHT,
             group="attention",
         ),

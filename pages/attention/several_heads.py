@@ -25,19 +25,20 @@ def draw(scene: Scene) -> None:
         chosen = heads.several(scene)
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
     if how == "norm":
-        scene = replace(scene, measure="norms")
+        scene = replace(scene, measure="value-weighted")
     weights = norm_of_sum(scene.run, chosen) if how == "norm" else combine(scene.shown, chosen, how)
     shown = scene.filtered(weights)
     if shown.reason is not None:
         summary(shown)
         return
     draw_heatmap(
+        scene,
         shown,
         "combined",
         f"attention-{how}",
         stretch=not scene.shown.shares or how == "sum",
         what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.what}'} of {len(chosen)} heads",
-        number="‖Σαf(x)‖" if how == "norm" else scene.words.number,
+        number="‖Σαf(x)‖" if how == "norm" else "",
     )
     summary(shown)
     if how == "norm":

@@ -82,7 +82,7 @@ def draw(scene: Scene) -> None:
                 what=words.what if maps[model].shares else f"{words.what}, rows to 100%",
                 number=words.number,
                 file=f"compare-attention-{len(shown)}",
-                **_options(alignment),
+                **_options(alignment, measure),
             )
             figures.show_heatmap(map_, f"attention {model}")
             heads.say(model)
@@ -92,7 +92,7 @@ def draw(scene: Scene) -> None:
         for model, place in zip(pair, (first, *last), strict=True):
             picture(model, place)
         with between, failures_as_messages():
-            _difference(scene, alignment, shown)
+            _difference(scene, alignment, shown, measure)
     if measure != "weights":
         scaled = "" if all(of.shares for of in maps.values()) else " Here each row is scaled to 100%."
         caption(f"{words.about}{scaled}")
@@ -197,20 +197,25 @@ def _cells(model: str, heads: _Heads, weights: FloatArray, alignment: Alignment)
     )
 
 
-def _options(alignment: Alignment) -> Options:
+def _options(alignment: Alignment, measure: Measure) -> Options:
     """What all heatmaps share; the last column is of no text, and stands with the words before it."""
     segments = alignment.segments
-    return Options(query_segments=segments, key_segments=[*segments, *segments[-1:]], height=_HEIGHT, group=_GROUP)
+    return Options(
+        query_segments=segments,
+        key_segments=[*segments, *segments[-1:]],
+        says=show.WORDS[measure].says,
+        height=_HEIGHT,
+        group=_GROUP,
+    )
 
 
-def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
+def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], measure: Measure) -> None:
     with st.container(key="difference-head"):
         st.markdown("**A − B**")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
-    picture = compare.difference(
-        a, b, alignment.labels, [*alignment.labels, REST], names=names, file="compare-difference", **_options(alignment)
-    )
+    keys, options = [*alignment.labels, REST], _options(alignment, measure)
+    picture = compare.difference(a, b, alignment.labels, keys, names=names, file="compare-difference", **options)
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
     st.caption(

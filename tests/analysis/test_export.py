@@ -86,7 +86,7 @@ def test_the_file_says_what_it_shows() -> None:
     encoding = make_encoding(["the", "cat", "sat"])
     chosen = Filter(direction="A->B", top_k=3)
     seen = apply_filter(encoding, builders.random_maps(0, 6, 6), chosen)
-    origin = Origin(model=INFO, heads=((2, 4),), measure="norms")
+    origin = Origin(model=INFO, heads=((2, 4),), measure="value-weighted")
     table = read(to_csv(seen, origin))
     assert list(table.columns) == [
         *("model", "revision", "counted_from", "part", "layer", "head", "how", "measure", "filter"),
@@ -100,7 +100,7 @@ def test_the_file_says_what_it_shows() -> None:
         "layer": 3,
         "head": 5,
         "how": "each",
-        "measure": "norms",
+        "measure": "value-weighted",
         "filter": '{"direction": "A->B", "top_k": 3}',
     }.items():
         assert set(table[column]) == {value}, column
@@ -108,7 +108,7 @@ def test_the_file_says_what_it_shows() -> None:
     with np.load(io.BytesIO(to_npz(seen, origin, encoding)), allow_pickle=False) as archive:
         assert (str(archive["model"]), str(archive["revision"])) == ("test/model", "abc123")
         assert [archive[name].tolist() for name in ("counted_from", "layer", "head")] == [1, [3], [5]]
-        assert (str(archive["how"]), str(archive["measure"])) == ("each", "norms")
+        assert (str(archive["how"]), str(archive["measure"])) == ("each", "value-weighted")
         assert (str(archive["text"]), str(archive["text_pair"])) == ("the cat", "sat")
 
 

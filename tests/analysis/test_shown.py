@@ -8,10 +8,12 @@ import builders
 import numpy as np
 import pytest
 
+from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.filters import combine
-from analysis.shown import Norms, Weights, all_maps, maps_of_layer
+from analysis.rollout import rollout
+from analysis.shown import Norms, OfLayers, Weights, all_maps, maps_of_layer
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import AttentionRun
+from model_zoo.types import AttentionRun, ContributionMeasure, LayerContributions
 
 # One layer, two heads, even attention; ‖f(x)‖ is 1, 2, 3 in head 0, three times that in head 1.
 ROW = np.array([1, 2, 3]) / 3
@@ -35,7 +37,7 @@ def test_norms_are_weights_times_lengths_of_values() -> None:
     np.testing.assert_allclose(shown.map(0, 1), np.tile(3 * ROW, (3, 1)), rtol=1e-6)
     np.testing.assert_allclose(shown.layer(0), [np.tile(ROW, (3, 1)), np.tile(3 * ROW, (3, 1))], rtol=1e-6)
     np.testing.assert_allclose(combine(shown, all_maps(shown), "mean"), np.tile(2 * ROW, (3, 1)), rtol=1e-6)
-    assert (shown.measure, shown.shares, shown.of_block) == ("norms", False, False)
+    assert (shown.measure, shown.shares, shown.of_block) == ("value-weighted", False, False)
 
 
 def test_the_values_in_cross_attention_are_those_of_the_keys() -> None:
@@ -61,3 +63,43 @@ def test_maps_in_their_order_with_layers_of_different_width() -> None:
     assert maps_of_layer(shown, 0) == [(0, 0), (0, 1)]
     with pytest.raises(InvalidInput, match="does not exist"):
         shown.map(1, 1)
+
+
+# Layer 1: both tokens take evenly; layer 2: the first keeps all, the second takes a quarter from the first.
+MAPS = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0.25, 0.75]]], dtype=np.float32)
+
+
+def of_layers(measure: ContributionMeasure) -> OfLayers:
+    encoding = builders.anonymous(2)
+    return OfLayers(LayerContributions(encoding=encoding, model=builders.info(), measure=measure, maps=MAPS))
+
+
+def test_a_layer_as_a_whole_has_one_map() -> None:
+    shown = of_layers("ALTI")
+    assert (shown.n_layers, shown.measure, shown.shares, shown.of_block) == (2, "ALTI", True, True)
+    assert all_maps(shown) == [(0, 0), (1, 0)]
+    np.testing.assert_array_equal(shown.map(1, 0), MAPS[1])
+    np.testing.assert_array_equal(shown.layer(1), MAPS[1:])
+    np.testing.assert_array_equal(combine(shown, all_maps(shown), "mean"), [[0.75, 0.25], [0.375, 0.625]])
+    for place in ((2, 0), (-1, 0), (0, 1)):
+        with pytest.raises(InvalidInput, match="layers 1 to 2"):
+            shown.map(*place)
+    assert not of_layers("value zeroing").shares
+
+
+def test_rollout_of_layers_mixes_no_identity_in() -> None:
+    """[[1, 0], [.25, .75]] [[.5, .5], [.5, .5]]; the first layer's rows are even, so all rows are."""
+    np.testing.assert_allclose(rollout(of_layers("ALTI")), [[0.5, 0.5], [0.5, 0.5]])
+    np.testing.assert_allclose(rollout(of_layers("ALTI"), first=1), MAPS[1])
+    with pytest.raises(InvalidInput, match="layers 1 to 2"):
+        rollout(of_layers("ALTI"), 1, 2)
+
+
+def test_what_is_no_share_is_scaled_to_be_one_on_common_words() -> None:
+    """Two words of one token each and nothing besides: a row (1, 0, nothing else), and one of (1, 3, 0) quarters."""
+    encoding = builders.encoding(["a", "b"], front=None, end=None)
+    found = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
+    units = align([encoding, encoding]).units[0]
+    shown = OfLayers(found)
+    np.testing.assert_allclose(shares_on_common_words(shown, shown.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
+    np.testing.assert_allclose(all_on_common_words(shown, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])

@@ -89,3 +89,15 @@ def test_weights_above_one_are_shown_against_the_largest_of_all() -> None:
 
 def test_rounding_errors_do_not_change_the_scale_of_attention() -> None:
     assert thumbnails([np.full((1, 1, 1), 1.0000005, np.float32)]).maximum == 1
+
+
+def test_what_is_no_share_is_shown_against_its_largest_however_small() -> None:
+    assert thumbnails([np.full((1, 1, 1), 0.25, np.float32)], shares=False).maximum == 0.25
+    assert thumbnails([np.zeros((1, 1, 1), np.float32)], shares=False).maximum == 1
+
+
+def test_layers_of_one_picture_stand_in_a_row() -> None:
+    layers = [random_maps(1, 3, seed) for seed in range(4)]
+    below, beside = thumbnails(layers), thumbnails(layers).in_a_row()
+    assert (beside.pixels.shape, beside.n_heads) == ((1, 4, 3, 3), (4,))
+    np.testing.assert_array_equal(beside.pixels[0], below.pixels[:, 0])

@@ -175,7 +175,7 @@ def test_keyboard_alone_is_enough(open_page: Open) -> None:
     expect(token(page, "key", 2)).to_be_focused()
     expect_lines(page, 1 + 6)  # itself, and evenly from all
     expect(token(page, "key", 2)).to_have_attribute(
-        "aria-label", re.compile(r"^שלום, key, gets most from: שלום 0\.40, ")
+        "aria-label", re.compile(r"^שלום, key, gets most attention from: שלום 0\.40, ")
     )
     page.keyboard.press("Enter")
     expect(token(page, "key", 2)).to_have_attribute("aria-pressed", "true")

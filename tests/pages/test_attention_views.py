@@ -48,8 +48,8 @@ def test_every_view_draws(name: str, pair: str, open_page: Callable[..., AppTest
 def test_every_view_takes_every_filter(name: str, open_page: Callable[..., AppTest]) -> None:
     for direction in ("all", "A->B", "B->B"):
         app = open_page(
-            PAGE, text=TEXT, pair=PAIR, view=name, direction=direction, hide="1", renorm="1", words="1", show="norms",
-            threshold="0.05", top="3",
+            PAGE, text=TEXT, pair=PAIR, view=name, direction=direction, hide="1", renorm="1", words="1",
+            show="value-weighted", threshold="0.05", top="3",
         )  # fmt: skip
         assert not app.exception
         assert not app.error
@@ -97,7 +97,7 @@ def test_several_heads_are_combined(open_page: Callable[..., AppTest], engine: E
 def test_the_norm_of_a_layers_sum(open_page: Callable[..., AppTest], engine: Engine) -> None:
     """With value-weighted norms and without, since it is about values anyway."""
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
-    for values in ({}, {"show": "norms"}):
+    for values in ({}, {"show": "value-weighted"}):
         app = open_page(PAGE, text=TEXT, view="combined", layer="3", how="norm", **values)
         np.testing.assert_array_equal(heatmap_of(app), run.norms_of_sum(2))
         assert any("cancel out" in caption.value for caption in app.caption)
@@ -113,7 +113,7 @@ def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) 
     app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
-    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", show="norms", **{"from": "2"})
+    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", show="value-weighted", **{"from": "2"})
     for found, shown in zip(heatmaps(app), (Norms(run), Weights(run)), strict=True):
         np.testing.assert_array_equal(found, rollout(shown, 1, 3))
 
@@ -164,7 +164,7 @@ def test_choosing_filters_and_views_never_runs_the_model(
     app.toggle(key="attention_words").set_value(True).run()
     app.toggle(key="attention_hide").set_value(True).run()
     app.slider(key="attention_threshold").set_value(0.1).run()
-    app.selectbox(key="show").set_value("norms").run()
+    app.selectbox(key="show").set_value("value-weighted").run()
     for name in VIEWS:
         app.segmented_control(key="attention_view").set_value(name).run()
         assert not app.exception
@@ -265,7 +265,7 @@ def test_values_that_a_family_cannot_give(
     open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any], tmp_path: Path
 ) -> None:
     folder = str(varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True))
-    for query in ({"show": "norms"}, {"view": "neuron"}, {"view": "combined", "how": "norm"}):
+    for query in ({"show": "value-weighted"}, {"view": "neuron"}, {"view": "combined", "how": "norm"}):
         app = open_page(PAGE, model=folder, text="The cat sat.", **query)
         assert not app.exception
         assert len(app.error) == 1

@@ -61,7 +61,7 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
 
 
 def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> None:
-    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", measure="norms")
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", measure="value-weighted")
     header, matrices = drawn(scene)
     run = engine.attend("embedded/bert", TEXT)
     of_layer = run.layer(LAYER) * run.value_norms(LAYER)[:, None, :]

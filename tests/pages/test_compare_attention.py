@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words
 from on_screen import said
 
-from analysis.alignment import align
+from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
-from analysis.shown import Weights
+from analysis.shown import Norms, OfLayers, Weights
 from model_zoo import Engine
+from model_zoo.types import ContributionMeasure
 
 
 def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -92,3 +94,50 @@ def test_a_model_without_attention(two: tuple[str, str], bilstm: str, open_page:
     alone = open_page(PAGE, models=bilstm, text=TEXT, view="attention")
     assert "has no attention to show" in said(alone)
     assert not alone.exception
+
+
+@pytest.mark.parametrize("measure", ["ALTI", "value zeroing"])
+def test_layers_are_compared_where_heads_have_no_maps(
+    measure: ContributionMeasure, two: tuple[str, str], open_page: Open, engine: Engine
+) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show=measure, layer="2", layer_2="3")
+    clean(app)
+    a, b = (OfLayers(engine.contributions(model, TEXT, measure=measure)) for model in two)
+    alignment = align([a.encoding, b.encoding])
+    of_a, of_b = (all_on_common_words(of, units) for of, units in zip((a, b), alignment.units, strict=True))
+    shown = matrices(app)
+    for found, expected in zip(shown, (of_a[1], of_a[1] - of_b[2], of_b[2], head_matrix(a, b, alignment)), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(shown[0].sum(axis=-1), 1, atol=1e-5)
+    assert not {"head", "compare_head_2"} & {str(box.key) for box in app.number_input}
+    assert "Which layer of B matches each layer of A?" in [header.value for header in app.header]
+    table = app.dataframe[0].value
+    assert [name for name in table.columns if name.endswith("head")] == []
+    assert ("row is scaled to 100%" in said(app)) == (measure == "value zeroing")
+
+    best = matrices(app)[3][1]
+    app.button[[b.label for b in app.button].index(f"Layer {best.argmin() + 1}: {best.min():.3f} bits")].click().run()
+    np.testing.assert_allclose(matrices(app)[2], of_b[best.argmin()], atol=1e-6)
+
+
+def test_norms_are_compared_as_shares(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show="value-weighted", layer="2", head="3")
+    clean(app)
+    a = Norms(engine.attend(two[0], TEXT))
+    units = align([engine.attend(model, TEXT).encoding for model in two]).units[0]
+    np.testing.assert_allclose(matrices(app)[0], shares_on_common_words(a, a.map(1, 2), units), atol=1e-6)
+    np.testing.assert_allclose(matrices(app)[0].sum(axis=-1), 1, atol=1e-5)
+
+
+def test_a_model_whose_layers_are_not_known(
+    two: tuple[str, str], checkpoint: Callable[[str], Path], open_page: Open
+) -> None:
+    unknown = checkpoint("deberta")
+    models = ",".join((two[0], str(unknown), two[1]))
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", show="ALTI", beside="3")
+    clean(app)
+    assert "not known here part by part" in said(app)
+    assert len(matrices(app)) == 4
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", show="ALTI", beside="2")
+    assert f"“Contributions (ALTI)” cannot be shown of {unknown.name}, so there is nothing to compare" in said(app)
+    assert len(matrices(app)) == 2

@@ -54,7 +54,7 @@ FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "show"}
 OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
     "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
-    "show": "norms", "text": "A cat sat.", "pair": "It slept.",
+    "show": "value-weighted", "text": "A cat sat.", "pair": "It slept.",
     "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip
 SWITCHED = {

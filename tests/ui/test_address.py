@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from walks.visitor import Visitor
 
 from analysis.filters import COMBINATIONS, DIRECTIONS
-from analysis.shown import MEASURES
 from model_zoo.types import STACKS
 from pages import PAGES
 from pages.attention.page import PAGE as ATTENTION
 from pages.compare.page import PAGE as COMPARE
 from ui import address, old_links
 from ui.field import Field, place, places
+from ui.show import SHOW
 
 FIELDS = address.declared()
 TEXTS = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=300)
@@ -38,7 +38,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "model_part": st.sampled_from(STACKS),
     "direction": st.sampled_from(DIRECTIONS),
     "how": st.sampled_from(COMBINATIONS),
-    "show": st.sampled_from(MEASURES),
+    "show": st.sampled_from(list(SHOW.labels)),
     "scope": st.sampled_from(["head", "layer", "chosen", "all"]),
     "several": st.sampled_from([None, "layer", "chosen", "all"]),
     "view": st.sampled_from([view.name for view in ATTENTION.views]),
@@ -138,7 +138,7 @@ FORMER: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"model": "embedded/bert", "layer": "2", "head": "3", "pair": "It slept.", "view": "lines",
          "attention": "encoder", "part": "A->B", "values": "1", "hide": "1", "scope": "chosen", "heads": "2.3",
          "locked": "query.2"},
-        {"layer": "2", "head": "3", "pair": "It slept.", "view": "lines", "direction": "A->B", "show": "norms",
+        {"layer": "2", "head": "3", "pair": "It slept.", "view": "lines", "direction": "A->B", "show": "value-weighted",
          "hide": "1", "scope": "chosen", "heads": "2.3", "locked": "query.2"},
     ),
     "masked_words": (

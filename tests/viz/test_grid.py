@@ -43,8 +43,15 @@ def test_colours_and_their_bar_are_the_heatmaps(small: Thumbnails) -> None:
 
 
 def test_the_bar_ends_at_the_largest_weight() -> None:
-    picture = grid(thumbnails([np.full((1, 2, 2), 4, np.float32)]), (0, 0))
+    picture = grid(thumbnails([np.full((1, 2, 2), 4, np.float32)], shares=False), (0, 0))
     assert picture["marks"][-1] == (1.0, "4")
+
+
+def test_a_row_of_layers_is_named_as_such(small: Thumbnails) -> None:
+    assert grid(small, (0, 0))["names"] == ["layer", "head"]
+    row = thumbnails([maps(1, 4, 4)] * 3).in_a_row()
+    picture = grid(row, (0, 2), names=("layer",))
+    assert (picture["names"], picture["heads"], picture["shape"][:2]) == (["layer"], [3], (1, 3))
 
 
 def test_another_head_changes_no_byte_of_the_pictures(small: Thumbnails) -> None:

@@ -5,6 +5,7 @@ import { GAP } from "../shared/cells.js";
 import { fitted, labelOf } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
 import { imageOf, levelsOf, shadesOf } from "../shared/shades.js";
+import { SIDES } from "../shared/verbs.js";
 import { borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
@@ -51,12 +52,11 @@ export class Picture {
     pen.ink(theme.text, 1);
     this.drawLabels(pen);
     pen.ink(theme.muted, 1);
-    const whole = "query: the token that attends";
+    const { query: whole, key: said } = SIDES[this.data.says];
     const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
     // Of a high picture the first screen shows it.
     const seen = Math.min((top + bottom) / 2, top + SEEN * this.scale);
     pen.text(title, this.size, seen, { size: this.size, align: "center", upright: true });
-    const said = "key: the token attended to";
     const middle = Math.max((left + right) / 2, left + this.context.measureText(said).width / 2);
     pen.text(said, middle, this.size, { size: this.size, align: "center" });
     this.drawBar(pen);

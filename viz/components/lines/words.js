@@ -55,7 +55,9 @@ export function ofBoxes(heads, isDark) {
 }
 
 export function described(data, mean, token) {
-  const partners = strongest(data, mean, token).map(({ label, weight }) => `${nameOf(label)} ${decimal(weight, data.scale)}`);
+  const partners = strongest(data, mean, token).map(({ label, weight }) =>
+    `${nameOf(label)} ${decimal(weight, data.scale)}`
+  );
   const name = nameOf(labelsOf(data, token.side)[token.index]);
   return `${name}, ${token.side}, ${VERBS[data.says][token.side]}: ${partners.join(", ") || "none"}`;
 }
@@ -63,7 +65,7 @@ export function described(data, mean, token) {
 // How many lines are drawn of those that there are, and from which weight on.
 export function counted({ queries, keys, scale }, on, lines) {
   const all = on.filter(Boolean).length * queries.length * keys.length;
-  const weakest = decimal((FAINTEST / 255) * scale, scale);
+  const weakest = decimal((FAINTEST / 255) * scale, scale / 4);
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
   return `${drawn} of ${possible} lines, weight ${weakest} and more.`;
 }

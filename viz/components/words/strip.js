@@ -47,7 +47,8 @@ export class Strip {
       }
       if (this.numbers[index] !== numbers[index]) {
         this.numbers[index] = numbers[index];
-        word.dataset.number = this.tight[index] ? numbers[index].replace("%", "") : numbers[index];
+        const short = numbers[index].replace(/^0(?=\.\d{3})/, ""); // .012 takes no more room than 0.12
+        word.dataset.number = this.tight[index] ? short.replace("%", "") : short;
       }
     }
   }

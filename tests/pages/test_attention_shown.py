@@ -1,0 +1,186 @@
+"""The switch "Show" on the page "Attention": every measure in every view of it, and a sentence where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from on_screen import controls, drawn, grids, heatmaps, unpacked
+from streamlit.testing.v1 import AppTest
+from walks.visitor import Visitor
+from walks.walk import trouble
+
+from analysis.rollout import rollout
+from analysis.shown import Norms, OfLayers, Weights
+from analysis.thumbnails import thumbnails
+from model_zoo import Engine
+from model_zoo.types import MOST_ZEROED, ContributionMeasure
+from pages.attention.page import PAGE as ATTENTION
+from ui.show import SHOW, WORDS
+
+PAGE = ATTENTION.path
+TEXT = "The unbelievable dog barked."
+OF_LAYERS: tuple[ContributionMeasure, ...] = ("ALTI", "value zeroing")
+Open = Callable[..., AppTest]
+Checkpoint = Callable[[str], Path]
+
+
+def component(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
+    (element,) = [e for e in app.get("bidi_component") if e.proto.component_name == name]
+    header, numbers = unpacked(element.proto.bytes)
+    return dict(header), numbers
+
+
+def said(app: AppTest) -> str:
+    kinds = ("caption", "info", "warning", "error", "markdown")
+    return " ".join(element.value for kind in kinds for element in app.main.get(kind)).replace("\\", "")
+
+
+@pytest.mark.parametrize("measure", OF_LAYERS)
+@pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
+def test_all_heads_shows_layers(
+    name: str, measure: ContributionMeasure, open_page: Open, checkpoint: Checkpoint, engine: Engine
+) -> None:
+    folder = str(checkpoint(name))
+    app = open_page(PAGE, model=folder, text=TEXT, show=measure, layer="2", head="3")
+    assert not [*app.exception, *app.error, *app.warning]
+    found = engine.contributions(folder, TEXT, max_tokens=1024, measure=measure)
+    (shown,) = heatmaps(app)
+    np.testing.assert_array_equal(shown, found.maps[1])
+    assert "head" not in controls(app)
+    assert "Layer 2, all heads together with the residual stream." in said(app)
+    assert WORDS[measure].about in said(app)
+
+    header, _ = component(app, "grid")
+    assert (header["names"], header["heads"], header["selected"]) == (["layer"], [found.n_layers], [0, 1])
+    shares = measure == "ALTI"
+    small = thumbnails((found.layer(layer) for layer in range(found.n_layers)), shares=shares)
+    np.testing.assert_array_equal(grids(app)[0][0], small.pixels[:, 0])
+
+    header, numbers = component(app, "words")
+    assert header["names"] == ["Layer 2", f"Mean of all {found.n_layers} layers"]
+    assert (header["head"], header["n_heads"], header["unit"]) == (1, found.n_layers, "layer")
+    assert (header["shares"], header["says"]) == (shares, "takes" if shares else "changes")
+    n = len(header["queries"])
+    lit = np.frombuffer(numbers, "<u2").reshape(2, n, n) * (np.array(header["limits"])[:, None, None] / 65535)
+    np.testing.assert_allclose(lit, [found.maps[1], found.maps.mean(axis=0)], atol=1e-4)
+
+
+@pytest.mark.parametrize("measure", OF_LAYERS)
+def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Open, engine: Engine) -> None:
+    found = engine.contributions("embedded/tinybert", TEXT, max_tokens=1024, measure=measure)
+    here = {"model": "embedded/tinybert", "text": TEXT, "show": measure, "layer": "2"}
+    app = open_page(PAGE, view="lines", scope="all", **here)
+    header, numbers = component(app, "lines")
+    assert (header["head_names"], "scope" in controls(app)) == (["2"], False)
+    drawn_ = np.frombuffer(numbers, np.uint8).reshape(found.maps[1].shape) * (header["scale"] / 255)
+    np.testing.assert_allclose(drawn_, found.maps[1], atol=header["scale"] / 500)
+
+    app = open_page(PAGE, view="rollout", **here)
+    over, over_weights = heatmaps(app)
+    np.testing.assert_array_equal(over, rollout(OfLayers(found)))
+    np.testing.assert_array_equal(over_weights, rollout(Weights(engine.attend("embedded/tinybert", TEXT))))
+    assert "no half is mixed in" in said(app)
+
+
+@pytest.mark.parametrize("view", ["grid", "lines", "combined", "rollout", "bertviz"])
+def test_norms_wherever_there_are_heads(view: str, open_page: Open, engine: Engine) -> None:
+    plain, weighted = (
+        open_page(PAGE, model="embedded/tinybert", text=TEXT, view=view, layer="2", head="2", show=measure)
+        for measure in ("weights", "value-weighted")
+    )
+    assert not [*weighted.exception, *weighted.error, *weighted.warning]
+    assert drawn(plain) != drawn(weighted)
+    if view == "grid":
+        shown = Norms(engine.attend("embedded/tinybert", TEXT))
+        np.testing.assert_array_equal(heatmaps(weighted)[0], shown.map(1, 1))
+
+
+@pytest.mark.parametrize("view", ["combined", "bertviz"])
+def test_a_layer_has_no_heads_to_choose_from(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, view=view, show="ALTI")
+    assert not [*app.exception, *app.error, *app.warning]
+    assert "“Contributions (ALTI)” belongs to a layer" in said(app)
+    controls(app)["show"].set_value("weights").run()
+    assert "belongs to a layer" not in said(app)
+    assert drawn(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [("bart", "encoder"), ("bart", "decoder"), ("bart", "cross"), ("deberta", "encoder")]
+)
+@pytest.mark.parametrize("measure", OF_LAYERS)
+def test_where_a_layer_is_not_known_the_page_says_so(
+    name: str, part: str, measure: str, open_page: Open, checkpoint: Checkpoint
+) -> None:
+    """In the place of the picture: all controls are there, and lead back."""
+    here = {"model": str(checkpoint(name)), "text": TEXT, "pair": "It slept.", "model_part": part, "show": measure}
+    for view in ("grid", "lines"):
+        app = open_page(PAGE, view=view, **here)
+        assert not app.exception
+        (error,) = app.error
+        assert "not known here part by part" in error.value
+        assert not drawn(app)
+        assert {"show", "layer", "text", "model", "view"} <= set(controls(app))
+        controls(app)["show"].set_value("weights").run()
+        assert not app.error
+        assert drawn(app)
+
+
+def test_rollout_over_weights_stays_where_there_are_no_contributions(open_page: Open, checkpoint: Checkpoint) -> None:
+    app = open_page(PAGE, model=str(checkpoint("deberta")), text=TEXT, view="rollout", show="ALTI")
+    assert "not known here part by part" in app.error[0].value
+    assert len(heatmaps(app)) == 1
+
+
+def test_too_long_a_text_for_value_zeroing(open_page: Open) -> None:
+    text = "word " * (MOST_ZEROED + 1)
+    app = open_page(PAGE, model="embedded/tinybert", text=text, show="value zeroing")
+    assert not app.exception
+    assert any(f"at most {MOST_ZEROED}" in warning.value for warning in app.warning)
+    assert not drawn(app)
+    assert app.text_area(key="text").value == text.strip("\n")
+
+
+def test_a_layer_opened_in_the_grid_keeps_the_head(visitor: Callable[..., Visitor], engine: Engine) -> None:
+    here = visitor("pages/attention/page.py", text=TEXT, layer="1", head="5", show="ALTI")
+    grid = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "grid")
+    here.choose(grid, {"head": [0, 3]})
+    assert trouble(here) is None
+    assert (here.value("layer", 1), here.value("head", 1)) == (4, 5)
+    found = engine.contributions("embedded/bert", TEXT, measure="ALTI")
+    heatmap = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "heatmap")
+    np.testing.assert_array_equal(
+        np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(found.maps[3].shape), found.maps[3]
+    )
+
+
+def test_every_filter_with_every_measure(open_page: Open) -> None:
+    for measure in SHOW.labels:
+        for view in ("grid", "lines", "rollout"):
+            app = open_page(
+                PAGE, text=TEXT, pair="The dog was not tired.", view=view, show=measure, direction="A->B", hide="1",
+                renorm="1", words="1", top="3",
+            )  # fmt: skip
+            assert not [*app.exception, *app.error, *app.warning]
+            for rows in heatmaps(app):
+                assert rows.sum(axis=1).max() <= 1 + 1e-5
+
+
+def test_files_name_the_measure(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, show="ALTI", layer="3", head="5")
+    files = app.session_state["what can be saved"].files
+    (numbers,) = [file for key, file in files.items() if file.label == "Numbers (CSV)"]
+    head, row, *_ = numbers.make().decode("utf-8-sig").splitlines()
+    cells = dict(zip(head.split(","), row.split(","), strict=False))
+    assert {name: cells[name] for name in ("layer", "head", "how", "measure")} == {
+        "layer": "3", "head": "1 to 12", "how": "layer", "measure": "ALTI",
+    }  # fmt: skip
+    assert numbers.name == "attention_L3"
+    (words,) = [file for file in files.values() if file.label.startswith("The words")]
+    page = words.make()
+    assert "Contributions (ALTI), word by word" in page
+    assert "layer 3" in page
