@@ -111,3 +111,14 @@ class GradientPart(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "gradients")
+
+
+def check_masked_texts(given: Sequence[str], most: int) -> tuple[str, ...]:
+    """Raises InvalidInput for texts that are none, too many or empty, and for no mask in each."""
+    if not given or most < 1:
+        raise InvalidInput("There is nothing to mask. Give at least one sentence, and one mask in each.")
+    if len(given) > MOST_ITEMS:
+        raise InvalidInput(f"{len(given):,} sentences are more than {MOST_ITEMS:,}. Ask for fewer at a time.")
+    for number, text in enumerate(given, start=1):
+        texts.check(text, f"Sentence {number}")
+    return tuple(given)

@@ -10,7 +10,7 @@ from model_zoo import registry
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import Slot, lens, predictions, slot_at
-from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, TokenScores
+from model_zoo.types import Encoding, FittedLens, MaskLens, MaskPrediction, Prediction, TokenScores
 
 
 def refuse_without_head(loaded: LoadedModel) -> None:
@@ -68,9 +68,14 @@ def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[in
 
 
 def next_lens(
-    loaded: LoadedModel, text: str, top_k: int, positions: Sequence[int] | None = None
+    loaded: LoadedModel,
+    text: str,
+    top_k: int,
+    positions: Sequence[int] | None = None,
+    fitted: FittedLens | None = None,
 ) -> tuple[MaskLens, ...]:
-    """The head applied after every layer to the vectors from which the tokens at ``positions`` are predicted.
+    """The head applied after every layer to the vectors from which the tokens at ``positions`` are predicted, see
+    ``prediction_heads.lens``.
 
     Without positions, the token after the text.
     """
@@ -90,4 +95,4 @@ def next_lens(
         Slot(position, position - 1, encoding.ids[position] if position < len(encoding) else None)
         for position in wanted
     ]
-    return lens(loaded, encoding, slots, top_k)
+    return lens(loaded, encoding, slots, top_k, fitted)

@@ -17,6 +17,7 @@ from model_zoo.running import batches
 from model_zoo.tokenizer_sandbox import failures_told
 from model_zoo.types import (
     Encoding,
+    FittedLens,
     MaskLens,
     MaskPrediction,
     Prediction,
@@ -244,9 +245,11 @@ def ids_hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tup
     )
 
 
-def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
+def mask_lens(
+    loaded: LoadedModel, text: str, masked: Collection[int], top_k: int, fitted: FittedLens | None = None
+) -> tuple[MaskLens, ...]:
     """The head applied to each mask's hidden state after every layer, see ``prediction_heads.lens``."""
-    return lens(loaded, *_read(loaded, text, masked), top_k)
+    return lens(loaded, *_read(loaded, text, masked), top_k, fitted)
 
 
 def shifts(

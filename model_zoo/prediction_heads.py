@@ -19,7 +19,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.running import batches
 from model_zoo.text import check
-from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, Target
+from model_zoo.types import Encoding, FittedLens, MaskLens, MaskPrediction, Prediction, Target
 
 # Numbers in one piece of the head's output: 16 MB of float32, of which a few are held at a time.
 HEAD_NUMBERS = 2**22
@@ -200,30 +200,64 @@ def _prediction(loaded: LoadedModel, slot: Slot, answer: Answer) -> MaskPredicti
     return MaskPrediction(slot.position, answer.best, answer.log_total, original, answer.ranks[0], log, targets=targets)
 
 
-def lens(loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: int) -> tuple[MaskLens, ...]:
-    """The head applied to the vectors after every layer (the logit lens: nostalgebraist 2020).
+def lens_vectors(
+    loaded: LoadedModel, encodings: Sequence[Encoding], places: Sequence[int], rows: Sequence[int]
+) -> list[torch.Tensor]:
+    """What the logit lens gives to the head after the embeddings and after every layer, (len(rows), width) each: the
+    vectors at ``rows`` of the texts at ``places``. The last is what the head reads in the model itself.
 
-    Where a norm follows the last layer, the layers before go through it too, or the head could not read them.
-    The last layer gives the model's own answer. Raises NotSupported for an encoder-decoder, whose head reads
-    the decoder, and for networks whose hidden states are not what the head reads.
+    Where a norm follows the last layer, the layers before go through it too, or the head could not read them. Raises
+    NotSupported for an encoder-decoder, whose head reads the decoder, and for networks whose hidden states are not what
+    the head reads.
     """
     if loaded.model.config.is_encoder_decoder:
         raise NotSupported(
             f"The masked-word head of {loaded.info.id} reads its decoder, not the encoder's layers, "
             "so the prediction cannot be traced through them. Choose an encoder such as BERT."
         )
+    output = loaded.model.base_model(**loaded.inputs(encodings), output_hidden_states=True)
+    at = list(places), list(rows)
+    final = output[0][at]
+    layers = [states[at] for states in output.hidden_states[:-1]]
+    if loaded.final_norm is not None:
+        layers = [loaded.final_norm(states) for states in layers]
+    if any(states.shape != final.shape for states in layers):
+        raise NotSupported(
+            f"The layers of {loaded.info.id} differ in width from what its prediction head reads, "
+            "so the prediction cannot be traced through them. Choose another model."
+        )
+    return [*layers, final]
+
+
+def mapped(loaded: LoadedModel, layers: Sequence[torch.Tensor], fitted: FittedLens) -> list[torch.Tensor]:
+    """What a fitted lens makes of the vectors (rows, width) after each layer but the last. Raises InvalidInput for a
+    lens of another model or of other weights.
+    """
+    if (fitted.model, fitted.revision) != (loaded.info.id, loaded.info.revision) or fitted.n_layers != len(layers):
+        raise InvalidInput(
+            f"This lens was fitted to {fitted.model} with other weights than {loaded.info.id} has here, "
+            "and would show nothing true of them. Fit a lens to this model."
+        )
+    changes, _ = fitted.arrays()
+    found = []
+    for states, change in zip(layers, torch.tensor(changes, device=loaded.model.device), strict=True):
+        found.append((states.float() + states.float() @ change[:-1] + change[-1]).to(states.dtype))
+    return found
+
+
+def lens(
+    loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: int, fitted: FittedLens | None = None
+) -> tuple[MaskLens, ...]:
+    """The head applied to the vectors after every layer (the logit lens: nostalgebraist 2020), or to what a ``fitted``
+    lens makes of them.
+
+    The last layer gives the model's own answer. Raises what ``lens_vectors`` and ``mapped`` raise.
+    """
     rows = [slot.row for slot in slots]
     with torch.inference_mode():
-        output = loaded.model.base_model(**loaded.inputs([encoding]), output_hidden_states=True)
-        final = output[0][0, rows]  # (slots, width)
-        layers = [states[0, rows] for states in output.hidden_states[:-1]]
-        if loaded.final_norm is not None:
-            layers = [loaded.final_norm(states) for states in layers]
-        if any(states.shape != final.shape for states in layers):
-            raise NotSupported(
-                f"The layers of {loaded.info.id} differ in width from what its prediction head reads, "
-                "so the prediction cannot be traced through them. Choose another model."
-            )
+        *layers, final = lens_vectors(loaded, [encoding], [0] * len(rows), rows)
+        if fitted is not None:
+            layers = mapped(loaded, layers, fitted)
         answers = answers_of(loaded, final, [[] for _ in slots], 1)
         targets = [[answer.best[0].id, asked.original] for answer, asked in zip(answers, slots, strict=True)]
         every = [*layers, final]

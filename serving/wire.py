@@ -37,6 +37,7 @@ _PLACES: Final = (
     "model_zoo.questions",
     "serving.messages",
     "analysis.corpus",
+    "analysis.lens_fit",
     "evidence.items",
     "evidence.questions",
     "training.measure_quality",

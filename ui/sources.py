@@ -23,6 +23,7 @@ BA: Final = Source("Ba et al.", 2016, "Layer Normalization")
 BAHDANAU: Final = Source(
     "Bahdanau et al.", 2015, "Neural Machine Translation by Jointly Learning to Align and Translate"
 )
+BELROSE: Final = Source("Belrose et al.", 2023, "Eliciting Latent Predictions from Transformers with the Tuned Lens")
 BELTAGY: Final = Source("Beltagy et al.", 2019, "SciBERT: A Pretrained Language Model for Scientific Text")
 BENGIO: Final = Source("Bengio et al.", 1994, "Learning Long-Term Dependencies with Gradient Descent is Difficult")
 CER: Final = Source("Cer et al.", 2017, "SemEval-2017 Task 1: Semantic Textual Similarity")

@@ -16,27 +16,39 @@ _LONGEST_TOKEN = 14  # characters in the legend above the plot: it must not be w
 _LINE = 18  # px of the legend
 
 
-def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = False) -> go.Figure:
-    """Ranks on a logarithmic axis, 1 at the top; the original's curve only where it is not the answer itself."""
-    curves = [("the answer", lens.answer.token, lens.ranks, "solid")]
+def lens_ranks(
+    lens: MaskLens, original: str | None = None, fitted: MaskLens | None = None, *, dark: bool = False
+) -> go.Figure:
+    """Ranks on a logarithmic axis, 1 at the top; the original's curve only where it is not the answer itself. With a
+    ``fitted`` lens of the same mask, the ranks by either: a colour for each lens, dots for the original.
+    """
+    words = [("the answer", lens.answer.token, "solid")]
     if lens.original_ranks is not None and lens.original_ranks != lens.ranks:
-        curves.append(("what was there", original or "", lens.original_ranks, "dot"))
-    highest = max(max(ranks) for _, _, ranks, _ in curves)
-    names = [f"{what}: {token_text(token, _LONGEST_TOKEN)}" for what, token, _, _ in curves]
+        words.append(("what was there", original or "", "dot"))
+    curves: list[tuple[str, tuple[int, ...], int, str]] = []
+    for place, (by, one) in enumerate((("logit lens", lens), ("fitted lens", fitted))):
+        if one is None:
+            continue
+        for (what, token, dash), ranks in zip(words, (one.ranks, one.original_ranks or ()), strict=False):
+            written = token_text(token, _LONGEST_TOKEN)
+            name = f"{what}: {written}" if fitted is None else f"{by}: {written}"
+            curves.append((name, ranks, len(curves) if fitted is None else place, dash))
+    colours = categorical(2, dark)
+    highest = max(max(ranks) for _, ranks, _, _ in curves)
     return go.Figure(
         data=[
             line(
                 name,
                 list(range(len(ranks))),
                 ranks,
-                colour,
-                marked=symbol(0),
+                colours[colour],
+                marked=symbol(colour if fitted else 0),
                 size=7,
                 dash=dash,
-                hover="after layer %{x}: rank %{y:,}<extra></extra>",
+                hover=f"after layer %{{x}}: rank %{{y:,}}<extra>{name if fitted else ''}</extra>",
                 cliponaxis=False,
             )
-            for (_, _, ranks, dash), name, colour in zip(curves, names, categorical(2, dark), strict=False)
+            for name, ranks, colour, dash in curves
         ],
         layout=base_layout(
             dark,
@@ -44,8 +56,8 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
             margin={"l": 8, "r": 16, "t": 16 + _LINE * (1 + len(curves)), "b": 44},
             title=headline("Rank of the final prediction", dark),
             annotations=[
-                _entry(len(curves) - 1 - place, *entry)
-                for place, entry in enumerate(zip(names, categorical(2, dark), strict=False))
+                _entry(len(curves) - 1 - place, name, colours[colour], dash)
+                for place, (name, _, colour, dash) in enumerate(curves)
             ],
             xaxis=axis(dark, "layer (0: embeddings)", dtick=max(1, len(lens.ranks) // 12)),
             yaxis=axis(
@@ -61,12 +73,12 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
     )
 
 
-def _entry(line: int, name: str, colour: str) -> dict[str, Any]:
+def _entry(line: int, name: str, colour: str, dash: str) -> dict[str, Any]:
     """A line of the legend, counted upwards from the plot. Plotly's own legend makes the plot narrower where the figure
     is narrow; this one leaves it alone.
     """
     return {
-        "text": f'<span style="color:{colour}">●</span> {name}',
+        "text": f'<span style="color:{colour}">{"●" if dash == "solid" else "⋯"}</span> {name}',
         "showarrow": False,
         "xref": "paper",
         "x": 0,

@@ -248,9 +248,9 @@ def _fit_blocks(
 
 
 def bootstrap_interval(
-    correct: BoolArray, group: IntArray, *, draws: int, seed: int, level: float = 0.95
+    correct: BoolArray | FloatArray, group: IntArray, *, draws: int, seed: int, level: float = 0.95
 ) -> tuple[float, float]:
-    """Percentile bootstrap interval of the accuracy (Efron 1979), drawing whole texts with replacement.
+    """Percentile bootstrap interval of an accuracy or another mean (Efron 1979), drawing whole texts with replacement.
 
     ``correct`` and ``group`` have one entry per item; items of one text are drawn together, because the words
     of a sentence are not independent. An accuracy of 1 or 0 gives an interval of no width.

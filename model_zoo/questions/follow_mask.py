@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Self
 
 from model_zoo.question import LoadedModel, Question
-from model_zoo.types import MaskLens
+from model_zoo.types import FittedLens, MaskLens
 
 
 @dataclass(frozen=True, slots=True)
 class FollowMask(Question[tuple[MaskLens, ...]]):
-    """The masked-word head applied to each mask after every layer (logit lens), with the ``top_k`` tokens of each."""
+    """The masked-word head applied to each mask after every layer (logit lens), with the ``top_k`` tokens of each.
+
+    With a ``fitted`` lens, to what its maps make of the vectors; one of other weights is refused (InvalidInput).
+    """
 
     needs = "mlm"
 
@@ -18,11 +21,12 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
     text: str
     top_k: int = 5
     masked: Collection[int] = ()
+    fitted: FittedLens | None = None
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import masked
 
-        return masked.mask_lens(loaded, self.text, self.masked, self.top_k)
+        return masked.mask_lens(loaded, self.text, self.masked, self.top_k, self.fitted)
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -6,7 +6,7 @@ from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
-from model_zoo.types import MaskLens
+from model_zoo.types import FittedLens, MaskLens
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
     """The logit lens of a causal language model: its head applied after every layer, one entry a position.
 
     ``positions`` are those of the predicted tokens, from 1 (nothing comes before the first) to n, the one after the
-    text; without it, only the one after the text.
+    text; without it, only the one after the text. A ``fitted`` lens is used as in ``FollowMask``.
     """
 
     needs = "lm"
@@ -23,6 +23,7 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
     text: str
     top_k: int = 5
     positions: Sequence[int] | None = None
+    fitted: FittedLens | None = None
 
     def check(self) -> None:
         if self.positions is not None:
@@ -33,7 +34,7 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import causal
 
-        return causal.next_lens(loaded, self.text, self.top_k, self.positions)
+        return causal.next_lens(loaded, self.text, self.top_k, self.positions, self.fitted)
 
     @classmethod
     def example(cls, model: str) -> Self:

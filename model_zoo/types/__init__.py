@@ -36,6 +36,7 @@ from model_zoo.types.contributions import (
 )
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
 from model_zoo.types.encoding import Encoding
+from model_zoo.types.fitted_lens import FittedLens, LensDistances, MaskVectors
 from model_zoo.types.lessons import Neighbour, PositionKind, Positions, RecurrentPass, TrainingStep, Without
 from model_zoo.types.models import (
     DTYPES,

@@ -1,50 +1,189 @@
-"""View "Layer by layer": the logit lens, the head on a mask's vector after every layer."""
+"""View "Layer by layer": the head on a mask's vector after every layer (logit lens), and on what a fit makes of it."""
 
 from __future__ import annotations
 
+import hashlib
 from functools import partial
+from typing import Final
 
+import pandas as pd
 import streamlit as st
 
+from analysis.corpus.reading import read_corpus, sampled
+from analysis.lens_fit import JudgedLens
+from evidence.lens_sentences import MOST_OWN
+from jobs.lens_fitting import LensFitting
+from model_zoo.errors import InvalidInput
+from model_zoo.types import FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
-from ui import MASK, View, figures, token_line
+from ui import MASK, Field, View, as_text, caption, figures, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
+from ui.own_file import OwnFile
+from ui.precomputed import lenses
+from viz.lens_distances import lens_distances
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
+from web.background import desk
 from web.engine import engine
+from web.process import kept
+from web.uploads import File
+
+OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
+
+_OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES)
+_SEED: Final = 36
 
 
 def draw(scene: Scene) -> None:
     controls = scene.row()
     if controls is None:
         return
-    if scene.causal:
-        (lens,) = engine().next_lens(scene.model, scene.text)
-        original = None
-    else:
-        with controls:
-            place = one_mask(MASK, scene.names)
-        lens = engine().mask_lens(scene.model, scene.text, masked=scene.masked)[place]
-        original = scene.encoding.tokens[lens.position]
-    table, curve = st.columns([3, 2], gap="large")
-    with table:
+    with controls:
+        place = 0 if scene.causal else one_mask(MASK, scene.names)
+        found = _fit(scene)
+    lens, original = _lens(scene, place, None)
+    fitted = None if found is None else _lens(scene, place, found.lens)[0]
+    of = "The token after the last one: best" if scene.causal else "Best"
+    told = f"{of} tokens after every layer, with their probabilities; the final prediction is outlined."
+    if found is None or fitted is None:
+        table, curve = st.columns([3, 2], gap="large")
+        with table:
+            token_line.show(partial(lens_table, lens), "lens", "lens")
+            st.caption(told)
+        with curve:
+            figures.show(partial(lens_ranks, lens, original), "lens ranks", "ranks")
+        caption(_HEAD)
+        return
+    left, right, curve = st.columns(3, gap="medium")
+    with left:
+        caption("Logit lens")
         token_line.show(partial(lens_table, lens), "lens", "lens")
-        of = "The token after the last one: best" if scene.causal else "Best"
-        st.caption(f"{of} tokens after every layer, with their probabilities; the final prediction is outlined.")
+    with right:
+        caption("Fitted lens")
+        token_line.show(partial(lens_table, fitted), "fitted lens", "fitted-lens")
     with curve:
-        figures.show(partial(lens_ranks, lens, original), "lens ranks", "ranks")
-    st.caption(
-        "The prediction head was trained on the last layer only. Here it reads the earlier ones, too (the logit "
-        "lens). What it does not find there may still be there, in a form that it cannot read."
+        figures.show(partial(lens_ranks, lens, original, fitted), "lens ranks", "ranks")
+    caption(f"{told} {_HEAD}")
+    _judged(found)
+
+
+_HEAD: Final = (
+    "The prediction head was trained on the last layer only. Here it reads the earlier ones, too (the logit "
+    "lens). What it does not find there may still be there, in a form that it cannot read."
+)
+
+
+def _lens(scene: Scene, place: int, fitted: FittedLens | None) -> tuple[MaskLens, str | None]:
+    """What the head says after every layer, and the token of the text in the mask's place."""
+    if scene.causal:
+        (lens,) = engine().next_lens(scene.model, scene.text, fitted=fitted)
+        return lens, None
+    lens = engine().mask_lens(scene.model, scene.text, masked=scene.masked, fitted=fitted)[place]
+    return lens, scene.encoding.tokens[lens.position]
+
+
+def _fit(scene: Scene) -> JudgedLens | None:
+    """The controls of the fit, and the fitted lens for what they hold: one's own, or that of the app."""
+    with widgets.popover("Fitted lens", ":material/straighten:", "lens fit"):
+        st.caption(
+            "The fit uses about 2,000 masks of sentences that were written for this app or made from templates. With "
+            "sentences of your own, it is fitted to two thirds of them, too, and judged on the others. A text file, a "
+            "table with a column `text`, or a sentence a line."
+        )
+        said = st.empty()
+        file = _OWN.draw()
+        try:
+            own = () if file is None else _read(file)
+        except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
+            said.warning(as_text(str(error)), icon=":material/edit:")
+            raise
+    job = desk().current(LensFitting)
+    mine = job if job is not None and (job.model, job.own) == (scene.model, own) else None
+    found = None if mine is None else mine.found
+    if found is None and not own:
+        found = lenses.of(scene.info)
+    elif found is not None and found.lens.revision != scene.info.revision:
+        found = None  # the model was replaced since
+    if found is None:
+        wanted = scene.model, own
+        help = "About a minute with the bundled models, longer with larger ones."
+        work.button("Fit a lens", LensFitting, wanted, key="fit lens", primary=False, help=help)
+        work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, own))
+    if mine is not None:
+        work.watch(mine, stop=False)
+    return found
+
+
+@kept(most=8, key=lambda file: (hashlib.sha256(file.data).digest(), file.name))
+def _read(file: File) -> tuple[str, ...]:
+    return tuple(sampled(read_corpus([(file.name, file.data)]), MOST_OWN, _SEED).texts)
+
+
+def _judged(found: JudgedLens) -> None:
+    """How far both lenses are from the final prediction, and what that says."""
+    picture, words = st.columns(2, gap="large")
+    with picture:
+        figures.show(partial(lens_distances, found), "lens distances", "lens-distances")
+    with words:
+        st.markdown(_said(found))
+        caption(
+            f"Measured at {found.n_masks:,} masks of {counted(found.n_texts, 'sentence')} that the lens was not fitted "
+            "to; bands are 95% intervals (bootstrap over sentences). Average answer: what the head says of the "
+            "average vector, whatever the mask. A lens above that line is worse than none."
+        )
+        caption(
+            f"For each layer an affine map takes the vector to where the last layer's would be, fitted by least "
+            f"squares at {found.lens.n_masks:,} masks (after the tuned lens, Belrose et al. 2023). It repairs what "
+            "the logit lens misses only because earlier layers write in another form. It does not prove that "
+            "the model uses what it finds: a map fitted to foretell the answer also finds what no later layer reads."
+        )
+    save.table("Distances by layer", lambda: _table(found), "lens-distances")
+
+
+def _said(found: JudgedLens) -> str:
+    """Where the fit repairs most, in a sentence."""
+    better = [fit.high < logit.low for logit, fit in zip(found.logit, found.fitted, strict=True)]
+    most = max(range(len(better)), key=lambda layer: found.logit[layer].mean - found.fitted[layer].mean)
+    logit, fit = found.logit[most], found.fitted[most]
+    where = "the embeddings" if most == 0 else f"layer {most}"
+    if not any(better):
+        return "On other sentences the fitted lens is not shown to be nearer to the final prediction after any layer."
+    every = "every layer" if all(better) else f"{sum(better)} of {counted(len(better), 'layer')}"
+    return (
+        f"The fitted lens is nearer to the final prediction after {every}, most so after {where}: "
+        f"**{fit.mean:.2f} nats** ({fit.low:.2f} to {fit.high:.2f}) instead of {logit.mean:.2f} "
+        f"({logit.low:.2f} to {logit.high:.2f})."
     )
+
+
+def _table(found: JudgedLens) -> pd.DataFrame:
+    rows = [
+        {
+            "layer": layer,
+            "lens": name,
+            "KL (nats)": one.mean,
+            "from": one.low,
+            "to": one.high,
+            "masks": found.n_masks,
+            "sentences": found.n_texts,
+        }
+        for name, distances in (("logit", found.logit), ("fitted", found.fitted))
+        for layer, one in enumerate(distances)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _left_out(_scene: Scene) -> str:
+    return notes.not_in_link(["the file of sentences that you uploaded"] if _OWN.uploaded() else [])
 
 
 VIEW = View(
     "layers",
     "Layer by layer",
     draw,
-    "How the prediction forms: what the model would predict after each layer, and the rank of the final prediction.",
-    fields=(MASK,),
+    "How the prediction forms: what the model would predict after each layer, by the logit lens and by a fitted one.",
+    fields=(MASK, OWN_SENTENCES),
+    left_out=_left_out,
     tab=30,
-    terms=("logit lens",),
+    terms=("logit lens", "tuned lens"),
 )

@@ -1,0 +1,112 @@
+"""A fitted lens: a map for each layer that was fitted to what leaves the last one (after Belrose et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.errors import NotSupported
+from model_zoo.types.arrays import FloatArray, IntArray, ReadOnly, lock, read_only
+from model_zoo.types.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class FittedLens:
+    """What is added to the vector x that the logit lens gives to the head after each layer but the last: x A + b.
+
+    ``changes`` are the bytes of little-endian float16 (layers, width + 1, width): A, and b in its last row; layer 0 is
+    after the embeddings. ``average`` are those of float16 (width,): the mean of what the head read at the ``n_masks``
+    that it was fitted on, all that is known without looking at a layer. It holds for this ``revision`` of the ``model``
+    alone. Bytes, so that it can be a field of a question.
+    """
+
+    model: str
+    revision: str
+    width: int
+    n_masks: int
+    changes: bytes
+    average: bytes
+
+    def __post_init__(self) -> None:
+        size = 2 * self.width * (self.width + 1)
+        if self.width < 1 or not self.changes or len(self.changes) % size or len(self.average) != 2 * self.width:
+            raise ValueError(f"a lens of width {self.width} has {size} bytes a layer; got {len(self.changes)}")
+
+    @classmethod
+    def of(cls, model: str, revision: str, n_masks: int, changes: npt.ArrayLike, average: npt.ArrayLike) -> FittedLens:
+        """From arrays (layers, width + 1, width) and (width,). Raises NotSupported for what float16 cannot hold."""
+        with np.errstate(over="ignore"):
+            small, mean = (np.asarray(each).astype("<f2") for each in (changes, average))
+        if not (np.isfinite(small).all() and np.isfinite(mean).all()):
+            raise NotSupported(
+                f"No lens can be fitted to {model}: its vectors hold numbers that are too large. Choose another model."
+            )
+        return cls(model, revision, len(mean), n_masks, small.tobytes(), mean.tobytes())
+
+    @property
+    def n_layers(self) -> int:
+        """Layers with a map, the embeddings among them; as many as the model has."""
+        return len(self.changes) // (2 * self.width * (self.width + 1))
+
+    def arrays(self) -> tuple[FloatArray, FloatArray]:
+        """``changes`` (layers, width + 1, width) and ``average`` (width,) as float32."""
+        shape = self.n_layers, self.width + 1, self.width
+        changes = np.frombuffer(self.changes, dtype="<f2").reshape(shape).astype(np.float32)
+        return read_only(changes), read_only(np.frombuffer(self.average, dtype="<f2").astype(np.float32))
+
+    def __repr__(self) -> str:
+        layers = counted(self.n_layers, "layer")
+        return f"<FittedLens of {self.model}: {layers}, width {self.width}, fitted on {self.n_masks:,} masks>"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskVectors(ReadOnly):
+    """What the logit lens gives to the head at some masks: float32 (masks, layers + 1, width), the last what the head
+    reads in the model itself. ``text_of`` (masks,) is the place of each mask's text.
+    """
+
+    vectors: FloatArray
+    text_of: IntArray
+
+    def __post_init__(self) -> None:
+        lock(self, "vectors", "text_of")
+
+    @classmethod
+    def joined(cls, parts: Sequence[MaskVectors]) -> MaskVectors:
+        """Those of several, the texts of the parts being numbered together."""
+        return cls(np.concatenate([one.vectors for one in parts]), np.concatenate([one.text_of for one in parts]))
+
+    def __repr__(self) -> str:
+        masks, layers, width = self.vectors.shape
+        return f"<MaskVectors of {counted(masks, 'mask')}, {counted(layers - 1, 'layer')}, width {width}>"
+
+
+@dataclass(frozen=True, slots=True)
+class LensDistances(ReadOnly):
+    """How far each lens is from the model's final prediction at some masks: KL(final ‖ lens) in nats, float32.
+
+    ``logit`` and ``fitted`` are (layers, masks), from the embeddings to the layer before the last; ``average`` (masks,)
+    is what the head makes of the lens's average vector, whatever the mask. ``text_of`` (masks,) as in ``MaskVectors``.
+    """
+
+    logit: FloatArray
+    fitted: FloatArray
+    average: FloatArray
+    text_of: IntArray
+
+    def __post_init__(self) -> None:
+        lock(self, "logit", "fitted", "average", "text_of")
+
+    @classmethod
+    def joined(cls, parts: Sequence[LensDistances]) -> LensDistances:
+        """Those of several, as in ``MaskVectors``."""
+        return cls(
+            *(np.concatenate([getattr(one, name) for one in parts], axis=-1) for name in cls.__dataclass_fields__)
+        )
+
+    def __repr__(self) -> str:
+        layers, masks = self.logit.shape
+        return f"<LensDistances of {counted(masks, 'mask')}, {counted(layers, 'layer')}>"

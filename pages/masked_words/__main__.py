@@ -1,0 +1,82 @@
+"""``python -m pages.masked_words [--check | --table]``: fit anew the lenses that come with the app, tell what has
+changed since, or print the README's table of their distances from what is stored.
+
+Everything runs on the CPU in float32. ``--check`` writes nothing, and its exit status is 1 where a mean distance from
+the final prediction differs by more than 0.02 nats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+
+from analysis.lens_fit import Distance, JudgedLens
+from jobs.lens_fitting import LensFitting
+from model_zoo import Engine, registry
+from ui.precomputed import lenses
+
+
+def fitted(engine: Engine, model: str) -> JudgedLens:
+    """A model's lens, fitted now."""
+    job = LensFitting(engine, model)
+    for _ in job.steps():
+        pass
+    assert job.found is not None
+    return job.found
+
+
+def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:
+    """Where two lenses are not equally far from the final prediction; a line each."""
+    if (stored.lens.revision, stored.n_masks) != (fresh.lens.revision, fresh.n_masks):
+        yield "was fitted to other weights or judged by other masks"
+        return
+    for name in ("logit", "fitted"):
+        for layer, (before, now) in enumerate(zip(getattr(stored, name), getattr(fresh, name), strict=True)):
+            if abs(before.mean - now.mean) > 0.02:
+                yield f"layer {layer}, {name} lens: {now.mean:.3f} nats, and was {before.mean:.3f}"
+
+
+def table() -> str:
+    """The stored distances of all models as a table in Markdown."""
+    rows = ["| model | layer | logit lens | fitted lens | average answer |", "|---|---|---|---|---|"]
+    for model in lenses.MODELS:
+        _, _, found = lenses.unpacked(lenses.file_of(model).read_bytes())
+        for layer, (logit, fit) in enumerate(zip(found.logit, found.fitted, strict=True)):
+            name = registry.MODELS[model].name if layer == 0 else ""
+            average = _written(found.average) if layer == 0 else ""
+            where = "embeddings" if layer == 0 else layer
+            rows.append(f"| {name} | {where} | {_written(logit)} | {_written(fit)} | {average} |")
+    return "\n".join(rows)
+
+
+def _written(distance: Distance) -> str:
+    return f"{distance.mean:.2f} ({distance.low:.2f}–{distance.high:.2f})"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
+    parser = argparse.ArgumentParser(prog="python -m pages.masked_words", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh fit has otherwise")
+    parser.add_argument("--table", action="store_true", help="print the distances that are stored")
+    chosen = parser.parse_args(arguments)
+    if chosen.table:
+        sys.stdout.write(table() + "\n")
+        return 0
+    check: bool = chosen.check
+    engine, status = Engine("cpu"), 0
+    for model in lenses.MODELS:
+        found, file = fitted(engine, model), lenses.file_of(model)
+        if not check:
+            file.write_bytes(lenses.packed(found))
+            sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
+            continue
+        told = list(differences(lenses.unpacked(file.read_bytes())[2], found))
+        sys.stdout.write("".join(f"{model}: {line}\n" for line in told) or f"{model}: as stored\n")
+        status = 1 if told else status
+    engine.close()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
