@@ -1,9 +1,14 @@
-"""A lens is fitted and judged: ridge regression onto what the head reads, and mean distances with their intervals."""
+"""A lens is fitted and judged: ridge regression onto what the head reads, and mean distances with their intervals.
+
+The fit is in closed form: two seconds for the bundled BERT. Going on from it by the KL divergence (Adam, 8 epochs) took
+11 to 74 s a layer on two cores: after BERT's layers 1, 3 and 5 held-out KL went from 1.66, 0.35 and 0.12 to 1.59, 0.33
+and 0.12 nats, after ModernBERT's layer 1 from 2.06 to 1.69.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -70,20 +75,21 @@ class Distance:
 class JudgedLens:
     """A fitted lens, and how far it is from the final prediction at ``n_masks`` masks of ``n_texts`` texts that it was
     not fitted on, beside the logit lens: a distance a layer, from the embeddings to the layer before the last.
-    ``average`` is the distance without any layer, see ``LensDistances``. ``n_own`` texts of the visitor's were used.
+    ``average`` is the distance without any layer, see ``LensDistances``.
     """
 
     lens: FittedLens
-    logit: tuple[Distance, ...]
-    fitted: tuple[Distance, ...]
+    logit: tuple[Distance, ...] = field(repr=False)
+    fitted: tuple[Distance, ...] = field(repr=False)
     average: Distance
     n_masks: int
     n_texts: int
-    n_own: int = 0
 
 
-def judged(lens: FittedLens, found: LensDistances, n_own: int = 0) -> JudgedLens:
-    """The distances of many masks in short."""
+def judged(lens: FittedLens, found: LensDistances) -> JudgedLens:
+    """The distances of both lenses at many masks in short. Raises ValueError for those of the logit lens alone."""
+    if found.fitted is None or found.average is None:
+        raise ValueError("no fitted lens was judged")
     return JudgedLens(
         lens=lens,
         logit=tuple(_distance(row, found.text_of) for row in found.logit),
@@ -91,7 +97,6 @@ def judged(lens: FittedLens, found: LensDistances, n_own: int = 0) -> JudgedLens
         average=_distance(found.average, found.text_of),
         n_masks=len(found.text_of),
         n_texts=len(np.unique(found.text_of)),
-        n_own=n_own,
     )
 
 

@@ -21,12 +21,11 @@ _JUDGING: Final = 3  # every third subject, and every third sentence of the visi
 
 @dataclass(frozen=True, slots=True)
 class LensSentences:
-    """``fitted`` and ``templates`` are fitted on, ``judging`` judges; ``n_own`` of all of them are the visitor's."""
+    """``fitted`` and ``templates`` are fitted on, ``judging`` judges."""
 
     fitted: tuple[str, ...] = field(repr=False)
     templates: tuple[str, ...] = field(repr=False)
     judging: tuple[str, ...] = field(repr=False)
-    n_own: int = 0
 
 
 def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
@@ -44,7 +43,7 @@ def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
             mine.append(text)
     judge = tuple(mine[_JUDGING - 1 :: _JUDGING])
     fit = tuple(text for place, text in enumerate(mine) if place % _JUDGING != _JUDGING - 1)
-    return LensSentences((*fitted, *fit), templates, (*judging, *judge), len(mine))
+    return LensSentences((*fitted, *fit), templates, (*judging, *judge))
 
 
 @cache

@@ -30,14 +30,16 @@ def vectors(loaded: LoadedModel, question: ReadMasks) -> Iterator[MaskVectors]:
 
 def distances(loaded: LoadedModel, question: JudgeLens) -> Iterator[LensDistances]:
     """The parts of the answer, one a batch."""
-    _, average = question.fitted.arrays()
+    fitted = question.fitted
     for text_of, (*layers, final) in _passes(loaded, question.texts, question.most):
         with torch.inference_mode():
-            mean = torch.tensor(average, device=final.device, dtype=final.dtype)
-            read = [*layers, *mapped(loaded, layers, question.fitted), mean.expand_as(final)]
+            read = list(layers)
+            if fitted is not None:
+                average = torch.tensor(fitted.arrays()[1], device=final.device, dtype=final.dtype)
+                read += [*mapped(loaded, layers, fitted), average.expand_as(final)]
             found = as_array(_divergences(loaded, final, read))
         n = len(layers)
-        yield LensDistances(found[:n], found[n:-1], found[-1], text_of)
+        yield LensDistances(found[:n], text_of, *(() if fitted is None else (found[n:-1], found[-1])))
 
 
 def _passes(loaded: LoadedModel, texts: Sequence[str], most: int) -> Iterator[tuple[IntArray, list[torch.Tensor]]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgeLens(Streamed[LensDistances, LensDistances]):
-    """KL(final prediction ‖ lens) in nats at the masks of ``ReadMasks``, for the logit lens and the ``fitted`` one.
+    """KL(final prediction ‖ lens) in nats at the masks of ``ReadMasks``, for the logit lens and a ``fitted`` one.
 
     Raises what ``ReadMasks`` raises, and InvalidInput for a lens of another model or of other weights.
     """
@@ -25,7 +25,7 @@ class JudgeLens(Streamed[LensDistances, LensDistances]):
 
     model: str
     texts: tuple[str, ...]
-    fitted: FittedLens
+    fitted: FittedLens | None = None
     most: int = 4
 
     def check(self) -> None:
@@ -41,4 +41,4 @@ class JudgeLens(Streamed[LensDistances, LensDistances]):
 
     @classmethod
     def example(cls, model: str) -> Self:
-        raise NotImplementedError("a lens belongs to the weights that it was fitted to")
+        return cls(model, ("The cat sat.", "It rained all day."), most=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,23 +90,27 @@ class LensDistances(ReadOnly):
     """How far each lens is from the model's final prediction at some masks: KL(final ‖ lens) in nats, float32.
 
     ``logit`` and ``fitted`` are (layers, masks), from the embeddings to the layer before the last; ``average`` (masks,)
-    is what the head makes of the lens's average vector, whatever the mask. ``text_of`` (masks,) as in ``MaskVectors``.
+    is what the head makes of the fitted lens's average vector, whatever the mask; None where there is no such lens.
+    ``text_of`` (masks,) as in ``MaskVectors``.
     """
 
     logit: FloatArray
-    fitted: FloatArray
-    average: FloatArray
     text_of: IntArray
+    fitted: FloatArray | None = None
+    average: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        lock(self, "logit", "fitted", "average", "text_of")
+        lock(self, "logit", "text_of", "fitted", "average")
 
     @classmethod
     def joined(cls, parts: Sequence[LensDistances]) -> LensDistances:
         """Those of several, as in ``MaskVectors``."""
-        return cls(
-            *(np.concatenate([getattr(one, name) for one in parts], axis=-1) for name in cls.__dataclass_fields__)
-        )
+
+        def column(name: str) -> Any:
+            every = [getattr(one, name) for one in parts]
+            return None if every[0] is None else np.concatenate(every, axis=-1)
+
+        return cls(*map(column, cls.__dataclass_fields__))
 
     def __repr__(self) -> str:
         layers, masks = self.logit.shape

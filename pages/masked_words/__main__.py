@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.lens_fit import Distance, JudgedLens
 from jobs.lens_fitting import LensFitting
-from model_zoo import Engine, registry
+from model_zoo import Engine
 from ui.precomputed import lenses
 
 
@@ -39,19 +39,23 @@ def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:
 
 def table() -> str:
     """The stored distances of all models as a table in Markdown."""
-    rows = ["| model | layer | logit lens | fitted lens | average answer |", "|---|---|---|---|---|"]
-    for model in lenses.MODELS:
-        _, _, found = lenses.unpacked(lenses.file_of(model).read_bytes())
-        for layer, (logit, fit) in enumerate(zip(found.logit, found.fitted, strict=True)):
-            name = registry.MODELS[model].name if layer == 0 else ""
-            average = _written(found.average) if layer == 0 else ""
-            where = "embeddings" if layer == 0 else layer
-            rows.append(f"| {name} | {where} | {_written(logit)} | {_written(fit)} | {average} |")
+    every = {model: lenses.unpacked(lenses.file_of(model).read_bytes())[2] for model in lenses.MODELS}
+    layers = range(max(found.lens.n_layers for found in every.values()))
+    rows = [
+        f"| model | average answer | lens | embeddings | {' | '.join(f'layer {layer}' for layer in layers[1:])} |",
+        "|---|---|---|" + "---|" * len(layers),
+    ]
+    for model, found in every.items():
+        for name, distances in (("logit", found.logit), ("fitted", found.fitted)):
+            cells = [_written(one) for one in distances] + ["–"] * (len(layers) - len(distances))
+            first = f"`{model}` | {_written(found.average)}" if name == "logit" else " | "
+            rows.append(f"| {first} | {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
 def _written(distance: Distance) -> str:
-    return f"{distance.mean:.2f} ({distance.low:.2f}–{distance.high:.2f})"
+    """The mean, and half the width of its interval."""
+    return f"{distance.mean:.2f} ± {(distance.high - distance.low) / 2:.2f}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

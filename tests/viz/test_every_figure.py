@@ -18,13 +18,14 @@ from analysis.corpus.importance import Curve as PruningCurve
 from analysis.corpus.importance import Mean, compared_sets, matters
 from analysis.erasure import Erasure
 from analysis.latency import Latency
+from analysis.lens_fit import Distance, JudgedLens
 from analysis.minimal_pairs import MinimalPair, accuracies
 from analysis.neuron import query_numbers
 from analysis.pairs import judge
 from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, StructuralResult, TaskMap, TaskResult
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
-from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
+from model_zoo.types import FittedLens, MaskLens, MaskPrediction, Prediction, Shift
 from viz.head_measure import HeadMeasure
 from viz.layout import COLOUR_BAR_SPACE, FONT
 from viz.palette import diverging, opposes, supports, theme
@@ -74,6 +75,10 @@ MATTERS = matters(np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32)
 CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
 HEADS = [(0, 0), (0, 1)]
 A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")
+JUDGED_LENS = JudgedLens(
+    lens=FittedLens.of("m", "r", 60, np.zeros((2, 3, 2)), np.zeros(2)), logit=(Distance(5.0, 4.5, 5.5),) * 2,
+    fitted=(Distance(2.0, 1.75, 2.25),) * 2, average=Distance(3.0, 2.75, 3.25), n_masks=40, n_texts=10,
+)  # fmt: skip
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 
 # What each figure is drawn from.
@@ -96,6 +101,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "layer_vectors.plane": ((MAP,), {}),
     "layer_vectors.similarity": ((WEIGHTS,), {}),
     "layer_vectors.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
+    "lens_distances.lens_distances": ((JUDGED_LENS,), {}),
     "lens_ranks.lens_ranks": (
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},

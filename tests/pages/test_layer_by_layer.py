@@ -1,0 +1,159 @@
+"""The view "Layer by layer" with a fitted lens and without one, and the lenses that come with the app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import info
+from on_screen import button, said
+from streamlit.testing.v1 import AppTest
+
+from evidence.lens_sentences import LensSentences, lens_sentences
+from jobs import lens_fitting
+from jobs.lens_fitting import LensFitting
+from model_zoo import Engine
+from pages.masked_words.__main__ import differences, table
+from ui.precomputed import lenses
+
+PAGE = "pages/masked_words/page.py"
+TINY = "embedded/tinybert"
+LENSES = {"lens", "fitted lens"}
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer sentences to fit to; one's own are among them."""
+    found = lens_sentences()
+    monkeypatch.setattr(
+        lens_fitting,
+        "lens_sentences",
+        lambda own: LensSentences((*found.fitted[:20], *own), found.templates[:10], found.judging[:10]),
+    )
+
+
+def opened(open_page: Open, model: str, **query: str) -> AppTest:
+    app = open_page(PAGE, model=model, view="layers", masks="5", **query)
+    assert not app.exception
+    return app
+
+
+def tables(app: AppTest) -> int:
+    """How many tables of best tokens are shown."""
+    return len([one for one in app.get("bidi_component") if one.proto.component_name.endswith("token_line")])
+
+
+def fitted(app: AppTest) -> LensFitting:
+    """Wait for the fit, and look again."""
+    job: LensFitting | None = app.session_state["desk"].current(LensFitting)
+    assert job is not None
+    assert job.wait(60)
+    app.run()
+    assert not app.exception
+    return job
+
+
+@pytest.mark.parametrize("model", lenses.MODELS)
+def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: Engine) -> None:
+    known = engine.info(model)
+    found = lenses.of(known)
+    assert found is not None
+    assert (found.lens.n_layers, found.lens.width) == (known.n_layers, known.width)
+    assert 1_900 < found.lens.n_masks < 2_100
+    assert found.n_texts == len(lens_sentences().judging)
+    for logit, fit in zip(found.logit[1:], found.fitted[1:], strict=True):
+        assert fit.low < fit.mean < fit.high < logit.low
+    assert lenses.file_of(model).stat().st_size < 2e6
+    (lens,) = engine.mask_lens(model, "She opened the [MASK] with a key.", fitted=found.lens)
+    assert lens.ranks[-1] == 1
+
+
+def test_one_of_other_weights_or_sentences_is_not_handed_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = engine.info(TINY)
+    assert lenses.of(replace(known, revision="sha256:000000000000")) is None
+    assert lenses.of(info(id="someone/else")) is None
+    monkeypatch.setattr(lenses, "fingerprint", lambda: "sha256:000000000000")
+    assert lenses.of(known) is None
+
+
+def test_the_check_tells_what_differs() -> None:
+    _, _, stored = lenses.unpacked(lenses.file_of(TINY).read_bytes())
+    assert list(differences(stored, stored)) == []
+    logit = (stored.logit[0], replace(stored.logit[1], mean=stored.logit[1].mean + 0.05))
+    assert list(differences(stored, replace(stored, logit=logit))) == ["layer 1, logit lens: 0.431 nats, and was 0.381"]
+    assert next(differences(stored, replace(stored, n_masks=3))).startswith("was fitted to other weights")
+
+
+def test_the_readme_has_the_stored_distances() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert table() in readme
+
+
+def test_both_lenses_are_shown_and_how_far_they_are(open_page: Open) -> None:
+    app = opened(open_page, TINY)
+    assert tables(app) == 2
+    assert len(app.get("plotly_chart")) == 2
+    _, _, found = lenses.unpacked(lenses.file_of(TINY).read_bytes())
+    text = said(app)
+    assert f"**{found.fitted[1].mean:.2f} nats**" in text
+    assert f"Measured at {found.n_masks} masks of {found.n_texts} sentences" in text
+    assert "It does not prove that the model uses what it finds" in text
+    assert "Fit a lens" not in [one.label for one in app.button]
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_lens_one_is_fitted_on_request(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    app = opened(open_page, model)
+    assert tables(app) == 1
+    assert len(app.get("plotly_chart")) == 1
+    button(app, "Fit a lens").click().run()
+    job = fitted(app)
+    assert job.complete
+    assert job.model == model
+    assert tables(app) == 2
+    assert len(app.get("plotly_chart")) == 2
+    assert "Measured at" in said(app)
+
+
+@pytest.mark.usefixtures("few")
+def test_own_sentences_make_a_lens_of_their_own(open_page: Open) -> None:
+    app = opened(open_page, TINY)
+    own = "The ship left the harbour.\nNobody saw it again.\nIt was a cold night."
+    app.text_area(key="masked_words_lens_sentences").input(own).run()
+    assert tables(app) == 1
+    button(app, "Fit a lens").click().run()
+    job = fitted(app)
+    assert job.own == tuple(own.split("\n"))
+    assert tables(app) == 2
+    app.text_area(key="masked_words_lens_sentences").input("").run()
+    assert tables(app) == 2  # the one of the app
+    _, _, found = lenses.unpacked(lenses.file_of(TINY).read_bytes())
+    assert f"Measured at {found.n_masks} masks" in said(app)
+
+
+def test_a_stopped_fit_leaves_the_view_as_it_was(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = opened(open_page, str(checkpoint("bert")))
+    button(app, "Fit a lens").click().run()
+    button(app, "Stop").click().run()
+    assert fitted(app).found is None
+    assert tables(app) == 1
+    assert button(app, "Fit a lens")
+
+
+@pytest.mark.usefixtures("few")
+def test_a_causal_model_has_both_too(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, model=str(checkpoint("gpt2")), view="layers", text="The cat sat on the")
+    button(app, "Fit a lens").click().run()
+    assert fitted(app).complete
+    assert tables(app) == 2
+
+
+def test_an_encoder_decoder_is_refused_in_a_sentence(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = opened(open_page, str(checkpoint("bart")))
+    assert "reads its decoder" in said(app)
+    assert not app.get("plotly_chart")
