@@ -95,12 +95,12 @@ def test_ranks_have_most_of_a_narrow_column_and_their_legend_fits(
     window = visit(width=width)
     text = "The telecommunications company was sold."
     page: Page = window.open(f"{app_url}/masked_words?text={text}&masks=3&view=layers")
-    figure = page.locator(".js-plotly-plot")
+    figure = page.locator(".st-key-lens-ranks .js-plotly-plot")
     legend = figure.locator(".annotation-text")
-    expect(legend).to_have_count(2)
+    expect(legend).to_have_count(4)
     whole, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
     assert plot["width"] > 0.75 * whole["width"]
-    for entry in (legend.nth(place).bounding_box() for place in range(2)):
+    for entry in (legend.nth(place).bounding_box() for place in range(4)):
         assert whole["x"] <= entry["x"]
         assert entry["x"] + entry["width"] <= whole["x"] + whole["width"]
         assert entry["y"] + entry["height"] <= plot["y"]

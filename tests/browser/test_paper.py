@@ -30,7 +30,10 @@ PLACES = {
         ["words_L2H4", "attention_L2H4", "attention-all-heads"],
     ),
     "lines": ("attention?view=lines&scope=layer&layer=2&text=The+cat+sat+on+the+mat.", ["attention-lines"]),
-    "a chart with a legend, words in a table": (f"masked_words?view=layers&{MASKED}", ["lens", "ranks"]),
+    "a chart with a legend, words in a table": (
+        f"masked_words?view=layers&{MASKED}",
+        ["lens", "fitted-lens", "ranks", "lens-distances"],
+    ),
     "cells": ("cause?text=The+cat+sat+on+the+[MASK].", ["heads", "heads-that-matter"]),
     "the walk": ("?text=The+cat+sat+on+the+mat.", ["anatomy_L2H4"]),
 }
