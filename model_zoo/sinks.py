@@ -1,7 +1,7 @@
 """Attention sinks measured: what every head gives to special tokens, and what it thereby adds, from one pass.
 
 What a head adds is as wide as the model, but lies in the d' dimensions of its values: its lengths and singular values
-follow from matrices of d' x d', in float64.
+are those of vectors of d' numbers, and no array of all heads is as wide as the model.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from model_zoo import running
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
-from model_zoo.types import AttentionRun, DoubleArray, Sinks, read_only
+from model_zoo.types import AttentionRun, DoubleArray, FloatArray, Sinks, read_only
 
 _ROUNDING = 1e-12  # of a squared singular value, as a share of their sum: what rounding leaves of zero
 
@@ -39,14 +39,14 @@ def of_run(run: AttentionRun) -> Sinks:
     even, stream = np.empty((layers, k)), np.empty(layers)
     for layer in range(layers):
         lengths = run.value_norms(layer).astype(np.float64)  # raises NotSupported where values are not known
-        weights = run.layer(layer)[:, ordinary].astype(np.float64)  # (heads, queries, n)
+        weights = run.layer(layer)[:, ordinary]  # (heads, queries, n)
         visible = np.any(weights > 0, axis=0)
         n_visible = np.maximum(visible.sum(axis=-1, keepdims=True), 1)
         even[layer] = (visible[:, places] / n_visible).mean(axis=0)
         entering = run.states.states[layer, ordinary].astype(np.float64)
         stream[layer] = max(np.linalg.norm(entering, axis=-1).mean(), np.finfo(np.float32).tiny)
         of_layer = slice(0, len(weights))
-        share[layer, of_layer] = weights[..., places].mean(axis=1)
+        share[layer, of_layer] = weights[..., places].mean(axis=1, dtype=np.float64)
         value[layer, of_layer] = lengths[:, places]
         added[layer, of_layer] = share[layer, of_layer] * value[layer, of_layer] / stream[layer]
         ordinary_value[layer, of_layer] = lengths[:, ordinary].mean(axis=-1)
@@ -71,29 +71,22 @@ def of_run(run: AttentionRun) -> Sinks:
     )
 
 
-def _updates(run: AttentionRun, layer: int, weights: DoubleArray) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
+def _updates(run: AttentionRun, layer: int, weights: FloatArray) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
     """Of the updates u_i = Σ_j α_ij f(x_j) of each head's queries, ``weights`` (heads, queries, n): their mean length,
     ‖mean‖² as a share of the mean square, and their effective rank, (heads,) each.
     """
     projection = run.output_projections[layer]
     assert projection is not None  # whose lack value_norms has refused
-    values = np.stack([run.value(layer, head) for head in range(len(weights))]).astype(np.float64)
-    context = weights @ values  # (heads, queries, d')
-    gram = projection.astype(np.float64)
-    gram = gram @ gram.swapaxes(-1, -2)  # W_O W_Oᵀ, (heads, d', d'): ⟨c W_O, c' W_O⟩ = c W_O W_Oᵀ c'ᵀ
-    squares = np.maximum(((context @ gram) * context).sum(axis=-1), 0)  # ‖u_i‖², (heads, queries)
-    mean = context.mean(axis=1, keepdims=True)
-    of_mean = np.maximum(((mean @ gram) * mean).sum(axis=(-1, -2)), 0)
-    energy = squares.mean(axis=-1)
+    values = np.stack([run.value(layer, head) for head in range(len(weights))])
+    # With W_Oᵀ = Q R and columns of Q at right angles, c W_O has the lengths and singular values of c Rᵀ.
+    narrow = np.asarray(np.linalg.qr(projection.astype(np.float64).swapaxes(-1, -2), mode="r"))  # (heads, d', d')
+    updates = (weights @ values).astype(np.float64) @ narrow.swapaxes(-1, -2)  # (heads, queries, d')
+    squares = np.square(updates).sum(axis=-1)
+    energy, of_mean = squares.mean(axis=-1), np.square(updates.mean(axis=1)).sum(axis=-1)
     common = np.divide(of_mean, energy, out=np.full_like(energy, np.nan), where=energy > 0)
-    # The squared singular values of u = c W_O are the eigenvalues of Rᵀ cᵀc R, where W_O W_Oᵀ = R Rᵀ.
-    scale, basis = np.linalg.eigh(gram)
-    root = basis * np.sqrt(np.maximum(scale, 0))[:, None]
-    turned = context @ root
-    singular = np.maximum(np.linalg.eigvalsh(turned.swapaxes(-1, -2) @ turned), 0)
+    singular = np.maximum(np.linalg.eigvalsh(updates.swapaxes(-1, -2) @ updates), 0)  # squared
     total = singular.sum(axis=-1, keepdims=True)
     shares = np.divide(singular, total, out=np.zeros_like(singular), where=total > 0)
     shares[shares < _ROUNDING] = 0
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=-1)
-    rank = np.where(energy > 0, np.exp(entropy), np.nan)
-    return np.sqrt(squares).mean(axis=-1), np.minimum(common, 1), rank
+    return np.sqrt(squares).mean(axis=-1), common, np.where(energy > 0, np.exp(entropy), np.nan)

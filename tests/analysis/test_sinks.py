@@ -10,7 +10,9 @@ import pytest
 from sink_runs import SENTENCE, looks_at, run_of
 
 from analysis.sinks import FALSE_ALARMS, broadcasts, does_nothing, frame, much_attention, strongest, verdict
+from benchmarks.sinks import RANDOM, STRETCHED, as_markdown, of_networks, row, runs, sentences
 from model_zoo import Engine
+from model_zoo.registry import UNTRAINED
 from model_zoo.sinks import of_run
 from model_zoo.types import Encoding, Sinks
 
@@ -109,19 +111,39 @@ def test_the_table_has_a_row_a_head_and_token(engine: Engine) -> None:
     table = frame(found)
     assert list(table["token"][:2]) == ["[CLS]", "[SEP]"]
     assert len(table) == 6 * 12 * 2
-    for row in table.sample(10, random_state=0).itertuples():
-        token = found.places.index(row.place)
-        assert row.rule == verdict(found, row.layer, row.head, token)
-        assert (row.share, row.added) == (
-            found.share[row.layer, row.head, token],
-            found.added[row.layer, row.head, token],
+    for one in table.sample(10, random_state=0).itertuples():
+        token = found.places.index(one.place)
+        assert one.rule == verdict(found, one.layer, one.head, token)
+        assert (one.share, one.added) == (
+            found.share[one.layer, one.head, token],
+            found.added[one.layer, one.head, token],
         )
     assert set(table["rule"]) == {"does nothing", "broadcasts", "neither"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded/bert", "embedded/tinybert", "embedded/modernbert"])
-def test_random_weights_raise_no_alarm(model: str, engine: Engine) -> None:
-    found = engine.sinks(f"untrained:{model}", "The cat sat on the mat because it was tired.")
-    named = does_nothing(found) | broadcasts(found)
-    assert named.mean() <= FALSE_ALARMS
-    assert not named.any()
+def test_random_weights_raise_no_more_alarms_than_is_said(model: str) -> None:
+    """Networks of other seeds, also with scores that vary as much as the trained model's."""
+    engine, texts = Engine("cpu"), sentences(4)
+    with engine._memory.lease(model) as loaded:
+        trained = runs(loaded, texts)
+    with engine._memory.lease(UNTRAINED + model) as loaded:
+        found = list(of_networks(loaded, trained, 2))
+    assert [kind for kind, _ in found] == [RANDOM, STRETCHED] * 2
+    shares = [np.stack([one.share for one in measured]) for _, measured in found]
+    assert not np.allclose(shares[0], shares[2])  # another seed, another network
+    assert all(np.std(wide) > 2 * np.std(plain) for plain, wide in zip(shares[0::2], shares[1::2], strict=True))
+    for _, measured in found:
+        assert np.mean([does_nothing(one) | broadcasts(one) for one in measured]) <= FALSE_ALARMS
+
+
+def test_the_table_counts_cases_and_their_share(engine: Engine) -> None:
+    measured = [engine.sinks("embedded/tinybert", text) for text in sentences(10)]
+    found = row("tiny", [measured])
+    named = sum(int((does_nothing(one) | broadcasts(one)).sum()) for one in measured)
+    assert (found.heads, found.cases, found.found["either name"]) == (8, 10 * 8 * 2, named)
+    share, low, high = found.shares["either name"]
+    assert 0 < named == round(share * found.cases)
+    assert low < share < high
+    assert as_markdown([found]).endswith(f"{named}: {100 * share:.1f} ({100 * low:.1f}–{100 * high:.1f}) |")

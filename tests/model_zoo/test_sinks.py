@@ -53,7 +53,7 @@ def of_head(found: Sinks, layer: int, head: int, token: int) -> dict[str, float]
     return {**of_token, **whole, "even": found.even[layer, token], "stream": found.stream[layer]}
 
 
-@pytest.mark.parametrize("name", [*BUNDLED, *WITH_ATTENTION])
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.slow) for name in BUNDLED), *WITH_ATTENTION])
 def test_every_model_gives_what_plain_loops_give(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     """Padding, windows, grouped keys and relative positions included; of an encoder-decoder, its encoder."""
     model = name if name in BUNDLED else str(checkpoint(name))
