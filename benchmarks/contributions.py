@@ -84,8 +84,8 @@ def ranked(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
 
 
 def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
-    """Rollout over contributions that are no method of attribution of their own, and over value zeroing where half is
-    given to the residual stream, as in rollout over attention; (n, n) each.
+    """What is no method of attribution of its own, (n, n) each: rollout over other contributions; over value zeroing with
+    half for the residual stream, as in rollout over attention; and the mean of value zeroing.
     """
     text, pair = question.text, question.text_pair
     norm, globenc, zeroed = (
@@ -96,6 +96,7 @@ def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
         "contributions: norm": rolled_out(norm, residual=False),
         "contributions: GlobEnc": rolled_out(globenc, residual=False),
         "value zeroing, half residual": rolled_out(zeroed),
+        "value zeroing, mean of layers": zeroed.mean(axis=0, dtype=np.float64),
     }
 
 

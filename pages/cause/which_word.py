@@ -75,7 +75,8 @@ token for unknown words.
 
 Two orders ask nothing of the model, so a method has to beat both. **Nearness alone** takes the words next to the place
 where the answer is read first (of two equally far the earlier one); **random order** is the mean of 5. With the BERT
-that comes with this app, attention hardly beats nearness on the built-in sentences: try them below.
+that comes with this app, neither attention nor contributions beat nearness by much on the built-in sentences: try them
+below.
 """
 
 
