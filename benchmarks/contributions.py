@@ -84,8 +84,8 @@ def ranked(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
 
 
 def _rolled_out(engine: Engine, question: Intervene) -> dict[str, DoubleArray]:
-    """What is no method of attribution of its own, (n, n) each: rollout over other contributions; over value zeroing with
-    half for the residual stream, as in rollout over attention; and the mean of value zeroing.
+    """What is no method of attribution of its own, (n, n) each: rollout over other contributions; over value zeroing
+    with half for the residual stream, as in rollout over attention; and the mean of value zeroing.
     """
     text, pair = question.text, question.text_pair
     norm, globenc, zeroed = (

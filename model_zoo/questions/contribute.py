@@ -13,7 +13,7 @@ class Contribute(Question[LayerContributions]):
     ``CONTRIBUTION_MEASURES``: of all heads of the layer together, with the residual stream.
 
     In "value zeroing", distances below about 0.00001 and a thousandth of their row's largest are estimated: they grow
-    with the square of the length of what is taken away, by the median ratio of their row. The text is cut at the
+    with the square of the length of what is zeroed, by the median ratio of their row. The text is cut at the
     model's limit, or at ``max_tokens`` if that is less. Raises NotSupported for families whose layers are not known
     part by part, InvalidInput for value zeroing in a text of more than 256 tokens.
     """
