@@ -1,4 +1,4 @@
-"""``python -m benchmarks.contributions [--repeats N] [--only spearman|speed]``: measures of how layers mix tokens.
+"""``python -m benchmarks.contributions [--repeats N] [--only spearman|speed|show]``: measures of how layers mix tokens.
 
 - "spearman": how far the ranking of a sentence's words by a measure agrees with true occlusion, as the measures' own
   papers test them: every word is hidden by itself, and ln P of the answer loses so much. Spearman's ρ over the words of
@@ -6,23 +6,30 @@
   README's table. No times: these numbers are the same on every machine.
 - "speed": contributions of all layers as a share of one forward pass of the same text, and value zeroing as a share of
   one a token. Both sides in the same process and in turns, medians after a warm-up.
+- "show": from a click on another measure in the switch "Show" of All heads, with a text seen for the first time, until
+  the words and the heatmap are of it; beside it, in turns, a click on a bare Streamlit page that only changes a number.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
 import numpy as np
 import torch
+from playwright.sync_api import Page
 
 from analysis import explanations
 from analysis.explanations import Mean, mean
 from analysis.probing.structural import spearman
+from analysis.shown import Measure
 from benchmarks.attention import text_of
-from benchmarks.measure import arguments, at_most, emit, medians
+from benchmarks.latency import TARGET, beside_a_bare_page, click_number, open_page, wait_until_idle
+from benchmarks.measure import arguments, at_most, emit, interleaved, medians
 from jobs.explaining import NEARNESS, built_in, explainable
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.contributions import contribute
@@ -31,6 +38,7 @@ from model_zoo.loading import LoadedModel
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import CONTRIBUTION_MEASURES, METHODS, DoubleArray, rolled_out
+from ui.show import SHOW
 
 MODELS: Final = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 OCCLUSION: Final = "occlusion"
@@ -143,16 +151,72 @@ def of_speed(loaded: LoadedModel, repeats: int) -> None:
                 at_most(f"{measure}, {n_tokens} tokens, of {passes} forward passes", share, target)
 
 
+# Resolves when the words say what they are of and the heatmap is another picture, counted on its element.
+SWITCHED = """direction => {
+    const inside = key => [...document.querySelectorAll(`.st-key-${key} *`)].find(host => host.shadowRoot)?.shadowRoot;
+    const heatmap = () => inside('heatmap')?.querySelector('.heatmap');
+    const [element, picture] = [heatmap(), heatmap().dataset.picture];
+    window.__drawn = new Promise((done, fail) => {
+        setTimeout(() => fail(new Error(`“${direction}” was not drawn within 60 s`)), 60000);
+        const look = () => {
+            const now = heatmap();
+            const said = inside('lit_words')?.querySelector('.direction span')?.textContent === direction;
+            const another = now?.dataset.picture && (now !== element || now.dataset.picture !== picture);
+            requestAnimationFrame(said && another ? () => done(performance.now()) : look);
+        };
+        requestAnimationFrame(look);
+    });
+    window.addEventListener('mousedown', () => { window.__clicked = performance.now(); }, {once: true, capture: true});
+}"""
+DIRECTIONS: Final[dict[Measure, str]] = {
+    "value-weighted": "Takes from",
+    "ALTI": "Takes from",
+    "value zeroing": "Changes without",
+}
+
+
+def of_show(repeats: int) -> None:
+    with beside_a_bare_page() as (browser, url, bare_page):
+        clicks = itertools.count(1)
+        for n_tokens in (32, 128):
+            page = browser.new_page()
+
+            def switch(measure: Measure, number: int, page: Page = page, n_tokens: int = n_tokens) -> float:
+                words = text_of(n_tokens).split()
+                place = [*DIRECTIONS].index(measure) + len(DIRECTIONS) * number
+                text = " ".join(words[place % len(words) :] + words[: place % len(words)])
+                open_page(page, f"{url}/attention?" + urlencode({"text": text}))
+                page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
+                wait_until_idle(page)
+                page.get_by_role("combobox", name="Show").click()
+                option = page.get_by_role("option", name=SHOW.labels[measure], exact=True)
+                option.wait_for()
+                page.evaluate(SWITCHED, DIRECTIONS[measure])
+                option.click()
+                milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+                wait_until_idle(page)
+                return milliseconds
+
+            tasks: dict[str, Callable[[int], float]] = {one: partial(switch, one) for one in DIRECTIONS}
+            took = interleaved(tasks | {"bare": lambda _: click_number(bare_page, next(clicks))}, repeats, warm_up=1)
+            page.close()
+            emit(benchmark="show", tokens=n_tokens, **{f"{name}_ms": each for name, each in took.items()})
+            for measure in DIRECTIONS:
+                at_most(f"Show: {measure}, {n_tokens} tokens, of bare pages", took[measure] / took["bare"], TARGET)
+
+
 def main() -> None:
     parser = arguments(__doc__, 15, DEFAULT_MODEL)
     parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--only", choices=("spearman", "speed"))
+    parser.add_argument("--only", choices=("spearman", "speed", "show"))
     parser.add_argument("--markdown", action="store_true")
     chosen = parser.parse_args()
     engine = Engine("cpu")
     if chosen.only in (None, "speed"):
         with engine._memory.lease(chosen.model) as loaded:
             of_speed(loaded, chosen.repeats)
+    if chosen.only in (None, "show"):
+        of_show(chosen.repeats)
     if chosen.only in (None, "spearman"):
         of_spearman(engine, chosen.sentences, markdown=chosen.markdown)
 

@@ -75,5 +75,5 @@ VIEW = View(
     fields=(FROM_LAYER,),
     needs=("attention",),
     tab=60,
-    terms=("attention rollout",),
+    terms=("attention rollout", "ALTI", "value zeroing"),
 )

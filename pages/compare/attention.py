@@ -341,5 +341,5 @@ VIEW = View(
     "that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, SHOW, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
     tab=5,
-    terms=("attention weight",),
+    terms=("attention weight", "ALTI", "value zeroing"),
 )

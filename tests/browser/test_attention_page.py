@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from on_screen import PATIENCE_MS, wait_for
@@ -24,7 +25,9 @@ def picture(page: Page) -> str:
     return url
 
 
-def expect_weight(page: Page, query: int, key: int, weight: float, heatmap: str = "heatmap") -> None:
+def expect_weight(
+    page: Page, query: int, key: int, weight: float, heatmap: str = "heatmap", number: str = "weight"
+) -> None:
     """The heatmap's cell of a query and a key, counted from 1, says this weight."""
     canvas = page.locator(f".st-key-{heatmap} .heatmap canvas")
     canvas.focus()
@@ -33,7 +36,7 @@ def expect_weight(page: Page, query: int, key: int, weight: float, heatmap: str 
         canvas.press("ArrowDown")
     for _ in range(key - 1):
         canvas.press("ArrowRight")
-    expect(page.locator(f".st-key-{heatmap} .heatmap .reading span").last).to_have_text(f"weight {weight:.4f}")
+    expect(page.locator(f".st-key-{heatmap} .heatmap .reading span").last).to_have_text(f"{number} {weight:.4f}")
 
 
 def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
@@ -102,3 +105,39 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     for either in (page, again):
         expect_weight(either, 3, 10, weight)
     assert picture(again) == picture(page)
+
+
+@pytest.mark.browser
+def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
+    visit: Callable[..., Any], app_url: str, engine: Engine
+) -> None:
+    text = "The dog chased the cat."
+    found = engine.contributions("embedded/bert", text)
+    first = visit(height=1400)
+    page = first.open(f"{app_url}/attention?text={quote(text)}&layer=3&head=5")
+    expect(page.locator(".words .status")).to_contain_text("Layer 3, head 5: ")
+    expect_weight(page, 4, 2, engine.attend("embedded/bert", text).head(2, 4)[3, 1])
+
+    def choose() -> None:
+        page.get_by_role("combobox", name="Show").click()
+        page.get_by_role("option", name="Contributions (ALTI)").click(timeout=5_000)
+
+    first.until(choose, lambda patience: expect_layer(page, 3, patience))
+    expect_weight(page, 4, 2, found.maps[2, 3, 1], number="contribution")
+    layer = page.get_by_role("gridcell", name="Layer 5", exact=True)
+    first.until(layer.click, lambda patience: expect_layer(page, 5, patience))
+    expect_weight(page, 4, 2, found.maps[4, 3, 1], number="contribution")
+    first.wait_until_idle()
+    wait_for(page, "location.search.includes('show=ALTI') && location.search.includes('layer=5')")
+
+    again = visit(height=1400).open(page.url)
+    expect_layer(again, 5)
+    expect_weight(again, 4, 2, found.maps[4, 3, 1], number="contribution")
+
+
+def expect_layer(page: Page, layer: int, patience: float = PATIENCE_MS) -> None:
+    """A layer as a whole is open, counted from 1: the words, the grid and the heatmap's heading say so."""
+    expect(page.locator(".words .status")).to_contain_text(f"Layer {layer}: ", timeout=patience)
+    expect(page.get_by_role("gridcell", selected=True)).to_have_accessible_name(f"Layer {layer}", timeout=patience)
+    heading = page.get_by_text(f"Layer {layer}, all heads together with the residual stream.")
+    expect(heading).to_be_visible(timeout=patience)
