@@ -79,7 +79,7 @@ def draw(scene: Scene) -> None:
                 shown[model],
                 alignment.labels,
                 [*alignment.labels, REST],
-                what=words.what if maps[model].shares else f"{words.what}, rows to 100%",
+                what=words.what if maps[model].shares else f"share of {words.number}",
                 number=words.number,
                 file=f"compare-attention-{len(shown)}",
                 **_options(alignment, measure),

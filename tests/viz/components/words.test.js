@@ -59,6 +59,9 @@ Deno.test("shares are written as percentages from 1% on, lengths as numbers from
   const lengths = data(ROWS, { shares: false, limits: [8, 2, 1] });
   deepEqual([0.5, 0.01, 0.004].map((part) => written(lengths, 0, part * FULL)), ["4.00", "0.08", ""]);
   equal(written(lengths, 1, FULL), "2.00");
+  const small = data(ROWS, { shares: false, limits: [0.08, 0.3, 1] });
+  deepEqual([0, 1].map((matrix) => written(small, matrix, 0.5 * FULL)), ["0.040", "0.15"]);
+  equal(written(small, 1, 0.012 * FULL), "");
 });
 
 Deno.test("worth seeing is the strongest pair of two different words, neither special nor a full stop", () => {

@@ -24,7 +24,9 @@ export const shadeOf = (weight, shades) => clamp(Math.round(Math.sqrt(weight / F
 export function written({ shares, limits }, matrix, weight) {
   const percent = Math.round((100 * weight) / FULL);
   if (percent === 0) return "";
-  return shares ? `${percent}%` : decimal((weight / FULL) * limits[matrix], limits[matrix]);
+  if (shares) return `${percent}%`;
+  const number = decimal((weight / FULL) * limits[matrix], limits[matrix]);
+  return Number(number) === 0 ? "" : number;
 }
 
 // What may be of a pair that is worth seeing: whole words before pieces of some, and both before all other tokens.
