@@ -42,9 +42,7 @@ ELHAGE: Final = Source("Elhage et al.", 2021, "A Mathematical Framework for Tran
 ELMAN: Final = Source("Elman", 1990, "Finding Structure in Time")
 ETHAYARAJH: Final = Source("Ethayarajh", 2019, "How Contextual are Contextualized Word Representations?")
 FENG: Final = Source("Feng et al.", 2020, "CodeBERT: A Pre-Trained Model for Programming and Natural Languages")
-FERRANDO: Final = Source(
-    "Ferrando et al.", 2022, "Measuring the Mixing of Contextual Information in the Transformer"
-)
+FERRANDO: Final = Source("Ferrando et al.", 2022, "Measuring the Mixing of Contextual Information in the Transformer")
 GAO: Final = Source("Gao et al.", 2021, "SimCSE: Simple Contrastive Learning of Sentence Embeddings")
 GEVA: Final = Source("Geva et al.", 2021, "Transformer Feed-Forward Layers Are Key-Value Memories")
 GEVA_2023: Final = Source(
