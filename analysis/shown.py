@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, get_args
 
+import numpy as np
+
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, ContributionMeasure, Encoding, FloatArray, LayerContributions
 
@@ -134,6 +136,12 @@ class OfLayers:
                 "not exist. Choose one of these."
             )
         return self.found.maps[layer]
+
+
+def mean_of_all(shown: Shown) -> FloatArray:
+    """The mean of all maps there are, float32 (n, m); those of a layer are in memory at a time."""
+    total = sum(shown.layer(layer).sum(axis=0, dtype=np.float64) for layer in range(shown.n_layers))
+    return np.asarray(total / len(all_maps(shown)), dtype=np.float32)
 
 
 def maps_of_layer(shown: Shown, layer: int) -> list[tuple[int, int]]:

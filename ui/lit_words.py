@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from analysis.filters import Filtered, combine
-from analysis.shown import all_maps, maps_of_layer
+from analysis.filters import Filtered
+from analysis.shown import all_maps, mean_of_all
 from model_zoo.types import FloatArray
 from ui import save
 from ui.attended_text import AttendedText
@@ -100,13 +100,11 @@ def _payload(attended: AttendedText, filtered: Filtered, layer: int, number: int
 def _filtered(attended: AttendedText, layer: int, number: int) -> Filtered:
     """The filter applied to the matrices (3 or 2, n, m), as it is to a map and to a mean of heads elsewhere."""
     shown = attended.shown
-    of_layer = [combine(shown, maps_of_layer(shown, layer), "mean")] if attended.of_heads else []
+    of_layer = [shown.layer(layer).mean(axis=0)] if attended.of_heads else []
     return attended.filtered(np.stack([shown.map(layer, number), *of_layer, _mean_of_all(attended)]))
 
 
 def _mean_of_all(attended: AttendedText) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
     shown = attended.shown
-    return engine().derived(
-        ("mean of all maps", *attended.run_key, shown.measure), lambda: combine(shown, all_maps(shown), "mean")
-    )
+    return engine().derived(("mean of all maps", *attended.run_key, shown.measure), lambda: mean_of_all(shown))

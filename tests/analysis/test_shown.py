@@ -11,7 +11,7 @@ import pytest
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.filters import combine
 from analysis.rollout import rollout
-from analysis.shown import Norms, OfLayers, Weights, all_maps, maps_of_layer
+from analysis.shown import Norms, OfLayers, Weights, all_maps, maps_of_layer, mean_of_all
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, ContributionMeasure, LayerContributions
 
@@ -36,7 +36,8 @@ def test_norms_are_weights_times_lengths_of_values() -> None:
     shown = Norms(run())
     np.testing.assert_allclose(shown.map(0, 1), np.tile(3 * ROW, (3, 1)), rtol=1e-6)
     np.testing.assert_allclose(shown.layer(0), [np.tile(ROW, (3, 1)), np.tile(3 * ROW, (3, 1))], rtol=1e-6)
-    np.testing.assert_allclose(combine(shown, all_maps(shown), "mean"), np.tile(2 * ROW, (3, 1)), rtol=1e-6)
+    for mean in (combine(shown, all_maps(shown), "mean"), mean_of_all(shown)):
+        np.testing.assert_allclose(mean, np.tile(2 * ROW, (3, 1)), rtol=1e-6)
     assert (shown.measure, shown.shares, shown.of_block) == ("value-weighted", False, False)
 
 
@@ -80,7 +81,7 @@ def test_a_layer_as_a_whole_has_one_map() -> None:
     assert all_maps(shown) == [(0, 0), (1, 0)]
     np.testing.assert_array_equal(shown.map(1, 0), MAPS[1])
     np.testing.assert_array_equal(shown.layer(1), MAPS[1:])
-    np.testing.assert_array_equal(combine(shown, all_maps(shown), "mean"), [[0.75, 0.25], [0.375, 0.625]])
+    np.testing.assert_array_equal(mean_of_all(shown), [[0.75, 0.25], [0.375, 0.625]])
     for place in ((2, 0), (-1, 0), (0, 1)):
         with pytest.raises(InvalidInput, match="layers 1 to 2"):
             shown.map(*place)
