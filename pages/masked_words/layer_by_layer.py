@@ -32,6 +32,7 @@ OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
 
 _OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES)
 _SEED: Final = 36
+_BEST: Final = 4  # tokens of a layer: what fits beside another table
 
 
 def draw(scene: Scene) -> None:
@@ -40,31 +41,26 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         place = 0 if scene.causal else one_mask(MASK, scene.names)
-        found = _fit(scene)
+        own = _own_sentences()
     lens, original = _lens(scene, place, None)
+    found = _found(scene, own)
     fitted = None if found is None else _lens(scene, place, found.lens)[0]
-    of = "The token after the last one: best" if scene.causal else "Best"
-    told = f"{of} tokens after every layer, with their probabilities; the final prediction is outlined."
-    if found is None or fitted is None:
-        table, curve = st.columns([3, 2], gap="large")
-        with table:
-            token_line.show(partial(lens_table, lens), "lens", "lens")
-            st.caption(told)
-        with curve:
-            figures.show(partial(lens_ranks, lens, original), "lens ranks", "ranks")
-        caption(_HEAD)
-        return
     left, right, curve = st.columns(3, gap="medium")
     with left:
         caption("Logit lens")
         token_line.show(partial(lens_table, lens), "lens", "lens")
     with right:
         caption("Fitted lens")
-        token_line.show(partial(lens_table, fitted), "fitted lens", "fitted-lens")
+        if fitted is None:
+            _offer(scene, own)
+        else:
+            token_line.show(partial(lens_table, fitted), "fitted lens", "fitted-lens")
     with curve:
         figures.show(partial(lens_ranks, lens, original, fitted), "lens ranks", "ranks")
-    caption(f"{told} {_HEAD}")
-    _judged(found)
+    of = "The token after the last one: best" if scene.causal else "Best"
+    caption(f"{of} tokens after every layer, with their probabilities; the final prediction is outlined. {_HEAD}")
+    if found is not None:
+        _judged(found)
 
 
 _HEAD: Final = (
@@ -76,42 +72,60 @@ _HEAD: Final = (
 def _lens(scene: Scene, place: int, fitted: FittedLens | None) -> tuple[MaskLens, str | None]:
     """What the head says after every layer, and the token of the text in the mask's place."""
     if scene.causal:
-        (lens,) = engine().next_lens(scene.model, scene.text, fitted=fitted)
+        (lens,) = engine().next_lens(scene.model, scene.text, _BEST, fitted=fitted)
         return lens, None
-    lens = engine().mask_lens(scene.model, scene.text, masked=scene.masked, fitted=fitted)[place]
+    lens = engine().mask_lens(scene.model, scene.text, _BEST, masked=scene.masked, fitted=fitted)[place]
     return lens, scene.encoding.tokens[lens.position]
 
 
-def _fit(scene: Scene) -> JudgedLens | None:
-    """The controls of the fit, and the fitted lens for what they hold: one's own, or that of the app."""
-    with widgets.popover("Fitted lens", ":material/straighten:", "lens fit"):
+def _own_sentences() -> tuple[str, ...]:
+    """The control of the sentences that a lens is fitted to beside the built-in ones, and what it holds."""
+    own = _OWN.uploaded() or OWN_SENTENCES.value.strip()
+    with widgets.popover(f"Fit: {'your own' if own else 'built-in'}", ":material/library_books:", "lens sentences"):
         st.caption(
-            "The fit uses about 2,000 masks of sentences that were written for this app or made from templates. With "
-            "sentences of your own, it is fitted to two thirds of them, too, and judged on the others. A text file, a "
-            "table with a column `text`, or a sentence a line."
+            "The fitted lens was made from about 2,000 masks of sentences that were written for this app or made from "
+            "templates. With sentences of your own, it is fitted to two thirds of them, too, and judged on the others. "
+            "A text file, a table with a column `text`, or a sentence a line."
         )
         said = st.empty()
         file = _OWN.draw()
         try:
-            own = () if file is None else _read(file)
+            found = () if file is None else _read(file)
         except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
             said.warning(as_text(str(error)), icon=":material/edit:")
             raise
-    job = desk().current(LensFitting)
-    mine = job if job is not None and (job.model, job.own) == (scene.model, own) else None
-    found = None if mine is None else mine.found
-    if found is None and not own:
-        found = lenses.of(scene.info)
-    elif found is not None and found.lens.revision != scene.info.revision:
-        found = None  # the model was replaced since
-    if found is None:
-        wanted = scene.model, own
-        help = "About a minute with the bundled models, longer with larger ones."
-        work.button("Fit a lens", LensFitting, wanted, key="fit lens", primary=False, help=help)
-        work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, own))
-    if mine is not None:
-        work.watch(mine, stop=False)
+        if found:
+            said.caption(f"Read: {counted(len(found), 'sentence')}, at most {MOST_OWN}.")
     return found
+
+
+def _job(scene: Scene, own: tuple[str, ...]) -> LensFitting | None:
+    """This visitor's last fit, if it is of this model and these sentences."""
+    job = desk().current(LensFitting)
+    return job if job is not None and (job.model, job.own) == (scene.model, own) else None
+
+
+def _found(scene: Scene, own: tuple[str, ...]) -> JudgedLens | None:
+    """The lens that was fitted for this visitor, or came with the app; for the weights that the model has now."""
+    job = _job(scene, own)
+    if job is not None and job.found is not None and job.found.lens.revision == scene.info.revision:
+        return job.found
+    return None if own else lenses.of(scene.info)
+
+
+def _offer(scene: Scene, own: tuple[str, ...]) -> None:
+    """A lens can be fitted; how far that is."""
+    st.markdown(
+        "A fitted lens takes each layer’s vector to where the last layer’s would be, before the head reads it. No lens "
+        f"was fitted to this model{' with these sentences' if own else ''} yet. It takes about a minute with the "
+        "bundled models, longer with larger ones."
+    )
+    wanted = scene.model, own
+    work.button("Fit a lens", LensFitting, wanted, key="fit lens", primary=True)
+    work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, own))
+    job = _job(scene, own)
+    if job is not None:
+        work.watch(job, stop=False)
 
 
 @kept(most=8, key=lambda file: (hashlib.sha256(file.data).digest(), file.name))
@@ -148,7 +162,8 @@ def _said(found: JudgedLens) -> str:
     where = "the embeddings" if most == 0 else f"layer {most}"
     if not any(better):
         return "On other sentences the fitted lens is not shown to be nearer to the final prediction after any layer."
-    every = "every layer" if all(better) else f"{sum(better)} of {counted(len(better), 'layer')}"
+    some = f"{sum(better)} of {counted(len(better), 'layer')} (the embeddings count as one)"
+    every = "every layer" if all(better) else some
     return (
         f"The fitted lens is nearer to the final prediction after {every}, most so after {where}: "
         f"**{fit.mean:.2f} nats** ({fit.low:.2f} to {fit.high:.2f}) instead of {logit.mean:.2f} "

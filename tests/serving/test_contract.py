@@ -21,6 +21,7 @@ from analysis.probing import run as probe
 from analysis.probing.tasks import TASKS
 from analysis.rollout import rollout
 from analysis.shown import Norms, Weights
+from evidence.questions.judge_lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError
@@ -34,7 +35,9 @@ from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Begun, Heartbeat, Tuned
 from training.measure_quality import MeasureQuality
+from ui.precomputed import lenses
 
+LENS = lenses.unpacked(lenses.file_of(DEFAULT_MODEL).read_bytes())[2].lens
 TEXT = "The cat sat on the mat because it was tired."
 PAIR = "It slept until the evening."
 MASKED = "The [MASK] sat on the [MASK]."
@@ -160,6 +163,8 @@ def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
     for ask in (
         lambda engine: engine.fill_mask(DEFAULT_MODEL, MASKED, targets=("cat", "##ing")),
         lambda engine: engine.mask_lens(DEFAULT_MODEL, MASKED),
+        lambda engine: engine.mask_lens(DEFAULT_MODEL, MASKED, fitted=LENS),
+        lambda engine: engine.ask(JudgeLens(DEFAULT_MODEL, (TEXT, PAIR), LENS, 2)),
         lambda engine: engine.token_scores(DEFAULT_MODEL, TEXT),
         lambda engine: engine.next_sentence(DEFAULT_MODEL, TEXT, PAIR),
         lambda engine: engine.vocabulary(DEFAULT_MODEL),
