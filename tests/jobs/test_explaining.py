@@ -10,6 +10,7 @@ import pytest
 
 from jobs.explaining import METHODS, NEARNESS, RANDOM, Explained, explain
 from model_zoo import Engine
+from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, TargetAnswer
 
@@ -53,6 +54,21 @@ def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoin
     last = found.units[3]
     near = shares(engine, question, [(), tuple(range(last.start, last.stop))])
     assert found.curves[NEARNESS, "deletion"][:2] == pytest.approx(near, abs=1e-4)
+
+
+def test_a_text_too_long_for_one_method_has_the_others(engine: Engine) -> None:
+    long = " ".join(["qzx" * 30] * 4)
+    question = Intervene(TINY, f"A [MASK] {long}.")
+    assert len(engine.encode(TINY, question.text)) > 256
+    found = explained(engine, question)
+    assert set(found.failures) == {"value zeroing"}
+    assert "Shorten the text" in found.failures["value zeroing"]
+    assert set(found.scores) == {*METHODS} - {"value zeroing"}
+
+
+def test_a_difference_without_a_second_answer_is_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="Give the second one"):
+        list(explain(engine, Intervene(TINY, "A [MASK] sat."), "logit difference"))
 
 
 def test_an_answer_to_a_whole_text_is_near_no_word(engine: Engine) -> None:
