@@ -168,7 +168,10 @@ Deno.test("partners are named by their mean over the heads that are on", () => {
   deepEqual(strongest(DATA, mean, { side: "query", index: 0 }).map(({ label }) => label), ["a", "b", "c"]);
   equal(described(DATA, mean, { side: "query", index: 1 }), "space, query, attends most to: a 0.35, b 0.33, c 0.32");
   equal(described(DATA, mean, { side: "key", index: 0 }), "a, key, gets most attention from: the 0.50, space 0.35");
-  equal(described(DATA, meanWeights(DATA, [false, false]), { side: "key", index: 0 }), "a, key, gets most attention from: none");
+  equal(
+    described(DATA, meanWeights(DATA, [false, false]), { side: "key", index: 0 }),
+    "a, key, gets most attention from: none",
+  );
 });
 
 Deno.test("the note counts lines with a comma and names the faintest weight", () => {
