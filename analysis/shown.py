@@ -23,8 +23,8 @@ OF_HEADS: tuple[Measure, ...] = get_args(OfHeads)
 class Shown(Protocol):
     """Maps (n, m) of every layer, float32, whose rows are queries: one of each head, or one of all heads together.
 
-    ``shares`` says that a row sums to 1. ``of_block`` says that the maps are of a whole layer, its residual stream
-    among what they tell apart.
+    ``shares`` says that a row sums to 1, ``of_block`` that the maps are of a whole layer, which rollout multiplies as
+    they are: with no half mixed in for the residual stream.
     """
 
     @property

@@ -13,6 +13,11 @@ from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
 from ui import Field, View, count, failures_as_messages, widgets
 
+_WITHOUT_HALF = {
+    True: "Contributions hold the residual stream already, so no half is mixed in for it.",
+    False: "As in the authors' code, no half is mixed in for the residual stream: what tokens keep by it is left out.",
+}
+
 FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
@@ -57,7 +62,7 @@ def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     )
     summary(shown)
     if scene.shown.of_block:
-        st.caption("These numbers are of whole layers, so no half is mixed in for the residual stream.")
+        st.caption(_WITHOUT_HALF[scene.shown.shares])
     if numbered:
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]

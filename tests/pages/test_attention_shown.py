@@ -83,7 +83,7 @@ def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Op
     over, over_weights = heatmaps(app)
     np.testing.assert_array_equal(over, rollout(OfLayers(found)))
     np.testing.assert_array_equal(over_weights, rollout(Weights(engine.attend("embedded/tinybert", TEXT))))
-    assert "no half is mixed in" in said(app)
+    assert "no half is mixed in for" in said(app)
 
 
 @pytest.mark.parametrize("view", ["grid", "lines", "combined", "rollout", "bertviz"])
