@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES
+from checkpoints import FAMILIES, varied
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertForMaskedLM
 from tuning import classifier
 
@@ -92,6 +92,16 @@ def test_the_parts_of_a_class_add_up(name: str, engine: Engine, checkpoint: Chec
         own = network(input_ids=torch.tensor([found.encoding.ids])).logits[0]
     assert whole(found) == pytest.approx(float(own[1] - own[2]), abs=1e-4)
     assert found.scores.any()
+
+
+@pytest.mark.parametrize("activation", ["relu", "silu", "gelu_new", "quick_gelu"])
+def test_any_activation_is_frozen(activation: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
+    model = str(varied("bert_mlm_only", checkpoint("bert_mlm_only"), tmp_path / "model", hidden_act=activation))
+    text, aim = asked(engine, model, causal=False)
+    found = engine.attribute(model, text, aim=aim, method="DecompX")
+    assert found.position is not None
+    own = logits(model, found.encoding.ids, found.position, causal=False)
+    assert whole(found) == pytest.approx(float(own[7] - own.mean()), abs=1e-4)
 
 
 class ByFormulas:
