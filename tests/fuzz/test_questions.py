@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from fuzzing import A_QUESTION, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
@@ -24,7 +25,19 @@ from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.read_projections import ReadProjections
 from model_zoo.questions.read_vocabulary import ReadVocabulary
-from model_zoo.types import MEASURES, METHODS, READS, SCHEMES, STACKS, VALUES, Change, Edge, TargetAnswer
+from model_zoo.types import (
+    CONTRIBUTION_MEASURES,
+    MEASURES,
+    METHODS,
+    READS,
+    SCHEMES,
+    STACKS,
+    VALUES,
+    Change,
+    Edge,
+    FittedLens,
+    TargetAnswer,
+)
 
 QUESTIONS: list[type[Any]] = [
     one
@@ -115,7 +128,8 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "value": st.sampled_from([*VALUES, "nonsense"]),
     "other": st.none() | st.tuples(_TEXT, st.none() | _TEXT),
     "method": st.sampled_from([*METHODS, "nonsense"]),
-    "measure": st.sampled_from([*MEASURES, "nonsense"]),
+    "measure": st.sampled_from([*MEASURES, *CONTRIBUTION_MEASURES, "nonsense"]),
+    "fitted": st.sampled_from([None, FittedLens.of("test/model", "r", 1, np.zeros((2, 5, 4)), np.zeros(4))]),
     "steps": st.integers(-1, 3),
 }
 
