@@ -38,14 +38,14 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fit_to_the_models_own_states_is_better_than_none_and_one_to_shuffled_states_is_not(engine: Engine) -> None:
     """On held-out masks, after every layer of the Tiny BERT."""
     sentences = lens_sentences()
-    read = engine.ask(ReadMasks(TINY, sentences.fitted, 2))
+    read = engine.ask(ReadMasks(TINY, sentences.fitted[:200], 4))
     info, target = engine.info(TINY), read.vectors[:, -1]
     shuffled = np.random.default_rng(0).permutation(len(target))
 
     def judged(vectors: np.ndarray) -> lens_fit.JudgedLens:
         changes = [lens_fit.fit(vectors[:, layer], target, read.text_of) for layer in range(info.n_layers)]
         lens = FittedLens.of(TINY, info.revision, len(target), np.stack(changes), target.mean(axis=0))
-        return lens_fit.judged(lens, engine.ask(JudgeLens(TINY, sentences.judging, lens, 2)))
+        return lens_fit.judged(lens, engine.ask(JudgeLens(TINY, sentences.judging[:80], lens, 2)))
 
     own, random = judged(read.vectors), judged(read.vectors[shuffled])
     for layer in range(info.n_layers):
