@@ -46,8 +46,7 @@ def draw(scene: Scene) -> None:
             f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more colours cannot be told apart. Choose heads by "
             "name, or see all of them under “All heads”."
         )
-    if scene.measure == "weights":
-        examples.say_weights(scene.run)
+    examples.say_weights(scene.run)
     numbers(scene, shown, drawn, name=_FILE)
     save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
 

@@ -165,7 +165,7 @@ def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None
     assert "In layer 2, head 4, " in said(app)
     app.session_state["attention_locked"] = "query.4"  # as a click on another token does
     assert "In layer 2, head 4, " in said(app.run())
-    for key, other in (("values", True), ("view", "combined"), ("text", "A cat sat."), ("scope", "layer")):
+    for key, other in (("show", "value-weighted"), ("view", "combined"), ("text", "A cat sat."), ("scope", "layer")):
         app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
         controls(app)[key].set_value(other).run()
         assert "In layer 2, head 4, " not in said(app), key
