@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, SHOWN_VIEW
 from ui import HEAD, LAYER, PAIR, TEXT, Example, Examples
+from ui.show import SHOW
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, LAYER, HEAD, SHOWN_VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
+    (TEXT, PAIR, LAYER, HEAD, SHOW, SHOWN_VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
     (
         Example(
             "Words in pieces",

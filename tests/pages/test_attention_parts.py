@@ -79,7 +79,7 @@ def test_every_view_takes_every_filter_with_cross_attention(
 ) -> None:
     app = open_page(
         PAGE, model=str(checkpoint("t5")), text=TEXT, pair=PAIR, view=name, model_part="cross", direction="A->B",
-        hide="1", renorm="1", words="1", values="1", threshold="0.05", top="3",
+        hide="1", renorm="1", words="1", show="value-weighted", threshold="0.05", top="3",
     )  # fmt: skip
     assert not app.exception
     assert ("There is only one text here" in said(app)) == (name not in UNFILTERED)

@@ -55,8 +55,8 @@ def choose(app: AppTest, title: str) -> AppTest:
 SPOILED = {
     "pages/attention/page.py": {
         "text": "Something else.", "pair": "And more of it.", "model": "embedded/tinybert", "view": "heads",
-        "values": "1", "threshold": "0.99", "top": "1", "hide": "1", "words": "1", "direction": "A->A", "off": "1",
-        "locked": "key.2", "stretch": "1",
+        "show": "value-weighted", "threshold": "0.99", "top": "1", "hide": "1", "words": "1", "direction": "A->A",
+        "off": "1", "locked": "key.2", "stretch": "1",
     },
     "pages/masked_words/page.py": {
         "text": "Look: something else entirely.", "model": "embedded/tinybert", "masks": "5,6", "mask": "2",
@@ -67,7 +67,7 @@ SPOILED = {
     },
     "pages/compare/page.py": {
         "text": "Something else.", "pair": "And more of it.", "models": "embedded/bilstm", "view": "cost",
-        "layer_2": "3", "head_2": "3", "masks": "1,2", "sentences": "Kept.", "guesses": "7",
+        "show": "ALTI", "layer_2": "3", "head_2": "3", "masks": "1,2", "sentences": "Kept.", "guesses": "7",
     },
     "pages/layers/page.py": {"text": "Something else.", "measure": "relative", "seed": "7", "view": "movement"},
 }  # fmt: skip
