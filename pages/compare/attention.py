@@ -53,7 +53,7 @@ def draw(scene: Scene) -> None:
         measure = show.ask()
     words = show.WORDS[measure]
     with st.spinner("Running the models …", show_time=True):
-        found = ask(scene.models, lambda model: show.shown(measure, model, scene.text, scene.pair, max_tokens=LONGEST))
+        found = ask(scene.models, lambda model: _maps(scene, measure, model))
     maps = good(found)
     if not maps:
         beside_each_other(scene, found, lambda *_: None)
@@ -117,6 +117,13 @@ def draw(scene: Scene) -> None:
             else f"{name} has no attention"
         )
         raise NotSupported(f"{what}, so there is nothing to compare. Choose another A or B above.")
+
+
+def _maps(scene: Scene, measure: Measure, model: str) -> Shown:
+    """[MASK] in the text is each model's own mask. Raises here, and not where it is drawn, what a model cannot show."""
+    found = show.shown(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
+    found.map(0, 0)
+    return found
 
 
 class _Heads:

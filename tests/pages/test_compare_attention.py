@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkpoints import varied
 from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words
 from on_screen import said
 
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
-from analysis.shown import Norms, OfLayers, Weights
+from analysis.shown import Measure, Norms, OfLayers, Weights
 from model_zoo import Engine
 from model_zoo.types import ContributionMeasure
+from ui.show import WORDS
 
 
 def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -129,15 +131,18 @@ def test_norms_are_compared_as_shares(two: tuple[str, str], open_page: Open, eng
     np.testing.assert_allclose(matrices(app)[0].sum(axis=-1), 1, atol=1e-5)
 
 
-def test_a_model_whose_layers_are_not_known(
-    two: tuple[str, str], checkpoint: Callable[[str], Path], open_page: Open
+@pytest.mark.parametrize(
+    ("measure", "why"), [("ALTI", "part by part"), ("value-weighted", "finished attention maps only")]
+)
+def test_a_model_that_lacks_a_measure(
+    measure: Measure, why: str, two: tuple[str, str], checkpoint: Callable[[str], Path], open_page: Open, tmp_path: Path
 ) -> None:
-    unknown = checkpoint("deberta")
-    models = ",".join((two[0], str(unknown), two[1]))
-    app = open_page(PAGE, models=models, text=TEXT, view="attention", show="ALTI", beside="3")
+    lacking = varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True)
+    models = ",".join((two[0], str(lacking), two[1]))
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="3")
     clean(app)
-    assert "not known here part by part" in said(app)
+    assert why in said(app)
     assert len(matrices(app)) == 4
-    app = open_page(PAGE, models=models, text=TEXT, view="attention", show="ALTI", beside="2")
-    assert f"“Contributions (ALTI)” cannot be shown of {unknown.name}, so there is nothing to compare" in said(app)
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="2")
+    assert f"“{WORDS[measure].title}” cannot be shown of talking, so there is nothing to compare" in said(app)
     assert len(matrices(app)) == 2
