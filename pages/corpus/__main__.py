@@ -20,7 +20,7 @@ from analysis.corpus.results import Results
 from analysis.corpus.survey import NAMES, NUMBERS
 from jobs.surveying import Surveying
 from model_zoo import DEFAULT_MODEL, Engine
-from ui.precomputed import heads
+from ui.precomputed.heads import HEADS
 
 
 def measured(engine: Engine, model: str) -> Results:
@@ -81,17 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--table", action="store_true", help="print the relations of the bundled BERT")
     chosen = parser.parse_args(arguments)
     if chosen.table:
-        sys.stdout.write(table(heads.unpacked(heads.file_of(DEFAULT_MODEL).read_bytes())[2]) + "\n")
+        sys.stdout.write(table(HEADS.stored(DEFAULT_MODEL)) + "\n")
         return 0
     check: bool = chosen.check
     engine, status = Engine("cpu"), 0
-    for model in heads.MODELS:
-        results, file = measured(engine, model), heads.file_of(model)
+    for model in HEADS.models:
+        results, file = measured(engine, model), HEADS.file_of(model)
         if not check:
-            file.write_bytes(heads.packed(engine.revision(model), results))
+            file.write_bytes(HEADS.packed(engine.revision(model), results))
             sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
             continue
-        found = list(differences(heads.unpacked(file.read_bytes())[2], results))
+        found = list(differences(HEADS.stored(model), results))
         sys.stdout.write("".join(f"{model}: {line}\n" for line in found) or f"{model}: as stored\n")
         status = 1 if found else status
     engine.close()

@@ -10,7 +10,7 @@ from model_zoo import registry
 from model_zoo.types import ModelInfo, counted, duration
 from pages.corpus.source import BUILT_IN, Source
 from ui import as_text, work
-from ui.precomputed import heads
+from ui.precomputed.heads import HEADS
 from ui.tuned import short_name
 from web.background import desk
 from web.engine import engine
@@ -33,12 +33,12 @@ def _mine(model: str, source: Source) -> Results | None:
 
 def results(info: ModelInfo, source: Source) -> Results | None:
     """What there is of a model on these sentences: from this visit, else what came with the app."""
-    return _mine(info.id, source) or (heads.of(info) if source.fingerprint == BUILT_IN else None)
+    return _mine(info.id, source) or (HEADS.of(info) if source.fingerprint == BUILT_IN else None)
 
 
 def button(model: str, source: Source) -> None:
     """The button that measures what is chosen, in the line of what is asked; none while something runs."""
-    known = _mine(model, source) or (source.fingerprint == BUILT_IN and model in heads.MODELS)
+    known = _mine(model, source) or (source.fingerprint == BUILT_IN and model in HEADS.models)
     work.button(
         f"Measure {counted(len(source.corpus), 'sentence')}",
         Surveying,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from analysis.lens_fit import Distance, JudgedLens
 from jobs.lens_fitting import LensFitting
 from model_zoo import Engine
-from ui.precomputed import lenses
+from ui.precomputed.lenses import LENSES
 
 
 def fitted(engine: Engine, model: str) -> JudgedLens:
@@ -39,7 +39,7 @@ def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:
 
 def table() -> str:
     """The stored distances of all models as a table in Markdown."""
-    every = {model: lenses.unpacked(lenses.file_of(model).read_bytes())[2] for model in lenses.MODELS}
+    every = {model: LENSES.stored(model) for model in LENSES.models}
     layers = range(max(found.lens.n_layers for found in every.values()))
     rows = [
         f"| model | average answer | lens | embeddings | {' | '.join(f'layer {layer}' for layer in layers[1:])} |",
@@ -69,13 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     check: bool = chosen.check
     engine, status = Engine("cpu"), 0
-    for model in lenses.MODELS:
-        found, file = fitted(engine, model), lenses.file_of(model)
+    for model in LENSES.models:
+        found, file = fitted(engine, model), LENSES.file_of(model)
         if not check:
-            file.write_bytes(lenses.packed(found))
+            file.write_bytes(LENSES.packed(found.lens.revision, found))
             sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
             continue
-        told = list(differences(lenses.unpacked(file.read_bytes())[2], found))
+        told = list(differences(LENSES.stored(model), found))
         sys.stdout.write("".join(f"{model}: {line}\n" for line in told) or f"{model}: as stored\n")
         status = 1 if told else status
     engine.close()

@@ -19,7 +19,7 @@ from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_text, caption, figures, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
 from ui.own_file import OwnFile
-from ui.precomputed import lenses
+from ui.precomputed.lenses import LENSES
 from viz.lens_distances import lens_distances
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
@@ -110,7 +110,7 @@ def _found(scene: Scene, own: tuple[str, ...]) -> JudgedLens | None:
     job = _job(scene, own)
     if job is not None and job.found is not None and job.found.lens.revision == scene.info.revision:
         return job.found
-    return None if own else lenses.of(scene.info)
+    return None if own else LENSES.of(scene.info)
 
 
 def _offer(scene: Scene, own: tuple[str, ...]) -> None:

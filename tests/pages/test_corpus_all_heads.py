@@ -15,7 +15,7 @@ from walks.visitor import Visitor
 from analysis.corpus.relations import Relation
 from analysis.corpus.results import Results
 from pages.corpus.measures import Numbers
-from ui.precomputed import heads
+from ui.precomputed.heads import HEADS
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"
@@ -26,7 +26,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return heads.unpacked(heads.file_of(TINY).read_bytes())[2]
+    return HEADS.stored(TINY)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from pages.corpus.__main__ import differences, table
 from pages.corpus.in_words import OFFSET, beside, compared, evidence
 from pages.corpus.scene import Scene
 from pages.corpus.source import Source
-from ui.precomputed import heads
+from ui.precomputed.heads import HEADS
 from viz.predictions import percent
 
 PAGE = "pages/corpus/page.py"
@@ -35,7 +35,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return heads.unpacked(heads.file_of(TINY).read_bytes())[2]
+    return HEADS.stored(TINY)
 
 
 @pytest.fixture(scope="module")
@@ -53,20 +53,20 @@ def figure_of(app: AppTest) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", heads.MODELS)
+@pytest.mark.parametrize("model", HEADS.models)
 def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
-    found = heads.of(engine.info(model))
+    found = HEADS.of(engine.info(model))
     assert found is not None
     assert found.survey.n_texts == len(built_in())
     assert found.survey.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
     assert found.at_random is not None
     assert {one.relation for one in found.ensembles} == {one.relation for one in found.findings.found}
-    assert heads.of(replace(engine.info(model), revision="sha256:000000000000")) is None
-    assert heads.of(info(id="someone/else")) is None
+    assert HEADS.of(replace(engine.info(model), revision="sha256:000000000000")) is None
+    assert HEADS.of(info(id="someone/else")) is None
 
 
 def test_the_readme_has_the_table_of_the_bundled_bert() -> None:
-    stored = heads.unpacked(heads.file_of(BERT).read_bytes())[2]
+    stored = HEADS.stored(BERT)
     assert table(stored) in README.read_text(encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ from pages.corpus import does_it_matter, switching_off
 from pages.corpus.switching_off import Tried, sentence
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
-from ui.precomputed import heads
+from ui.precomputed.heads import HEADS
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"
@@ -71,7 +71,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in said(app)
     job = begun(app, Mattering, "Switch 1.2 off")
-    cases = heads.unpacked(heads.file_of(TINY).read_bytes())[2].survey.cases.of_relation(Relation("obj", "down"))
+    cases = HEADS.stored(TINY).survey.cases.of_relation(Relation("obj", "down"))
     material = of_words(built_in(), cases.sentence, cases.query, "")
     first = built_in().sentence(int(cases.sentence.min()))
     verbs = {first.heads[place] for place, deprel in enumerate(first.deprel) if deprel == "obj"}
@@ -100,7 +100,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
 
 @pytest.mark.slow
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
-    results = heads.unpacked(heads.file_of(TINY).read_bytes())[2]
+    results = HEADS.stored(TINY)
     found = results.findings.of(Relation("det", "up"))
     assert found is not None
     layer, head = results.survey.head(found.head)

@@ -17,10 +17,11 @@ from jobs.lens_fitting import LensFitting
 from model_zoo import Engine
 from pages.masked_words.__main__ import differences, table
 from ui.precomputed import lenses
+from ui.precomputed.lenses import LENSES
+from web.process import forget
 
 PAGE = "pages/masked_words/page.py"
 TINY = "embedded/tinybert"
-LENSES = {"lens", "fitted lens"}
 
 Open = Callable[..., AppTest]
 
@@ -57,32 +58,34 @@ def fitted(app: AppTest) -> LensFitting:
     return job
 
 
-@pytest.mark.parametrize("model", lenses.MODELS)
+@pytest.mark.parametrize("model", LENSES.models)
 def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: Engine) -> None:
     known = engine.info(model)
-    found = lenses.of(known)
+    found = LENSES.of(known)
     assert found is not None
     assert (found.lens.n_layers, found.lens.width) == (known.n_layers, known.width)
     assert 1_900 < found.lens.n_masks < 2_100
     assert found.n_texts == len(lens_sentences().judging)
     for logit, fit in zip(found.logit[1:], found.fitted[1:], strict=True):
         assert fit.low < fit.mean < fit.high < logit.low
-    assert lenses.file_of(model).stat().st_size < 2e6
+    assert LENSES.file_of(model).stat().st_size < 2e6
     (lens,) = engine.mask_lens(model, "She opened the [MASK] with a key.", fitted=found.lens)
     assert lens.ranks[-1] == 1
 
 
 def test_one_of_other_weights_or_sentences_is_not_handed_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     known = engine.info(TINY)
-    assert lenses.of(replace(known, revision="sha256:000000000000")) is None
-    assert lenses.of(info(id="someone/else")) is None
-    monkeypatch.setattr(lenses, "fingerprint", lambda: "sha256:000000000000")
-    assert lenses.of(known) is None
+    assert LENSES.of(replace(known, revision="sha256:000000000000")) is None
+    assert LENSES.of(info(id="someone/else")) is None
+    forget()
+    monkeypatch.setattr(lenses, "lens_sentences", lambda: replace(lens_sentences(), judging=("It rained.",)))
+    assert LENSES.of(known) is None
+    forget()
 
 
 def test_the_check_tells_what_differs() -> None:
-    _, _, stored = lenses.unpacked(lenses.file_of(TINY).read_bytes())
-    assert list(differences(stored, stored)) == []
+    stored = LENSES.stored(TINY)
+    assert not list(differences(stored, stored))
     logit = (stored.logit[0], replace(stored.logit[1], mean=stored.logit[1].mean + 0.05))
     assert list(differences(stored, replace(stored, logit=logit))) == ["layer 1, logit lens: 0.431 nats, and was 0.381"]
     assert next(differences(stored, replace(stored, n_masks=3))).startswith("was fitted to other weights")
@@ -97,7 +100,7 @@ def test_both_lenses_are_shown_and_how_far_they_are(open_page: Open) -> None:
     app = opened(open_page, TINY)
     assert tables(app) == 2
     assert len(app.get("plotly_chart")) == 2
-    _, _, found = lenses.unpacked(lenses.file_of(TINY).read_bytes())
+    found = LENSES.stored(TINY)
     text = said(app)
     assert f"**{found.fitted[1].mean:.2f} nats**" in text
     assert f"Measured at {found.n_masks} masks of {found.n_texts} sentences" in text
@@ -132,7 +135,7 @@ def test_own_sentences_make_a_lens_of_their_own(open_page: Open) -> None:
     assert tables(app) == 2
     app.text_area(key="masked_words_lens_sentences").input("").run()
     assert tables(app) == 2  # the one of the app
-    _, _, found = lenses.unpacked(lenses.file_of(TINY).read_bytes())
+    found = LENSES.stored(TINY)
     assert f"Measured at {found.n_masks} masks" in said(app)
 
 

@@ -35,9 +35,9 @@ from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Begun, Heartbeat, Tuned
 from training.measure_quality import MeasureQuality
-from ui.precomputed import lenses
+from ui.precomputed.lenses import LENSES
 
-LENS = lenses.unpacked(lenses.file_of(DEFAULT_MODEL).read_bytes())[2].lens
+LENS = LENSES.stored(DEFAULT_MODEL).lens
 TEXT = "The cat sat on the mat because it was tired."
 PAIR = "It slept until the evening."
 MASKED = "The [MASK] sat on the [MASK]."

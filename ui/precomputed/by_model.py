@@ -1,0 +1,64 @@
+"""Results of one kind that came with the app, a compressed file a model.
+
+One is handed out only where it was made of the weights and of the sentences that there are now.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from model_zoo.types import ModelInfo
+from serving import wire
+from ui.precomputed import EMBEDDED, FOLDER
+from web.process import kept
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class ByModel(Generic[Result]):
+    """Those of some ``models``; ``kind`` ends the names of their files, and ``sentences`` gives what tells the
+    sentences from any others.
+    """
+
+    kind: str
+    models: tuple[str, ...]
+    sentences: Callable[[], str]
+
+    def of(self, info: ModelInfo) -> Result | None:
+        """The result of a model, if it holds for its weights and the sentences."""
+        if info.id not in self.models:
+            return None
+        found = _read(self.file_of(info.id))
+        return None if found is None or found[:2] != (info.revision, self.sentences()) else found[2]
+
+    def stored(self, model: str) -> Result:
+        """The result of a model, whether it holds or not."""
+        found: Result = _unpacked(self.file_of(model))[2]
+        return found
+
+    def file_of(self, model: str) -> Path:
+        """Where a model's result lies."""
+        return FOLDER / f"{model.replace('/', '-')}-{self.kind}.xz"
+
+    def packed(self, revision: str, result: Result) -> bytes:
+        """A file's content."""
+        return lzma.compress(wire.pack((revision, self.sentences(), result)), preset=9)
+
+
+def _unpacked(file: Path) -> tuple[str, str, Any]:
+    """The revision, the sentences' fingerprint, the result."""
+    found: tuple[str, str, Any] = wire.unpack(lzma.decompress(file.read_bytes()))
+    return found
+
+
+@kept(most=4 * len(EMBEDDED))
+def _read(file: Path) -> tuple[str, str, Any] | None:
+    try:
+        return _unpacked(file)
+    except (OSError, wire.BadMessage):  # what another version of the app has left
+        return None
