@@ -62,13 +62,13 @@ WORDS: dict[Measure, Words] = {
         "encoder, nor for families that are not known part by part.",
     ),
 }
+ABOUT = "“Show” says what is looked at:\n\n" + "\n".join(f"- **{of.title}**. {of.about}" for of in WORDS.values())
 SHOW: Field[Measure] = Field("show", "weights", one_of("what is shown", {name: of.title for name, of in WORDS.items()}))
 
 
 def ask() -> Measure:
     """The switch, in a line of controls."""
-    help = "\n".join(f"- **{of.title}**: {of.about}" for of in WORDS.values())
-    chosen: Measure = st.selectbox("Show", **SHOW.bound, help=help, width=260)
+    chosen: Measure = st.selectbox("Show", **SHOW.bound, width=250)
     return chosen
 
 

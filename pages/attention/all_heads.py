@@ -9,7 +9,7 @@ from analysis.thumbnails import Thumbnails, thumbnails
 from pages.attention import filters, grid, heads, sinks
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import SWITCH, Field, View, lit_words, notes, save, widgets
+from ui import SWITCH, Field, View, lit_words, notes, save, show, widgets
 from web.engine import engine
 
 STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")
@@ -97,7 +97,7 @@ VIEW = View(
     "head.",
     "Words are shaded by the attention that the chosen head gives them from the word you point at. In the pictures "
     "rows are queries and columns keys; there is a small picture for every head of every layer, and the chosen one "
-    "is large.",
+    "is large.\n\n" + show.ABOUT,
     fields=(STRETCH,),
     needs=("attention",),
     tab=10,

@@ -345,7 +345,7 @@ VIEW = View(
     more="Rows are queries, columns keys. Pieces are merged into words: summed over the keys of a word, averaged "
     f"over its queries. The last column, “{REST}”, is the rest of each row's 100%.\n\nA model without a layer of "
     "its own shows the one at the same relative depth as in the first model; clear the box to return to "
-    "that.\n\n" + notes.CAUTION,
+    f"that.\n\n{show.ABOUT}\n\n{notes.CAUTION}",
     fields=(LAYER, HEAD, SHOW, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
     tab=5,
     terms=("attention weight", "ALTI", "value zeroing"),

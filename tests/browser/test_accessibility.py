@@ -19,7 +19,7 @@ from pages import PAGES
 
 Views = Callable[..., Iterator[tuple[Page, PageView]]]
 SERIOUS = ("serious", "critical")
-TABS_TO_THE_FIRST_WORD = 34
+TABS_TO_THE_FIRST_WORD = 35
 SEEN = 100  # pixels that have to change where something gets the focus
 ACTIVE = """(() => {
     let element = document.activeElement;
