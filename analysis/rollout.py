@@ -14,8 +14,8 @@ def rollout(shown: Shown, first: int = 0, last: int | None = None) -> FloatArray
 
     Row i says how the token i leaving ``last`` draws on the tokens entering ``first``; rows sum to 1. Per layer, A is
     the mean of what is ``shown`` over heads, rows scaled to sum 1, and Â = 0.5 A + 0.5 I, the half for the residual
-    stream; the result is Â_last · ... · Â_first (Abnar & Zuidema 2020). Where A is of the whole block, the residual
-    stream is in it already, and Â = A.
+    stream; the result is Â_last · ... · Â_first (Abnar & Zuidema 2020). Where the maps are
+    ``of_block``, Â is A.
 
     For a decoder this follows its self-attention alone: what comes in from the encoder is left out.
 
