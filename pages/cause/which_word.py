@@ -161,7 +161,8 @@ def _sum(name: str, attribution: Attribution) -> str:
     others = "special tokens" if attribution.position is None else "special tokens and the mask"
     return (
         f"{_TITLES[name]} splits the target’s logit ({signed(whole)}, {beside}): {of_words} from the words, "
-        f"{of_others} from {others}, {of_biases} from biases, within {missed:.1g}. Attention weights are frozen."
+        f"{of_others} from {others}, {of_biases} from biases; the sum misses it by {missed:.4f}. Attention weights are "
+        "frozen: what a word does by steering attention is left out."
     )
 
 
