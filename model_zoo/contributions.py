@@ -24,7 +24,7 @@ from model_zoo.types import MOST_ZEROED, ContributionMeasure, Encoding, LayerCon
 
 # Pairs of tokens whose vectors are in memory at a time: what a processor's cache holds, of vectors and of all that a
 # feed-forward block makes of them.
-_PAIRS_GIVEN = 512
+_PAIRS_GIVEN = 1024
 _PAIRS_ZEROED = 2048
 
 # Squared lengths, as shares of that of the vector a value is taken from, and of the row's largest: what is less than
@@ -135,7 +135,7 @@ def _shares(layer: _Layer, measure: ContributionMeasure) -> torch.Tensor:
         weights, own = weights * factor, own * factor
     values = layer.given(output)
     target = left if measure == "ALTI" else torch.zeros_like(left)
-    distances = torch.empty(n, n, device=own.device)
+    lengths = torch.empty(n, n, device=own.device)  # keys, queries
     room = torch.empty(max(1, _PAIRS_GIVEN // n), *own.shape, device=own.device)
     for first in range(0, n, len(room)):
         keys, given = slice(first, first + len(room)), room[: n - first]
@@ -144,11 +144,9 @@ def _shares(layer: _Layer, measure: ContributionMeasure) -> torch.Tensor:
         torch.baddbmm(target.expand(len(given), -1, -1), weights[keys], values[keys], beta=-1, out=given)
         given.diagonal(first, 0, 1).add_(own[keys].T)
         # In place, which takes half the time of torch's norms.
-        lengths = given.abs_().sum(dim=-1) if measure == "ALTI" else given.square_().sum(dim=-1).sqrt_()
-        distances[:, keys] = lengths.T
-    if measure == "ALTI":
-        distances = (target.abs().sum(dim=-1, keepdim=True) - distances).clamp(min=0)
-    return torch.nn.functional.normalize(distances, p=1, dim=-1)
+        torch.sum(given.abs_() if measure == "ALTI" else given.square_(), dim=-1, out=lengths[keys])
+    found = (target.abs().sum(dim=-1) - lengths).clamp(min=0) if measure == "ALTI" else lengths.sqrt()
+    return torch.nn.functional.normalize(found.T, p=1, dim=-1)
 
 
 def _zeroed(layer: _Layer) -> torch.Tensor:
