@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import streamlit as st
 
@@ -16,8 +17,8 @@ from web.engine import engine
 @dataclass(frozen=True, slots=True)
 class Words:
     """``title`` is what the switch calls a measure, ``what`` what its numbers are on a colour bar, ``number`` one of
-    them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, whether it belongs to
-    heads or layers, and where it is not there.
+    them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, and whether of heads or
+    layers, and ``lacks`` where it is not there.
     """
 
     title: str
@@ -25,7 +26,10 @@ class Words:
     number: str
     says: Says
     about: str
+    lacks: str = ""
 
+
+_UNKNOWN: Final = "for models with a decoder beside an encoder, nor for families that are not known part by part."
 
 WORDS: dict[Measure, Words] = {
     "weights": Words(
@@ -33,36 +37,39 @@ WORDS: dict[Measure, Words] = {
         "attention weight",
         "weight",
         "attends",
-        "Of a head: how it divides the attention of each token.",
+        "For each head: how it divides the attention of each token.",
     ),
     "value-weighted": Words(
         "Weights × values",
         "‖αf(x)‖",
         "‖αf(x)‖",
         "takes",
-        "Of a head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020); rows "
-        "do not sum to 100%. Not for models whose values are not known.",
+        "For each head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020). "
+        "Rows do not sum to 100%.",
+        "Not for models whose values are not known.",
     ),
     "ALTI": Words(
         "Contributions (ALTI)",
         "contribution (ALTI)",
         "contribution",
         "takes",
-        "Of a layer, all heads with the residual stream: the share of each token in a token's vector after attention "
-        "(ALTI, Ferrando et al. 2022). Not for models with a decoder beside an encoder, nor for families that are not "
-        "known part by part.",
+        "For each layer, all heads and the residual stream together: how much of a token’s vector after attention came "
+        "from each token (ALTI, Ferrando et al. 2022).",
+        f"Not {_UNKNOWN}",
     ),
     "value zeroing": Words(
         "Value zeroing",
         "value zeroing, cosine distance",
         "distance",
         "changes",
-        "Of a layer, all heads together: how far a token's new vector turns (cosine distance) when another's value is "
-        f"set to zero (Mohebbi et al. 2023). Up to {MOST_ZEROED} tokens; not for models with a decoder beside an "
-        "encoder, nor for families that are not known part by part.",
+        "For each layer, all heads together: how far the vector of a token turns (cosine distance) when the value of "
+        "another token is set to zero (Mohebbi et al. 2023).",
+        f"Up to {MOST_ZEROED} tokens. Not {_UNKNOWN}",
     ),
 }
-ABOUT = "“Show” says what is looked at:\n\n" + "\n".join(f"- **{of.title}**. {of.about}" for of in WORDS.values())
+ABOUT: Final = "“Show” says what is looked at:\n\n" + "\n".join(
+    f"- **{of.title}**. {of.about} {of.lacks}".rstrip() for of in WORDS.values()
+)
 SHOW: Field[Measure] = Field("show", "weights", one_of("what is shown", {name: of.title for name, of in WORDS.items()}))
 
 
