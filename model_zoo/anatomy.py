@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from model_zoo import running
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
@@ -81,6 +81,19 @@ def _why_not(loaded: LoadedModel) -> str:
         f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part. Its vectors after "
         "each layer and its attention are shown; choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2 for every step."
     )
+
+
+def parts_of(loaded: LoadedModel, so: str, instead: str = "Choose") -> Parts:
+    """Where a model keeps the parts of its layers. Raises NotSupported where nobody has said: ``so`` is what cannot be
+    had then, and ``instead`` begins what to do.
+    """
+    parts = loaded.family.anatomy
+    if parts is None or loaded.model.config.is_encoder_decoder:
+        raise NotSupported(
+            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so {so}. "
+            f"{instead} BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
+        )
+    return parts
 
 
 def _without_attention(loaded: LoadedModel, text: str, text_pair: str | None, layer: int) -> Anatomy:

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from model_zoo import running
-from model_zoo.anatomy import inside
+from model_zoo.anatomy import inside, parts_of
 from model_zoo.capture import as_array
-from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.errors import InvalidInput
 from model_zoo.fair_queue import give_way
 from model_zoo.families.rule import Parts
 from model_zoo.loading import LoadedModel
@@ -34,13 +34,7 @@ _RUN, _RUN_OF_ROW = 1e-5, 1e-3
 
 def contribute(loaded: LoadedModel, encoding: Encoding, measure: ContributionMeasure) -> LayerContributions:
     """The contributions of a text that was encoded before. Raises as ``questions.contribute`` says."""
-    parts = loaded.family.anatomy
-    if parts is None or loaded.model.config.is_encoder_decoder:
-        raise NotSupported(
-            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so what a token "
-            "takes from others through a whole layer cannot be computed. Choose BERT, DistilBERT, RoBERTa, ModernBERT "
-            "or GPT-2."
-        )
+    parts = parts_of(loaded, "what a token takes from others through a whole layer cannot be computed")
     if measure == "value zeroing" and len(encoding) > MOST_ZEROED:
         raise InvalidInput(
             f"The text has {len(encoding):,} tokens. Value zeroing runs every layer once for each of them, so it takes "

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from model_zoo import running
-from model_zoo.anatomy import OneLayer, embeddings, inside, matrix, numbers
-from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.anatomy import OneLayer, embeddings, inside, matrix, numbers, parts_of
+from model_zoo.errors import InvalidInput
 from model_zoo.families.rule import Parts
 from model_zoo.interventions.frozen import frozen
 from model_zoo.interventions.reading import Reader, reader
@@ -34,12 +34,7 @@ def decompose(loaded: LoadedModel, question: Decompose) -> Decomposition:
         raise InvalidInput(
             "Only the logit of a token can be written as a sum. Ask for the prediction at a mask, or after a text."
         )
-    parts = loaded.family.anatomy
-    if parts is None or loaded.model.config.is_encoder_decoder:
-        raise NotSupported(
-            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its "
-            "prediction cannot be written as their sum. Choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
-        )
+    parts = parts_of(loaded, "its prediction cannot be written as their sum")
     read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
     run = running.attend_tokens(loaded, read.encoding, states_of=True)
     stream = _stream(loaded, parts, run, read.row)

@@ -15,15 +15,12 @@ from typing import Any
 import torch
 
 from model_zoo import capture
-from model_zoo.anatomy import inside
+from model_zoo.anatomy import inside, parts_of
 from model_zoo.capture import as_array
-from model_zoo.errors import NotSupported
-from model_zoo.families.rule import Parts
 from model_zoo.interventions.editing import Editor
 from model_zoo.interventions.frozen import frozen
 from model_zoo.interventions.layerwise import LayerwiseRun, keeping_gradients
 from model_zoo.interventions.reading import Reader
-from model_zoo.loading import LoadedModel
 from model_zoo.types import FloatArray
 
 
@@ -34,7 +31,8 @@ def decompx(read: Reader, wanted: Callable[[torch.Tensor], torch.Tensor]) -> tup
     Raises NotSupported where the layers are not known part by part.
     """
     loaded = read.loaded
-    parts = _parts(loaded)
+    so = "its prediction cannot be followed back through them"
+    parts = parts_of(loaded, so, "Choose another method, or")
     with keeping_gradients():
         with torch.no_grad():
             run = LayerwiseRun(loaded, [read.encoding])
@@ -47,17 +45,6 @@ def decompx(read: Reader, wanted: Callable[[torch.Tensor], torch.Tensor]) -> tup
         of_states, of_biases = torch.autograd.grad(whole, (entered, biases))
         scores = as_array((of_states.double() * entered.double()).sum(dim=-1)[0])
         return scores, float(of_biases), float(whole.detach())
-
-
-def _parts(loaded: LoadedModel) -> Parts:
-    parts = loaded.family.anatomy
-    if parts is None or loaded.model.config.is_encoder_decoder:
-        raise NotSupported(
-            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its prediction "
-            "cannot be followed back through them. Choose another method, or BERT, DistilBERT, RoBERTa, ModernBERT or "
-            "GPT-2."
-        )
-    return parts
 
 
 def _halved(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:

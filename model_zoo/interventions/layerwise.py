@@ -12,7 +12,7 @@ import torch
 from transformers.modeling_outputs import BaseModelOutput
 
 from model_zoo import capture
-from model_zoo.errors import NotSupported
+from model_zoo.anatomy import parts_of
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
@@ -204,12 +204,7 @@ def _rows_of(value: Any, rows: int) -> Any:
 
 def block_paths(loaded: LoadedModel) -> dict[Block, str]:
     """Where whole blocks end inside of a layer. Raises NotSupported where nobody has said."""
-    parts = loaded.family.anatomy
-    if parts is None:
-        raise NotSupported(
-            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so whole blocks "
-            "cannot be switched off. Switch heads off, or choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
-        )
+    parts = parts_of(loaded, "whole blocks cannot be switched off", "Switch heads off, or choose")
     return {"attention": parts.output, "feed_forward": parts.outer}
 
 
