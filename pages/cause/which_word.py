@@ -309,8 +309,7 @@ VIEW = View(
     "words",
     "Which word drives it?",
     draw,
-    "Up to ten methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
-    "faithful?",
+    "Up to ten methods say which words the prediction depends on. Do they agree, and which is faithful?",
     more="Each method gives every word a score. To see which one to believe, words are hidden in each method’s "
     "order, and P of the target is tracked (Samek et al. 2017; Petsiuk et al. 2018); punctuation stays. Hiding "
     "words makes unnatural (out-of-distribution) texts, so the curves measure how a method does in this test. A "
@@ -320,5 +319,5 @@ VIEW = View(
     "this test, on this sentence; it does not show how the model reaches its prediction.",
     fields=(MEASURE, WAY),
     tab=30,
-    terms=("feature attribution", "gradient × input", "integrated gradients", "faithfulness"),
+    terms=("feature attribution", "gradient × input", "integrated gradients", "DecompX", "faithfulness"),
 )
