@@ -174,9 +174,9 @@ Deno.test("partners are named by their mean over the heads that are on", () => {
   );
 });
 
-Deno.test("the note counts lines with a comma and names the faintest weight", () => {
+Deno.test("the note counts lines with a comma and names the faintest number", () => {
   const data = { queries: Array(40), keys: Array(50), scale: 0.5 };
-  equal(counted(data, BOTH, { length: 1234 }), "1,234 of 4,000 lines, weight 0.01 and more.");
+  equal(counted(data, BOTH, { length: 1234 }), "1,234 of 4,000 lines, 0.01 and more.");
 });
 
 Deno.test("arrow keys move along a column and to the other, never beyond", () => {

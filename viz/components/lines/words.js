@@ -62,10 +62,10 @@ export function described(data, mean, token) {
   return `${name}, ${token.side}, ${VERBS[data.says][token.side]}: ${partners.join(", ") || "none"}`;
 }
 
-// How many lines are drawn of those that there are, and from which weight on.
+// How many lines are drawn of those that there are, and from which number on.
 export function counted({ queries, keys, scale }, on, lines) {
   const all = on.filter(Boolean).length * queries.length * keys.length;
   const weakest = decimal((FAINTEST / 255) * scale, scale / 4);
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
-  return `${drawn} of ${possible} lines, weight ${weakest} and more.`;
+  return `${drawn} of ${possible} lines, ${weakest} and more.`;
 }
