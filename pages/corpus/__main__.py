@@ -7,7 +7,6 @@ more than 0.001, or how often a best head is right by more than 0.02.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -20,6 +19,7 @@ from analysis.corpus.results import Results
 from analysis.corpus.survey import NAMES, NUMBERS
 from jobs.surveying import Surveying
 from model_zoo import DEFAULT_MODEL, Engine
+from ui.precomputed import command
 from ui.precomputed.heads import HEADS
 
 
@@ -75,27 +75,18 @@ def _percent(share: Share) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m pages.corpus", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh run has otherwise")
-    parser.add_argument("--table", action="store_true", help="print the relations of the bundled BERT")
-    chosen = parser.parse_args(arguments)
-    if chosen.table:
-        sys.stdout.write(table(HEADS.stored(DEFAULT_MODEL)) + "\n")
-        return 0
-    check: bool = chosen.check
-    engine, status = Engine("cpu"), 0
-    for model in HEADS.models:
-        results, file = measured(engine, model), HEADS.file_of(model)
-        if not check:
-            file.write_bytes(HEADS.packed(engine.revision(model), results))
-            sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
-            continue
-        found = list(differences(HEADS.stored(model), results))
-        sys.stdout.write("".join(f"{model}: {line}\n" for line in found) or f"{model}: as stored\n")
-        status = 1 if found else status
-    engine.close()
-    return status
+    """The command; returns its exit status."""
+    return command.run(
+        "pages.corpus",
+        __doc__,
+        arguments,
+        HEADS.models,
+        file_of=HEADS.file_of,
+        make=measured,
+        content=lambda engine, model, results: HEADS.packed(engine.revision(model), results),
+        changed=lambda model, results: (f": {line}" for line in differences(HEADS.stored(model), results)),
+        table=lambda: table(HEADS.stored(DEFAULT_MODEL)),
+    )
 
 
 if __name__ == "__main__":

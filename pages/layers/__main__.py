@@ -6,7 +6,6 @@ more than processors do: see the tolerances below.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import sys
@@ -31,7 +30,7 @@ from model_zoo import Engine
 from model_zoo.registry import UNTRAINED
 from pages.layers import fields
 from training.measure_quality import MeasureQuality
-from ui.precomputed import EMBEDDED, PARTS, file_of, heldout_fingerprint, packed, packed_trees
+from ui.precomputed import EMBEDDED, PARTS, command, file_of, heldout_fingerprint, packed, packed_trees
 
 # Processors round differently, which moves a probability by less than a thousandth and, rarely, an item to the other
 # side: three of the 120 that judge a probe, three of 300 pairs, three of about 100 replaced or kept tokens. An item
@@ -155,23 +154,23 @@ def _probabilities(examples: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m pages.layers", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh run has otherwise")
-    check: bool = parser.parse_args(arguments).check
-    engine, status = Engine("cpu"), 0
-    for model in EMBEDDED:
-        text, file = measured(engine, model), file_of(model)
-        if not check:
-            file.write_text(text, encoding="utf-8")
-            sys.stdout.write(f"{model}: {len(text.encode()) / 1000:,.0f} kB written to {file}\n")
-            continue
+    """The command; returns its exit status."""
+
+    def changed(model: str, text: str) -> Iterator[str]:
+        file = file_of(model)
         stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
-        found = list(differences(stored, json.loads(text)))
-        sys.stdout.write("".join(f"{model}{line}\n" for line in found) or f"{model}: as stored\n")
-        status = 1 if found else status
-    engine.close()
-    return status
+        return differences(stored, json.loads(text))
+
+    return command.run(
+        "pages.layers",
+        __doc__,
+        arguments,
+        EMBEDDED,
+        file_of=file_of,
+        make=measured,
+        content=lambda _, __, text: text.encode(),
+        changed=changed,
+    )
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ the final prediction differs by more than 0.02 nats.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
 from analysis.lens_fit import Distance, JudgedLens
 from jobs.lens_fitting import LensFitting
 from model_zoo import Engine
+from ui.precomputed import command
 from ui.precomputed.lenses import LENSES
 
 
@@ -59,27 +59,18 @@ def _written(distance: Distance) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m pages.masked_words", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh fit has otherwise")
-    parser.add_argument("--table", action="store_true", help="print the distances that are stored")
-    chosen = parser.parse_args(arguments)
-    if chosen.table:
-        sys.stdout.write(table() + "\n")
-        return 0
-    check: bool = chosen.check
-    engine, status = Engine("cpu"), 0
-    for model in LENSES.models:
-        found, file = fitted(engine, model), LENSES.file_of(model)
-        if not check:
-            file.write_bytes(LENSES.packed(found.lens.revision, found))
-            sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
-            continue
-        told = list(differences(LENSES.stored(model), found))
-        sys.stdout.write("".join(f"{model}: {line}\n" for line in told) or f"{model}: as stored\n")
-        status = 1 if told else status
-    engine.close()
-    return status
+    """The command; returns its exit status."""
+    return command.run(
+        "pages.masked_words",
+        __doc__,
+        arguments,
+        LENSES.models,
+        file_of=LENSES.file_of,
+        make=fitted,
+        content=lambda engine, model, found: LENSES.packed(engine.revision(model), found),
+        changed=lambda model, found: (f": {line}" for line in differences(LENSES.stored(model), found)),
+        table=table,
+    )
 
 
 if __name__ == "__main__":

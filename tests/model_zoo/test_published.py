@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 from model_zoo import Engine, registry, sources
 from model_zoo.by_transformers import Plain
 from model_zoo.errors import NotDownloaded
+from model_zoo.families import family_of
 
 LISTED = {model.hub_id: model for model in registry.MODELS.values() if model.hub_id is not None}
 # Once as the hub has it, and where the hub has an offer to its owner, once more without that.
@@ -73,6 +74,8 @@ def test_a_published_model_is_downloaded_and_computes_what_its_weights_say(
             found = engine.encoded_states(hub_id, [(text, pair) if pair else text], layers=range(len(states)))
             for layer, expected in enumerate(states):
                 np.testing.assert_allclose(found[0].states[layer], expected, atol=1e-4, err_msg=str(layer))
+        if family_of(info.family).anatomy is not None:
+            np.testing.assert_allclose(engine.contributions(hub_id, TEXT).maps.sum(axis=-1), 1, atol=1e-5)
         wanted = {name for name in hub.requests if name.startswith("GET") and "/resolve/" in name}
         assert not [name for name in wanted if name.rsplit("/", 1)[-1] in published.layout.beside]
     finally:

@@ -19,6 +19,7 @@ from model_zoo import Engine, heldout, sources
 from pages.layers import __main__ as command
 from pages.layers import fields
 from ui import precomputed
+from ui.precomputed.command import run as run_command
 from web import process
 
 ANEW = "what comes with the app is out of date: run python -m pages.layers"
@@ -245,3 +246,30 @@ def test_a_task_that_cannot_be_probed_stops_the_command(engine: Engine, monkeypa
     monkeypatch.setattr(fields.SENTENCES, "default", 3)
     with pytest.raises(ValueError, match="sentence_length cannot be probed on embedded/bilstm"):
         command.measured(engine, "embedded/bilstm")
+
+
+def test_the_command_writes_checks_and_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One file a model; a check writes nothing, and its exit status tells a difference."""
+
+    def run(value: str, *arguments: str) -> int:
+        return run_command(
+            "pages.some",
+            "What it does.",
+            arguments,
+            ("a", "b"),
+            file_of=lambda model: tmp_path / model,
+            make=lambda _, model: f"{model}{value}",
+            content=lambda _, __, made: made.encode(),
+            changed=lambda model, made: [f" was {old}"] if (old := (tmp_path / model).read_text()) != made else [],
+            table=lambda: "| a table |",
+        )
+
+    assert run("1") == 0
+    assert [(tmp_path / model).read_text() for model in "ab"] == ["a1", "b1"]
+    assert run("1", "--check") == 0
+    capsys.readouterr()
+    assert run("2", "--check") == 1
+    assert capsys.readouterr().out == "a was a1\nb was b1\n"
+    assert (tmp_path / "a").read_text() == "a1"
+    assert run("3", "--table") == 0
+    assert capsys.readouterr().out == "| a table |\n"
