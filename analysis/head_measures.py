@@ -166,10 +166,14 @@ class Counted:
         return Sums(sums, counts, np.array(chance), by_value)
 
     def _visible(self, visible: npt.NDArray[np.bool_]) -> _Seen:
-        """What follows from which keys a layer's queries may see, (texts, n, m); mostly the same for all layers."""
-        if self._seen is None or not np.array_equal(self._seen[0], visible):
-            self._seen = visible, self._of_visible(visible)
-        return self._seen[1]
+        """What follows from which keys a layer's queries may see, (texts, n, m); mostly the same for all layers.
+
+        What was found last is read once: another thread may put what it found of another layer in its place.
+        """
+        last = self._seen
+        if last is None or not np.array_equal(last[0], visible):
+            self._seen = last = visible, self._of_visible(visible)
+        return last[1]
 
     def _of_visible(self, visible: BoolArray) -> _Seen:
         n_texts, n, m = visible.shape

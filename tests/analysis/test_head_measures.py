@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from analysis.head_measures import SHARES, special_names
+from analysis.head_measures import SHARES, Marks, counted_keys, special_names
 from analysis.heads import head_table
 
 # [CLS] a b [SEP]; only the rows of a and b count.
@@ -206,3 +206,26 @@ def test_cross_attention_has_the_measures_that_mean_something_by_hand() -> None:
     np.testing.assert_allclose(measures.entropy, [1.5, np.log2(5)], atol=1e-6)
     assert table.n_queries == 2
     assert table.labels[1] == "broad"
+
+
+def test_layers_measured_side_by_side_do_not_see_each_others_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads measure layers of which one lets tokens see fewer keys (ModernBERT's windows): each gets its own
+    numbers, whenever the other comes in between.
+    """
+    encodings = [make_encoding("a b c d")]
+    marks = Marks.of(encodings, [None], [None])
+    n = len(encodings[0])
+    everywhere, near = np.ones((1, n, n), dtype=bool), (np.abs(np.subtract.outer(range(n), range(n))) <= 1)[None]
+    counted = counted_keys(marks, marks)
+    expected = counted._visible(everywhere).n_visible.copy()
+    compare = np.array_equal
+
+    def the_other_comes_in(one: object, other: object) -> bool:
+        found = compare(one, other)  # type: ignore[arg-type]
+        if found:
+            monkeypatch.undo()
+            counted._visible(near)
+        return found
+
+    monkeypatch.setattr(np, "array_equal", the_other_comes_in)
+    np.testing.assert_equal(counted._visible(everywhere).n_visible, expected)
