@@ -14,7 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from jobs.worker import WORKER
 from model_zoo import tuned
-from web import logs, requests, sessions, sources, states
+from web import fragments, logs, requests, sessions, sources, states
 from web.allocator import keep_less
 from web.background import VISITS
 from web.engine import engine, warm_up
@@ -43,6 +43,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format, questions=settings().log_questions)
     requests.refuse()
+    fragments.drop_what_is_inside()
     states.hold()
     kept = sessions.keep(VISITS.at_work)
     sources.leave_alone()
