@@ -32,7 +32,7 @@ def choose(layer: int, head: int | None) -> None:
 def draw(attended: AttendedText, layer: int, number: int) -> None:
     """The words of a text, lit by a map (both from 0), the mean of its layer's heads, and the mean of all there are.
 
-    Nothing where the filter leaves no tokens: whoever draws the map says why.
+    Nothing where the filter leaves no tokens.
     """
     filtered = _filtered(attended, layer, number)
     if 0 in filtered.weights.shape:

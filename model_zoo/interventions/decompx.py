@@ -38,8 +38,8 @@ def decompx(read: Reader, wanted: Callable[[torch.Tensor], torch.Tensor]) -> tup
             run = LayerwiseRun(loaded, [read.encoding])
         entered = run.states[0].detach().requires_grad_()
         biases = torch.ones((), device=entered.device, requires_grad=True)
-        gated = [inside(loaded.encoder, parts.layer.format(number)) for number in range(run.n_layers)]
-        outer = {inside(layer, parts.outer) for layer in gated if parts.gated}
+        layers = [inside(loaded.encoder, parts.layer.format(number)) for number in range(run.n_layers)]
+        outer = {inside(layer, parts.outer) for layer in layers} if parts.gated else set()
         with frozen(loaded.model, [], noting=True, biases=biases), capture.hooked(outer, _halved, before=True):
             whole = wanted(read.logits(run.run(1, Editor(), states=entered))).sum()
         of_states, of_biases = torch.autograd.grad(whole, (entered, biases))

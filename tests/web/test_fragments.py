@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import asyncio
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.runtime.fragment import MemoryFragmentStorage
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from web import fragments
 
 VIEW, BOX, BESIDE = "view", "box in the view", "beside the view"
 
 
+async def _new_session() -> Any:
+    manager = WebsocketSessionManager(MemorySessionStorage(), MagicMock(), ScriptCache(), None)
+    name = manager.connect_session(MagicMock(), MagicMock(main_script_path="app.py"), {})
+    found: Any = manager.get_active_session_info(name)
+    return found.session
+
+
 @pytest.fixture
 def session() -> Any:
-    """What is looked at of a session: fragments that have run, and what of them was not yet sent."""
-    storage, queue = MemoryFragmentStorage(), ForwardMsgQueue()
+    """One of Streamlit's, in which fragments have run, and what of them was not yet sent."""
+    session = asyncio.run(_new_session())
+    session.flush_browser_queue()
     for name, parent in ((VIEW, None), (BOX, VIEW), (BESIDE, None)):
-        storage.register(name, lambda: None, parent_fragment_id=parent)
+        session._fragment_storage.register(name, lambda: None, parent_fragment_id=parent)
     for place, name in enumerate((VIEW, BOX, BESIDE, "")):  # the last is outside of all fragments
         message = ForwardMsg()
         message.delta.fragment_id = name
         message.delta.add_block.SetInParent()
         message.metadata.delta_path.extend([0, place])
-        queue.enqueue(message)
-    return SimpleNamespace(_browser_queue=queue, _fragment_storage=storage)
+        session._browser_queue.enqueue(message)
+    return session
 
 
 def cleared(session: Any, *running: str) -> list[str]:
     """Whose messages are left when these fragments, or the whole page, run again."""
     getattr(AppSession, fragments.CLEAR_QUEUE)(session, list(running) or None)
-    return [message.delta.fragment_id for message in session._browser_queue.flush()]
+    return [message.delta.fragment_id for message in session.flush_browser_queue()]
 
 
 @pytest.fixture
@@ -53,9 +63,8 @@ def test_what_is_inside_goes_with_what_is_around_it(session: Any, running: tuple
 
 def test_streamlit_left_to_itself_keeps_what_is_inside(session: Any) -> None:
     """Where it no longer does, there is nothing to mend."""
-    queue = session._browser_queue
-    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[VIEW])
-    assert [message.delta.fragment_id for message in queue.flush()] == [BOX, BESIDE, ""]
+    session._browser_queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[VIEW])
+    assert [message.delta.fragment_id for message in session.flush_browser_queue()] == [BOX, BESIDE, ""]
 
 
 def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
