@@ -92,7 +92,7 @@ def test_the_table_for_signing_in_is_one_that_the_app_takes() -> None:
 
         sign_in.require()
 
-    app = AppTest.from_function(script)
+    app = AppTest.from_function(script, default_timeout=60)
     app.secrets["auth"] = tomllib.loads(block("toml"))["auth"]
     app.user = {"is_logged_in": False}
     assert [button.label for button in app.run().button] == ["Sign in"]

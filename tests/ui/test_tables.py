@@ -38,7 +38,7 @@ def test_what_is_cut_is_said() -> None:
         tables.draw(pd.DataFrame({"a": ["x" * n] * 2}))
 
     def said(n: int) -> list[str]:
-        app = AppTest.from_function(page, args=(n,)).run()
+        app = AppTest.from_function(page, args=(n,), default_timeout=60).run()
         assert not app.exception
         return [each.value for each in app.caption]
 

@@ -17,7 +17,7 @@ def test_jobs_end_with_the_visit() -> None:
         st.session_state["job"] = Endless()
         desk().start(st.session_state["job"])
 
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception
     job = app.session_state["job"]
     assert job.running
@@ -47,7 +47,7 @@ def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
             if job.running:
                 watch(job)
 
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception
     one, other = app.session_state["jobs"]
     app.button(key="stop Other").click().run()
