@@ -224,9 +224,9 @@ def query() -> dict[str, str]:
     }
 
 
-def whole() -> str:
-    """The address that restores the page on screen, from the server's name on; "" where the server does not know it."""
-    here, query_ = str(st.context.url or "").partition("?")[0], urlencode(query())
+def whole(parameters: Mapping[str, str]) -> str:
+    """The address of the page on screen with these, from the server's name on; "" where the server does not know it."""
+    here, query_ = str(st.context.url or "").partition("?")[0], urlencode(parameters)
     return f"{here}?{query_}" if here and query_ else here
 
 

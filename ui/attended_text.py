@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 
 from analysis.filters import Filter, Filtered, apply_filter
 from analysis.shown import OF_HEADS, Measure, Shown
 from model_zoo.types import AttentionRun, FloatArray, Stack
-from ui import show
+from ui import as_python, show
 from web.engine import engine
 
 LONGEST = 1024  # tokens: what a browser can show
@@ -62,6 +63,28 @@ class AttendedText:
     def filtered(self, weights: FloatArray) -> Filtered:
         """The filter applied to weights (..., n, m) of the run's tokens."""
         return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
+
+    def put_python(self, maps: str, shows: Callable[[], FloatArray], *, imports: Sequence[str] = ()) -> None:
+        """Put lines here that compute ``maps`` (..., n, m), an expression of ``run`` and ``shown``, and filter them."""
+        stack = None if self.stack == "encoder" else self.stack
+        lines = [f"run = engine.attend({as_python.arguments(self.model, self.text, self.pair, stack=stack)})"]
+        needed = [*imports]
+        if "shown" in maps:
+            name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "OfLayers")
+            needed.append(f"from analysis.shown import {name}")
+            asked = as_python.arguments(self.model, self.text, self.pair, measure=self.measure)
+            of = "run" if name != "OfLayers" else f"engine.contributions({asked})"
+            lines.append(f"shown = {name}({of})")
+        if self.filter == Filter():
+            lines.append(f"numbers = {maps}")
+        else:
+            chosen = {one.name: getattr(self.filter, one.name) for one in fields(Filter)}
+            changed = {name: value for name, value in chosen.items() if value != getattr(Filter(), name)}
+            keys = ", run.key_encoding" if self.stack == "cross" else ""
+            needed.append("from analysis.filters import Filter, apply_filter")
+            lines.append(f"kept = Filter({as_python.arguments(**changed)})")
+            lines.append(f"numbers = apply_filter(run.encoding, {maps}, kept{keys}).weights")
+        as_python.put("\n".join(lines), shows, imports=needed)
 
     def called(self, layer: int, number: int) -> str:
         """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""

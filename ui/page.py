@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import streamlit as st
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, lesson_links, notes, page_frame, room, save, tuned
+from ui import address, as_python, browser, lesson_links, notes, page_frame, room, save, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
@@ -194,6 +194,7 @@ def _switch(page: Page[Any]) -> None:
 
 def _show(page: Page[Any], view: View[Any], scene: Any) -> None:
     save.clear(view.title, view.about, (*page.fields, *view.fields))
+    as_python.clear()
     with failures_as_messages():
         if not lacking(scene, view.needs):
             view.draw(scene)
@@ -223,9 +224,11 @@ def _link(page: Page[Any], left_out: str) -> None:
         room.show(page.name, page.all_fields)
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to take away"):
         save.box()
-        browser.copy_link({name: value for name, value in address.query().items() if name != room.ROOM.name})
+        as_python.box()
+        save.citation_box()
+        browser.copy_link(room.query())
         what = "what is chosen" if left_out else "what you see"
         if address.publish():
             said = f"This page's link restores {what}."

@@ -280,6 +280,16 @@ def live(draw: Callable[..., None]) -> Callable[..., Any]:
     return fragment(drawn, run_every=SECONDS_BETWEEN_LOOKS)
 
 
+def query() -> dict[str, str]:
+    """The parameters of the address that restores the page on screen, for whoever is in no room."""
+    return {name: value for name, value in address.query().items() if name != ROOM.name}
+
+
+def link() -> str:
+    """That address, from the server's name on; "" where the server does not know it."""
+    return address.whole(query())
+
+
 def line(*, own: bool) -> None:
     """What stands above a page in a room: for a student whose room it is, and a way out; for a teacher, who is there.
     ``own``: the page has a place of its own for what a teacher needs.

@@ -16,7 +16,7 @@ import streamlit as st
 
 from analysis.export import COUNTING, CSV_NOTE, named, origin_of, table_to_csv
 from model_zoo.errors import ModelZooError
-from ui import address, widgets
+from ui import address, cite, room, widgets
 from ui.component import component
 from ui.field import SWITCH, Field, one_of, within
 from ui.messages import fragment
@@ -263,9 +263,22 @@ def _about(shelf: _Shelf, one: _Picture, several: bool) -> dict[str, str]:
         **{name: value[:_LONGEST] for name, value in _values().items()},
         "revision": ", ".join(revisions.values()),
         "counting": COUNTING,
-        "app": f"Inside BERT {versions()['version']}",
-        "link": address.whole(),
+        "app": f"{cite.APP} {versions()['version']}",
+        "link": room.link(),
     }
+
+
+def citation_box() -> None:
+    """The box that says how to cite what is on the screen when it is opened."""
+    fragment(_citation_box)()
+
+
+def _citation_box() -> None:
+    with st.popover("Cite", icon=":material/format_quote:", width="content", key="cite", on_change="rerun") as opened:
+        if opened.open:
+            shown = _shelf()
+            version = versions()["version"]
+            cite.show(cite.Citation(address.title(), shown.title, _revisions(), version, cite.today(), room.link()))
 
 
 def model(label: str, id_: str, name: str, help: str) -> None:

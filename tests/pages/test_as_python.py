@@ -1,0 +1,98 @@
+"""What every view gives as Python, found by itself: the lines run, and their numbers are those on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import model_zoo
+from model_zoo import Engine
+from pages import PAGES
+from ui import as_python
+from ui.page import Page, View
+
+VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
+
+# Views that give no lines yet.
+PENDING = {
+    (page.name, view.name)
+    for page in PAGES
+    for view in page.views
+    if (page.name, view.name) not in {("attention", "grid")}
+}
+
+# Views that show the numbers of a long job by default: there a smaller one is looked at, by these fields.
+SMALLER: dict[tuple[str, str], dict[str, str]] = {}
+
+NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
+PAIR = "Cold air came into the room."
+
+# Addresses with other settings than the defaults.
+OTHERS: list[tuple[str, dict[str, str]]] = [
+    ("attention", {"layer": "2", "head": "4", "text": NASTY}),
+    ("attention", {"text": NASTY, "pair": PAIR, "words": "1", "hide": "1", "scale": "1", "threshold": "0.1"}),
+    ("attention", {"show": "value-weighted", "layer": "3", "head": "2", "top": "3"}),
+    ("attention", {"show": "ALTI", "layer": "3", "pair": PAIR}),
+    ("attention", {"show": "value zeroing", "layer": "2"}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_a_view_gives_lines_that_compute_what_it_shows(
+    page: Page[Any], view: View[Any], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (page.name, view.name) in PENDING:
+        pytest.skip("no lines yet")
+    app = open_page(page.path, view=view.name, **SMALLER.get((page.name, view.name), {}))
+    compute_what_is_shown(app, engine, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "query"), OTHERS, ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
+)
+def test_lines_hold_what_was_chosen(
+    name: str, query: dict[str, str], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (page,) = [page for page in PAGES if page.name == name]
+    compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
+
+
+def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the lines part by part, with the engine of the session in the place of a new one."""
+    assert not app.exception
+    assert not app.error
+    monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
+    parts: dict[str, as_python.Part] = app.session_state[as_python.PARTS]
+    assert parts
+    found: dict[str, Any] = {}
+    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), found)
+    for part in parts.values():
+        exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), found)
+        equal(found.pop("numbers"), part.shows())
+    code = as_python.script(parts)
+    assert not any(
+        f"{room}." in line or f"{room} " in line
+        for room in ("streamlit", "pages")
+        for line in code.splitlines()
+        if "import" in line
+    )
+    compile(code, "the whole", "exec")
+
+
+def equal(computed: npt.NDArray[Any] | pd.DataFrame, shown: npt.NDArray[Any] | pd.DataFrame) -> None:
+    assert type(computed) is type(shown)
+    if isinstance(shown, pd.DataFrame):
+        pd.testing.assert_frame_equal(
+            computed.reset_index(drop=True), shown.reset_index(drop=True), rtol=1e-5, atol=1e-5
+        )
+    else:
+        assert computed.size
+        np.testing.assert_allclose(computed, shown, rtol=1e-5, atol=1e-5)

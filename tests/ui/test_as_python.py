@@ -1,0 +1,56 @@
+"""Lines as Python: how values are written, and how parts become one script."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+import pytest
+
+from ui.as_python import Part, arguments, literal, script
+
+VALUES = [
+    "plain",
+    'with "double"',
+    "with 'single'",
+    "both \" and '",
+    "back\\slash and\nnew line",
+    "naïve 🙂 \u2028 \ud800",
+    ("a", 'b"'),
+    ("one",),
+    (),
+    ["x", (1, 2)],
+    [(0, 3), (2, 8)],
+    0.1,
+    True,
+    None,
+    7,
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_value_is_read_back_as_it_was(value: object) -> None:
+    assert ast.literal_eval(literal(value)) == value
+
+
+def test_texts_stand_in_double_quotes_as_everywhere_in_the_project() -> None:
+    assert literal("it's") == '"it\'s"'
+    assert literal("plain") == '"plain"'
+    assert literal('"') == "'\"'"
+
+
+def test_arguments_that_are_none_are_left_out_where_they_can_be() -> None:
+    assert arguments("m", "a", None) == '"m", "a"'
+    assert arguments("m", None, 3, top=None, k=2) == '"m", None, 3, k=2'
+    assert arguments() == ""
+
+
+def test_parts_become_one_script() -> None:
+    parts = {
+        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from analysis.shown import A")),
+        "the second": Part("numbers = A(engine)", lambda: np.zeros(3), ("from analysis.shown import A",)),
+    }
+    assert script(parts) == (
+        "import numpy as np\n\nfrom analysis.shown import A\nfrom model_zoo import Engine\n\n"
+        "engine = Engine()\nnumbers = np.zeros(3)\n\n# the second\nnumbers = A(engine)\n"
+    )

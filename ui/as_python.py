@@ -1,0 +1,111 @@
+"""The view on the screen as lines of Python that compute the same numbers, to copy into a notebook.
+
+Whoever draws numbers puts the lines that compute them here, beside what can be saved; the page's loop draws the box "As
+Python". Lines use the rooms below the pages alone, so that they run wherever the project is installed.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+import streamlit as st
+
+from model_zoo.tuned import is_id
+from model_zoo.types import FloatArray
+from ui.messages import fragment
+
+PARTS: Final = "what can be computed in Python"
+_ENGINE: Final = "from model_zoo import Engine"
+_NOTHING: Final = "Nothing is computed here yet."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines after which ``numbers`` is what a view shows, and the numbers that it does show."""
+
+    lines: str
+    shows: Callable[[], FloatArray | pd.DataFrame]
+    imports: tuple[str, ...]
+
+
+def _parts() -> dict[str, Part]:
+    found: dict[str, Part] = st.session_state.setdefault(PARTS, {})
+    return found
+
+
+def clear() -> None:
+    """Begin to show something: nothing of what was there stands as Python any more."""
+    st.session_state[PARTS] = {}
+
+
+def put(
+    lines: str, shows: Callable[[], FloatArray | pd.DataFrame], *, imports: Sequence[str] = (), part: str = ""
+) -> None:
+    """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
+
+    ``engine`` is bound before them, and by the parts before. A view whose pictures need lines of their own puts each
+    under the name of a ``part``, which stands above them.
+    """
+    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(imports))
+
+
+def script(parts: Mapping[str, Part]) -> str:
+    """All parts as one script."""
+    imports = sorted({_ENGINE, *(line for part in parts.values() for line in part.imports)})
+    own = [line for line in imports if (Path(__file__).parents[1] / line.split()[1].partition(".")[0]).exists()]
+    others = [line for line in imports if line not in own]
+    blocks = [f"# {name}\n{part.lines}" if name else part.lines for name, part in parts.items()]
+    blocks[0] = f"engine = Engine()\n{blocks[0]}"
+    return "\n\n".join(filter(None, ["\n".join(others), "\n".join(own), *blocks])) + "\n"
+
+
+def literal(value: object) -> str:
+    """A value as Python writes it, texts in double quotes where they hold none."""
+    if isinstance(value, str):
+        written = repr(value)
+        return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
+    return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
+
+
+def arguments(*values: Any, **named: Any) -> str:
+    """The arguments of a call: those before the first of only None, and of those with names all but None."""
+    given = list(values)
+    while given and given[-1] is None:
+        given.pop()
+    return ", ".join(
+        [*map(literal, given), *(f"{name}={literal(value)}" for name, value in named.items() if value is not None)]
+    )
+
+
+def _about(code: str) -> str:
+    """What has to be known to run it elsewhere."""
+    tuned = any(is_id(word.strip("\"'(),")) for word in code.split())
+    said = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
+    return said + tuned * (
+        " A model that was trained here is known here alone: save it on Train, unpack it, and put its folder "
+        "in the place of its name."
+    )
+
+
+def box() -> None:
+    """The box that shows the lines of what is on the screen when it is opened."""
+    fragment(_box)()
+
+
+def _box() -> None:
+    with st.popover("As Python", icon=":material/code:", width="content", key="as python", on_change="rerun") as opened:
+        if not opened.open:
+            return
+        if not _parts():
+            st.caption(_NOTHING)
+            return
+        code = script(_parts())
+        st.code(code, language="python", wrap_lines=True)
+        st.caption(_about(code))
