@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from model_zoo.types import FloatArray
+
+Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def thumbnails(layers: Iterable[FloatArray], size: int = 64, *, shares: bool = T
     n_queries = n_keys = 0
     for weights in layers:
         _, n_queries, n_keys = weights.shape
-        pooled.append(_max_pool(_max_pool(weights, size, axis=1), size, axis=2))
+        pooled.append(max_pool(max_pool(weights, size, axis=1), size, axis=2))
     shape = tuple(max(layer.shape[axis] for layer in pooled) for axis in range(3))
     small = np.zeros((len(pooled), *shape), dtype=np.float32)
     for place, layer in enumerate(pooled):
@@ -65,7 +68,7 @@ def thumbnails(layers: Iterable[FloatArray], size: int = 64, *, shares: bool = T
     )
 
 
-def _max_pool(weights: FloatArray, size: int, axis: int) -> FloatArray:
+def max_pool(weights: npt.NDArray[Number], size: int, axis: int) -> npt.NDArray[Number]:
     """The maximum of each of min(n, size) blocks along an axis of length n.
 
     Takes the first token of all blocks, then the maximum with the second of all, and so on; a shorter block

@@ -1,0 +1,155 @@
+"""Pictures that stand still: the numbers in them, what is left out, and that no text becomes markup."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import zlib
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import cairosvg
+import numpy as np
+import pytest
+from builders import random_maps
+
+from analysis.thumbnails import thumbnails
+from viz import static
+from viz.palette import diverging, rgb, sequential
+from viz.token_line import Cell, Item, Line
+
+HOSTILE = ['</text><script>alert("1")</script>', "a & b < c", "\x00\u202e", "漢字", ""]
+
+
+def drawn(svg: str) -> np.ndarray:
+    """Its pixels (height, width, 3)."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    return np.asarray(Image.open(BytesIO(cairosvg.svg2png(svg.encode()))).convert("RGB"))
+
+
+def colours_of(svg: str, left: float, top: float, cell: float, n: int) -> np.ndarray:
+    places = (np.arange(n) + 0.5) * cell
+    return drawn(svg)[np.ix_((top + places).astype(int), (left + places).astype(int))]
+
+
+def origin(svg: str) -> tuple[float, float, float]:
+    """Where the cells begin, and how large they are, in a picture of rectangles."""
+    found = re.search(r'crispEdges" transform="translate\(([\d.]+) ([\d.]+)\) scale\(([\d.]+) ', svg)
+    assert found
+    left, top, cell = map(float, found.groups())
+    return left, top, cell
+
+
+def test_a_cell_has_the_colour_of_its_number() -> None:
+    names = ["a", "b", "c"]
+    values = np.array([[0, 0.25, 1], [2, 0.5, 0], [0, 0, 0]], dtype=np.float32)
+    svg = static.matrix_svg(values, names, names, end=1, root=True)
+    scale = np.array([rgb(colour) for _, colour in sequential(False)])
+    expected = scale[np.rint(np.sqrt(values.clip(0, 1)) * 32).astype(int)]
+    assert (colours_of(svg, *origin(svg), 3) == expected).all()
+
+    signed = static.matrix_svg(values - 1, names, names, signed=True)
+    scale = np.array([rgb(colour) for _, colour in diverging(False)])
+    assert (colours_of(signed, *origin(signed), 3) == scale[np.rint(32 + 32 * (values - 1)).astype(int)]).all()
+
+
+def test_what_could_not_be_had_has_no_colour_of_the_scale() -> None:
+    svg = static.matrix_svg(np.array([[np.nan, 1.0]]), ["a"], ["b", "c"], numbers=True)
+    assert ">–<" in svg
+    assert ">1.00<" in svg
+
+
+@pytest.mark.parametrize("n", [1, 13, 40, 512])
+def test_a_picture_is_small_and_names_its_tokens_as_long_as_there_is_room(n: int) -> None:
+    svg = static.matrix_svg(random_maps(0, n, n), [f"q{i}" for i in range(n)], ["k"] * n, root=True, what="weight")
+    assert len(svg) < 30_000
+    texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert ("q0" in texts) is (n <= 128)
+    assert ("weight (square-root scale); a cell shows the largest of several" in texts) is (n > 128)
+    assert {name for name in texts if name and name.startswith("q")} <= {f"q{i}" for i in range(n)}
+
+
+def test_of_a_large_matrix_nothing_that_stands_out_is_lost() -> None:
+    values = np.zeros((300, 300), dtype=np.float32)
+    values[17, 211], values[250, 3] = 1, -1
+    pooled = static._pooled(values)
+    assert pooled.shape == (128, 128)
+    assert sorted(pooled[pooled != 0].tolist()) == [-1, 1]
+
+
+def test_a_png_says_the_levels_and_their_colours() -> None:
+    levels = np.random.default_rng(0).integers(0, 3, (5, 7)).astype(np.uint8)
+    png = static._png(levels, ["#FF0000", "#00FF00", "#0000FF"])
+    assert struct.unpack(">II", png[16:24]) == (7, 5)
+    data = png[png.index(b"IDAT") + 4 : png.index(b"IEND") - 8]
+    assert zlib.decompress(data) == b"".join(b"\0" + row.tobytes() for row in levels)
+
+
+def test_the_grid_shows_each_head_and_leaves_those_out_that_a_layer_does_not_have() -> None:
+    maps = [random_maps(layer, 2 + layer, 5, 5) for layer in range(2)]
+    svg = static.grid_svg(thumbnails(maps))
+    labels = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    assert labels[:5] == ["1", "2", "1", "2", "3"]
+    assert labels[5:7] == ["layer", "head"]
+    row = static.grid_svg(thumbnails([maps[0][:1], maps[1][:1]]).in_a_row(), names=("layer",))
+    assert ">head<" not in row
+    with pytest.raises(ValueError, match="no head or no token"):
+        static.grid_svg(thumbnails([np.zeros((1, 0, 0), dtype=np.float32)]))
+
+
+def test_the_strongest_lines_are_drawn() -> None:
+    weights = random_maps(0, 1, 40, 40)
+    svg = static.lines_svg(weights, ["q"] * 40, ["k"] * 40, ["#123456"])
+    assert len(re.findall(r"M[\d.]+ \d+L", svg)) == 400
+    one = static.lines_svg(np.array([[[0.0, 1.0]]], dtype=np.float32), ["q"], ["k", "l"], ["#123456"])
+    assert re.findall(r"M[\d.]+ (\d+)L[\d.]+ (\d+)", one) == [("13", "31")]
+
+
+def test_words_wrap_and_a_label_stands_before_them() -> None:
+    items = tuple(
+        Item((Cell(f"word{i}", "#FF0000", "#FFFFFF"), Cell(f"{i}%", small=True)), marked=i == 3) for i in range(40)
+    )
+    svg = static.of_token_line([Line(items, "before")])
+    root = ElementTree.fromstring(svg)
+    assert float(root.attrib["height"]) > 100
+    assert max(float(text.attrib["x"]) for text in root.iter("{http://www.w3.org/2000/svg}text")) < 640
+    assert svg.count('fill="none"') == 1
+
+
+class Images(HTMLParser):
+    """The tags of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_no_text_becomes_markup() -> None:
+    n = len(HOSTILE)
+    pictures = [
+        static.matrix_svg(np.eye(n), HOSTILE, HOSTILE, what=HOSTILE[0]),
+        static.lines_svg(np.eye(n)[None], HOSTILE, HOSTILE, ["#123456"]),
+        static.of_token_line([Line(tuple(Item((Cell(text),)) for text in HOSTILE[:2]), HOSTILE[0])]),
+    ]
+    for svg in pictures:
+        tags = {
+            element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in ElementTree.fromstring(svg).iter()
+        }
+        assert tags <= {"svg", "g", "rect", "path", "text", "image"}
+        ((tag, attributes),) = Images(static.image(svg, HOSTILE[0])).tags
+        assert (tag, attributes["alt"]) == ("img", HOSTILE[0])
+        assert base64.b64decode(str(attributes["src"]).partition(",")[2]).decode() == svg
+
+
+def test_names_must_fit_the_numbers() -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        static.matrix_svg(np.eye(2), ["a"], ["b", "c"])

@@ -1,0 +1,361 @@
+"""Small pictures that stand still, as SVG made in Python without a browser: for places where no script runs, such as a
+notebook that is read on GitHub, exported, or opened without its kernel.
+
+They are drawn on white, so that they can be read in a dark notebook, too, in a look close to that of the components.
+Sizes are CSS px. How wide a text will be is estimated, since only a browser knows its fonts.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import unicodedata
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.thumbnails import Thumbnails, max_pool
+from model_zoo.types import FloatArray
+from viz.layout import PAPER_FONT, clipped, even_marks, root_title, visible_text, weight_marks
+from viz.palette import LIGHT, diverging, rgb, sequential
+from viz.token_line import Line, filled_with
+
+Levels = npt.NDArray[np.uint8]
+
+_WIDTH: Final = 640  # of texts that wrap
+_SIDE: Final = 400  # of a matrix of many tokens
+_LARGEST_CELL: Final = 22
+_MOST: Final = 128  # cells a side; those of a larger matrix are pooled
+_TYPE: Final = 11
+_LONGEST: Final = 20  # characters of a label
+_GAP: Final = 5  # between a label and what it names
+_BAR: Final = (180, 10)  # the colour bar
+_BELOW: Final = 50  # what it takes, with its numbers and its title
+_HEAD: Final = 24  # pixels of a head's picture, at most
+_MOST_LINES: Final = 400  # the strongest, of a picture of lines
+
+
+def image(svg: str, alt: str) -> str:
+    """An SVG as an HTML image that says what it shows; no script runs in it, and nothing in it can be clicked."""
+    data = base64.b64encode(svg.encode()).decode("ascii")
+    style = "max-width: 100%; height: auto; background: white"
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alt)}" style="{style}">'
+
+
+def matrix_svg(
+    values: npt.NDArray[np.floating[Any]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    end: float | None = None,
+    signed: bool = False,
+    root: bool = False,
+    what: str = "",
+    numbers: bool = False,
+) -> str:
+    """Numbers (rows, columns) as coloured cells with a colour bar; nan is grey.
+
+    Colours end at ``end``, by default the largest size there is; ``signed`` ones are centred at 0. With ``root`` they
+    follow the square root of a number's size. ``what`` says what the numbers are, and with ``numbers`` they are written
+    on their cells, as long as these are few. Of more than 128 rows or columns, several share a cell, which shows the
+    one farthest from zero. Raises ValueError where names do not fit the numbers, or there are none.
+    """
+    if values.shape != (len(rows), len(columns)) or 0 in values.shape:
+        raise ValueError(f"{len(rows)} rows and {len(columns)} columns do not fit numbers of shape {values.shape}")
+    end = end or float(np.abs(np.nan_to_num(values)).max()) or 1.0
+    pooled = _pooled(np.asarray(values, dtype=np.float32))
+    across, down = (_cell(n, 34 if numbers else _LARGEST_CELL) for n in reversed(pooled.shape))
+    across, down = (across, min(across, down)) if numbers else (min(across, down),) * 2
+    row_labels, column_labels = (_labels(names, n) for names, n in zip((rows, columns), pooled.shape, strict=True))
+    left = max(map(_wide, row_labels), default=0) + _GAP
+    top = max(map(_wide, column_labels), default=0) + _GAP
+    wide, high = pooled.shape[1] * across, pooled.shape[0] * down
+
+    what = root_title(what) if root else what
+    what += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
+    sheet = _Sheet(left + max(wide, _BAR[0], _wide(what)) + 8, top + high + _BELOW)
+    colours = [colour for _, colour in (diverging if signed else sequential)(False)]
+    places = _places(pooled, end, signed, root)
+    levels = np.where(np.isnan(pooled), len(colours), np.rint(np.nan_to_num(places) * (len(colours) - 1)))
+    sheet.cells(levels.astype(np.uint8), [*colours, LIGHT.surface], left, top, across, down)
+    for row in _labelled(len(row_labels), down):
+        sheet.text(row_labels[row], left - _GAP, top + (row + 0.5) * down + 4, anchor="end")
+    for column in _labelled(len(column_labels), across):
+        sheet.text(column_labels[column], left + (column + 0.5) * across + 4, top - _GAP, upright=True)
+    if numbers and pooled.size <= 400 and across >= 28:
+        for (row, column), value in np.ndenumerate(pooled):
+            cell = filled_with(_short(float(value)), [*colours, LIGHT.surface][int(levels[row, column])])
+            x, y = left + (column + 0.5) * across, top + (row + 0.5) * down + 3.5
+            sheet.text(cell.text, x, y, cell.ink or LIGHT.text, size=10, anchor="middle")
+    marks = weight_marks(end) if root and not signed else even_marks(end, signed=signed)
+    sheet.bar(colours, marks, what, left, top + high)
+    return sheet.svg()
+
+
+def grid_svg(
+    thumbnails: Thumbnails, *, names: Sequence[str] = ("layer", "head"), what: str = "attention weight"
+) -> str:
+    """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
+    ``names``. Raises ValueError where there is nothing to draw.
+    """
+    if 0 in thumbnails.pixels.shape:
+        raise ValueError(f"no head or no token to draw: thumbnails have shape {thumbnails.pixels.shape}")
+    pixels = max_pool(max_pool(thumbnails.pixels, _HEAD, axis=2), _HEAD, axis=3)
+    layers, heads, *size = pixels.shape
+    colours = [colour for _, colour in sequential(False)]
+    last = len(colours) - 1
+    # One line of pixels between two heads, of a colour of its own, as are heads that a layer does not have.
+    mosaic = np.full((layers, heads, size[0] + 1, size[1] + 1), last + 1, dtype=np.uint8)
+    for layer, n in enumerate(thumbnails.n_heads):
+        mosaic[layer, :n, 1:, 1:] = np.rint(pixels[layer, :n] / 255 * last)
+    flat = mosaic.swapaxes(1, 2).reshape(layers * (size[0] + 1), heads * (size[1] + 1))
+    cell = min(44.0, (_WIDTH - 60) / heads)
+    across, down = cell / (size[1] + 1), cell / (size[0] + 1)
+    left, top = 34, 34
+    sheet = _Sheet(left + max(heads * cell, _BAR[0]) + 8, top + layers * cell + _BELOW)
+    sheet.cells(flat, [*colours, LIGHT.background], left, top, across, down)
+    for row in range(layers if len(names) > 1 else 0):
+        sheet.text(str(row + 1), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
+    for column in _labelled(heads, cell):
+        sheet.text(str(column + 1), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
+    if len(names) > 1:
+        sheet.text(names[0], 12, top + layers * cell / 2, LIGHT.muted, upright=True, anchor="middle")
+    sheet.text(names[-1], left + heads * cell / 2, 13, LIGHT.muted, anchor="middle")
+    sheet.bar(colours, weight_marks(thumbnails.maximum), root_title(what), left, top + layers * cell)
+    return sheet.svg()
+
+
+def lines_svg(
+    weights: npt.NDArray[np.floating[Any]],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    colours: Sequence[str],
+) -> str:
+    """Weights (heads, n, m) as lines from queries to keys, the strongest of them, a colour "#rrggbb" a head."""
+    high = 18
+    names = [[clipped(visible_text(name), _LONGEST) for name in side] for side in (queries, keys)]
+    left, right = (max(map(_wide, side), default=0) + 8 for side in names)
+    span = 240
+    sheet = _Sheet(left + span + right, high * max(map(len, names)) + 8)
+    largest = float(weights.max(initial=0.0)) or 1.0
+    strength = np.ceil(weights / largest * 16).astype(int)  # in 16 steps: lines of one are one path
+    strength.ravel()[np.argsort(weights, axis=None, kind="stable")[:-_MOST_LINES]] = 0
+    for head, colour in enumerate(colours):
+        for step in range(1, 17):
+            pairs = np.argwhere(strength[head] == step)
+            path = "".join(
+                f"M{left} {query * high + 13}L{left + span} {key * high + 13}" for query, key in pairs.tolist()
+            )
+            if path:
+                ink = f'stroke="{colour}" stroke-opacity="{step / 16:.2f}"'
+                sheet.add(f'<path fill="none" stroke-width="1.5" {ink} d="{path}"/>')
+    for side, x, anchor in ((names[0], left - 4, "end"), (names[1], left + span + 4, "start")):
+        for place, name in enumerate(side):
+            sheet.text(name, x, place * high + 17, anchor=anchor)
+    return sheet.svg()
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text that stands in a line with others: ``cells`` one above the other, each with its colours, None for none;
+    ``space`` says that something parts it from the one before, and it may begin a new line. ``frame`` outlines it.
+    """
+
+    cells: tuple[tuple[str, str | None, str | None], ...]  # text, ground, ink
+    space: bool = True
+    frame: bool = False
+
+
+def words_svg(lines: Iterable[tuple[str, Sequence[Word]]]) -> str:
+    """Lines of words, each after its label, that wrap like text."""
+    found = [(label, list(words)) for label, words in lines]
+    indent = max((_wide(label) for label, _ in found), default=0)
+    indent += 8 if indent else 0
+    high, pad = 20, 3
+    sheet = _Sheet(_WIDTH, 0)
+    y = 4.0
+    for label, words in found:
+        deep = max((len(word.cells) for word in words), default=1) * high + 4
+        sheet.text(label, 0, y + 14, LIGHT.muted)
+        x: float = indent
+        for word in words:
+            wide = max(_wide(text) for text, _, _ in word.cells) + 2 * pad
+            x += 4 if word.space and x > indent else 0
+            if x + wide > _WIDTH and x > indent:
+                x, y = indent, y + deep
+            for place, (text, ground, ink) in enumerate(word.cells):
+                top = y + place * high
+                if ground:
+                    sheet.box(x, top, wide, high - 1, ground)
+                sheet.text(text, x + wide / 2, top + 14, ink or LIGHT.text, anchor="middle")
+            if word.frame:
+                size = f'width="{wide - 1:g}" height="{len(word.cells) * high - 2:g}"'
+                sheet.add(f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" {size} fill="none" stroke="{LIGHT.primary}"/>')
+            x += wide
+        y += deep
+    sheet.height = y + 4
+    return sheet.svg()
+
+
+def of_token_line(lines: Iterable[Line]) -> str:
+    """The picture of a token line."""
+    return words_svg(
+        (
+            line.label,
+            [
+                Word(tuple((cell.text, cell.fill, cell.ink) for cell in item.cells), frame=item.marked)
+                for item in line.items
+            ],
+        )
+        for line in lines
+    )
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """An SVG that grows; all that is written on it is escaped."""
+
+    width: float
+    height: float
+    parts: list[str] = field(default_factory=list)
+
+    def add(self, part: str) -> None:
+        self.parts.append(part)
+
+    def text(
+        self,
+        text: str,
+        x: float,
+        y: float,
+        colour: str = LIGHT.text,
+        *,
+        size: int = _TYPE,
+        anchor: str = "start",
+        upright: bool = False,
+    ) -> None:
+        """Upright text runs from the bottom to the top."""
+        if not text:
+            return
+        turned = f' transform="rotate(-90 {x:g} {y:g})"' if upright else ""
+        sized = "" if size == _TYPE else f' font-size="{size}"'
+        anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        place = f'x="{x:g}" y="{y:g}"{anchored}{sized}{turned}'
+        self.add(f'<text {place} fill="{colour}" xml:space="preserve">{escape(text)}</text>')
+
+    def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}"/>')
+
+    def cells(self, levels: Levels, colours: Sequence[str], x: float, y: float, across: float, down: float) -> None:
+        """Levels (rows, columns), places among the colours, as cells of a size: as paths or as a PNG in the SVG,
+        whichever is shorter.
+        """
+        rows, columns = levels.shape
+        drawn = _paths(levels, colours)
+        paths = (
+            f'<g shape-rendering="crispEdges" transform="translate({x:g} {y:g}) scale({across:g} {down:g})">{drawn}</g>'
+        )
+        size = f'x="{x:g}" y="{y:g}" width="{columns * across:g}" height="{rows * down:g}"'
+        data = base64.b64encode(_png(levels, colours)).decode("ascii")
+        look = 'preserveAspectRatio="none" style="image-rendering: pixelated"'
+        png = f'<image {size} {look} href="data:image/png;base64,{data}"/>'
+        self.add(min(paths, png, key=len))
+
+    def bar(
+        self, colours: Sequence[str], marks: Iterable[tuple[float, str]], what: str, left: float, bottom: float
+    ) -> None:
+        """The colour bar below a place."""
+        wide, high = _BAR
+        top = bottom + 8
+        for place, colour in enumerate(colours):  # every piece reaches to the end, so that no seam shows
+            x = wide * place / len(colours)
+            self.box(left + x, top, wide - x, high, colour)
+        for at, mark in marks:
+            anchor = "start" if at == 0 else "end" if at == 1 else "middle"
+            self.text(mark, left + at * wide, top + high + 12, LIGHT.muted, anchor=anchor)
+        self.text(what, left, top + high + 27, LIGHT.muted)
+
+    def svg(self) -> str:
+        size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{PAPER_FONT}" font-size="{_TYPE}">'
+        ground = f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>'
+        return f"{head}{ground}{''.join(self.parts)}</svg>"
+
+
+def _places(values: FloatArray, end: float, signed: bool, root: bool) -> FloatArray:
+    """Places of numbers on the scale, 0 to 1."""
+    sizes = np.clip(np.abs(values) / end, 0, 1)
+    bent = np.sqrt(sizes) if root else sizes
+    places: FloatArray = 0.5 + np.sign(values) * bent / 2 if signed else bent * (values > 0)
+    return places
+
+
+def _pooled(values: FloatArray) -> FloatArray:
+    """At most so many rows and columns, each the number of its block that is farthest from zero."""
+    if max(values.shape) <= _MOST:
+        return values
+    plain = np.nan_to_num(values)
+    above, below = (max_pool(max_pool(sign * plain, _MOST, axis=0), _MOST, axis=1) for sign in (1, -1))
+    return np.where(above >= below, above, -below).astype(np.float32)
+
+
+def _labels(names: Sequence[str], n: int) -> list[str]:
+    """What n rows or columns are called; without names where several share one."""
+    return [clipped(visible_text(name), _LONGEST) for name in names] if len(names) == n else [""] * n
+
+
+def _cell(n: int, largest: int) -> float:
+    return min(largest, max(_SIDE / n, 3.0))
+
+
+def _labelled(n: int, size: float) -> range:
+    """Which of n rows have room for a label."""
+    return range(0, n, max(1, int(np.ceil(_TYPE / size))))
+
+
+def _wide(text: str) -> int:
+    """About how wide a text is."""
+    return round(sum(_TYPE * _of_width(sign) for sign in text)) + 3
+
+
+def _of_width(sign: str) -> float:
+    if unicodedata.combining(sign):
+        return 0.0
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.0
+    return 0.32 if sign in "iljtfrI.,:;'|![]()" else 0.85 if sign in "mwMW@%…" else 0.6
+
+
+def _short(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.2f}".replace("0.", ".").replace("-", "−")
+
+
+def _paths(levels: Levels, colours: Sequence[str]) -> str:
+    """Cells of a unit as a path a colour."""
+    runs: dict[int, list[str]] = {}
+    for y, row in enumerate(levels.tolist()):
+        x = 0
+        for level, group in groupby(row):
+            n = len(list(group))
+            runs.setdefault(level, []).append(f"M{x} {y}h{n}v1h-{n}z")
+            x += n
+    return "".join(f'<path fill="{colours[level]}" d="{"".join(path)}"/>' for level, path in runs.items())
+
+
+def _png(levels: Levels, colours: Sequence[str]) -> bytes:
+    """A PNG of a pixel a level, with the colours as its palette."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    high, wide = levels.shape
+    header = struct.pack(">IIBBBBB", wide, high, 8, 3, 0, 0, 0)
+    lines = np.pad(levels, ((0, 0), (1, 0))).tobytes()  # a line begins with its filter: 0, none
+    palette = b"".join(bytes(rgb(colour)) for colour in colours)
+    parts = (b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
