@@ -291,8 +291,7 @@ def _places(values: FloatArray, end: float, signed: bool, root: bool) -> FloatAr
     """Places of numbers on the scale, 0 to 1."""
     sizes = np.clip(np.abs(values) / end, 0, 1)
     bent = np.sqrt(sizes) if root else sizes
-    places: FloatArray = 0.5 + np.sign(values) * bent / 2 if signed else bent * (values > 0)
-    return places
+    return np.asarray(0.5 + np.sign(values) * bent / 2 if signed else bent * (values > 0), dtype=np.float32)
 
 
 def _pooled(values: FloatArray) -> FloatArray:
