@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+
+import pandas as pd
 
 from analysis.filters import Filter, Filtered, apply_filter
 from analysis.shown import OF_HEADS, Measure, Shown
@@ -64,27 +67,53 @@ class AttendedText:
         """The filter applied to weights (..., n, m) of the run's tokens."""
         return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
 
-    def put_python(self, maps: str, shows: Callable[[], FloatArray], *, imports: Sequence[str] = ()) -> None:
-        """Put lines here that compute ``maps`` (..., n, m), an expression of ``run`` and ``shown``, and filter them."""
-        stack = None if self.stack == "encoder" else self.stack
-        lines = [f"run = engine.attend({as_python.arguments(self.model, self.text, self.pair, stack=stack)})"]
+    def put_map(self, layer: int, number: int, shows: Callable[[], FloatArray]) -> None:
+        """Put lines of Python that compute one map, both from 0."""
+        if self.of_heads:
+            one = "run.head" if self.measure == "weights" else "shown.map"
+            said = f"layer, head = {layer}, {number}  # {self.called(layer, number)} on the page"
+            self.put_python(f"{one}(layer, head)", shows, before=[said])
+        else:
+            said = f"layer = {layer}  # {self.called(layer, number)} on the page"
+            self.put_python("shown.map(layer, 0)", shows, before=[said])
+
+    def put_python(
+        self,
+        numbers: str,
+        shows: Callable[[], FloatArray | pd.DataFrame],
+        *,
+        before: Sequence[str] = (),
+        after: Sequence[str] = (),
+        imports: Sequence[str] = (),
+    ) -> None:
+        """Put lines of Python that compute ``numbers``, an expression of the ``run``, where heads have maps of their
+        own, and of what is ``shown``: a table, or maps (..., n, m), of which the filter makes a ``view``. Lines
+        ``before`` it may bind what it speaks of; those ``after`` it can speak of ``numbers``.
+        """
         needed = [*imports]
-        if "shown" in maps:
-            name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "OfLayers")
-            needed.append(f"from analysis.shown import {name}")
-            asked = as_python.arguments(self.model, self.text, self.pair, measure=self.measure)
-            of = "run" if name != "OfLayers" else f"engine.contributions({asked})"
+        most = LONGEST if max(self.run.n_tokens, self.run.n_keys) == LONGEST else None  # else the model's own limit
+        texts = as_python.arguments(self.model, self.text, self.pair, max_tokens=most)
+        name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "OfLayers")
+        if self.of_heads:
+            stack = f', stack="{self.stack}"' if self.stack != "encoder" else ""
+            lines, read, of = [f"run = engine.attend({texts}{stack})"], "run", "run"
+        else:
+            lines, read, of = [], "shown", f'engine.contributions({texts}, measure="{self.measure}")'
+        if read == "shown" or any(re.search(r"\bshown\b", line) for line in (*before, numbers)):
             lines.append(f"shown = {name}({of})")
+            needed.append(f"from analysis.shown import {name}")
+        lines += before
         if self.filter == Filter():
-            lines.append(f"numbers = {maps}")
+            lines.append(f"numbers = {numbers}")
         else:
             chosen = {one.name: getattr(self.filter, one.name) for one in fields(Filter)}
             changed = {name: value for name, value in chosen.items() if value != getattr(Filter(), name)}
             keys = ", run.key_encoding" if self.stack == "cross" else ""
-            needed.append("from analysis.filters import Filter, apply_filter")
             lines.append(f"kept = Filter({as_python.arguments(**changed)})")
-            lines.append(f"numbers = apply_filter(run.encoding, {maps}, kept{keys}).weights")
-        as_python.put("\n".join(lines), shows, imports=needed)
+            lines.append(f"view = apply_filter({read}.encoding, {numbers}, kept{keys})")
+            lines.append("numbers = view.weights")
+            needed.append("from analysis.filters import Filter, apply_filter")
+        as_python.put("\n".join([*lines, *after]), shows, imports=needed)
 
     def called(self, layer: int, number: int) -> str:
         """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""

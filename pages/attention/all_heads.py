@@ -44,8 +44,7 @@ def draw(scene: Scene) -> None:
         with detail:
             sinks.draw(scene, layer, head)
     if shown is not None:
-        one = f"run.head({layer}, {head})" if scene.measure == "weights" else f"shown.map({layer}, {head})"
-        scene.put_python(one, lambda: shown.weights)
+        scene.put_map(layer, head, lambda: shown.weights)
         numbers(scene, shown, [(layer, head)], name=scene.file("attention", layer, head))
         save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 

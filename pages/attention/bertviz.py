@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 import streamlit as st
 
+from analysis.filters import Filter, Filtered
 from model_zoo.errors import NotSupported
 from pages.attention import filters, heads
 from pages.attention.scene import Scene
-from ui import Field, View, is_dark, notes, one_of, save, widgets
+from ui import Field, View, as_python, is_dark, notes, one_of, save, widgets
 from viz.bertviz_offline import bertviz_html
 
 _KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
@@ -39,21 +41,36 @@ def draw(scene: Scene) -> None:
         )
         return
     segments = [unit.segment for unit in shown[0].queries]
+    second = segments.index(1) if 1 in segments and 0 in segments else None
     html = bertviz_html(
         kind,
         [view.weights for view in shown],
         shown[0].query_labels,
-        sentence_b_start=segments.index(1) if 1 in segments and 0 in segments else None,
+        sentence_b_start=second,
         layer=layer,
         heads=[head] if kind == "head" else None,
         dark=is_dark(),
     )
+    opens = {"layer": layer, "heads": [head]} if kind == "head" else {}
+    _put_python(scene, shown, kind, as_python.arguments(sentence_b_start=second, **opens))
     st.iframe(html, height=_HEIGHT)
     save.picture(f"bertviz-{kind}")
     strongest = max(float(view.weights.max(initial=0)) for view in shown)
     if strongest > 1:
         st.caption(f"A line at full strength is a weight of {strongest:.2f}, the largest in any head.")
     save.html("This view", lambda: html, f"bertviz-{kind}")
+
+
+def _put_python(scene: Scene, shown: list[Filtered], kind: str, options: str) -> None:
+    of = "run" if scene.measure == "weights" else "shown"
+    labels = "run.encoding.tokens" if scene.filter == Filter() else "view.query_labels"
+    asked = ", ".join(filter(None, (as_python.literal(kind), "numbers", labels, options)))
+    scene.put_python(
+        f"np.stack([{of}.layer(layer) for layer in range(run.n_layers)])",
+        lambda: np.stack([view.weights for view in shown]),
+        after=[f"page = bertviz_html({asked})  # an HTML file that loads nothing"],
+        imports=["import numpy as np", "from viz.bertviz_offline import bertviz_html"],
+    )
 
 
 VIEW = View(

@@ -16,7 +16,7 @@ from model_zoo.types import counted
 from pages.attention import two_words
 from pages.attention.heads import go_there, open_head
 from pages.attention.scene import Scene
-from ui import Field, View, as_text, ask_for, caption, figures, one_of, save, widgets
+from ui import Field, View, as_python, as_text, ask_for, caption, figures, one_of, save, widgets
 from viz.head_map import head_map
 from viz.layout import token_text
 from viz.predictions import percent
@@ -98,6 +98,15 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
     looks, looked_at = two_words.named(query, queries), two_words.named(key, keys)
     found = between(run, query, key)
     if found.defined:
+        scene.put_python(
+            "between(run, query, key).frame()",
+            found.frame,
+            before=[
+                f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}",
+                f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}",
+            ],
+            imports=["from analysis.findings import between", "from analysis.words import word_units"],
+        )
         return _Answer(
             found,
             f"Who looks from {looks} to {looked_at}?",
@@ -119,6 +128,11 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
     if not found.defined:
         ask_for(_PLACES[share][1])
         return None
+    scene.put_python(
+        f'at_place(head_table([run]), "{share}").frame()',
+        found.frame,
+        imports=["from analysis.findings import at_place", "from analysis.heads import head_table"],
+    )
     return _Answer(
         found,
         question,

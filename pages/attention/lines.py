@@ -6,13 +6,14 @@ import numpy as np
 import streamlit as st
 
 from analysis.filters import Filtered
+from analysis.shown import maps_of_layer
 from model_zoo.errors import InvalidInput
 from pages.attention import examples, filters, heads
 from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
 from pages.attention.heads import Chosen, Head
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, summary
-from ui import View, save, widgets
+from ui import View, as_python, save, widgets
 from ui.component import component, told
 from viz import lines
 from viz.component import pack
@@ -47,6 +48,7 @@ def draw(scene: Scene) -> None:
             "name, or see all of them under “All heads”."
         )
     examples.say_weights(scene.run)
+    _put_python(scene, shown, drawn)
     numbers(scene, shown, drawn, name=_FILE)
     save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
 
@@ -57,6 +59,25 @@ def _distinct(chosen: Chosen) -> list[Head]:
     if chosen.front is not None and chosen.front not in drawn:
         drawn[-1] = chosen.front
     return drawn
+
+
+def _put_python(scene: Scene, shown: Filtered, drawn: list[Head]) -> None:
+    if len(drawn) == 1:
+        scene.put_map(*drawn[0], lambda: shown.weights[0])
+        return
+    of = "run" if scene.measure == "weights" else "shown"
+    layer = drawn[0][0]
+    if drawn == maps_of_layer(scene.shown, layer):
+        scene.put_python(
+            f"{of}.layer(layer)", lambda: shown.weights, before=[f"layer = {layer}  # layer {layer + 1} on the page"]
+        )
+        return
+    scene.put_python(
+        f"np.stack([{of}.{'head' if of == 'run' else 'map'}(*head) for head in heads])",
+        lambda: shown.weights,
+        before=[f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page"],
+        imports=["import numpy as np"],
+    )
 
 
 def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:

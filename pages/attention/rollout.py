@@ -64,6 +64,12 @@ def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     if scene.shown.of_block:
         st.caption(_WITHOUT_HALF[scene.shown.shares])
     if numbered:
+        scene.put_python(
+            "rollout(shown, first, last)",
+            lambda: shown.weights,
+            before=[f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page"],
+            imports=["from analysis.rollout import rollout"],
+        )
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]
         numbers(scene, shown, rolled, name="attention-rollout", how="rollout")

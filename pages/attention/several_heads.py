@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from analysis.filters import Combination, combine, norm_of_sum
+from analysis.filters import Combination, Filtered, combine, norm_of_sum
+from analysis.shown import all_maps, maps_of_layer
 from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import Field, View, one_of, widgets
+from ui import Field, View, as_python, one_of, widgets
 
 _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Maximum", "sum": "Sum", "norm": "Norm of the sum"}
 HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attention")
@@ -47,7 +48,34 @@ def draw(scene: Scene) -> None:
             "and a cell is the length of the sum (Kobayashi et al. 2020): heads that pull in opposite directions "
             "cancel out. What is chosen under “Show” has no effect here."
         )
+    _put_python(scene, shown, chosen, how)
     numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+
+
+def _put_python(scene: Scene, shown: Filtered, chosen: list[heads.Head], how: Combination) -> None:
+    layer = chosen[0][0]
+    of_layer = chosen == maps_of_layer(scene.shown, layer)
+    if how == "norm":
+        some = "" if of_layer else f", {[head for _, head in chosen]}"
+        scene.put_python(
+            f"run.norms_of_sum(layer{some})",
+            lambda: shown.weights,
+            before=[f"layer = {layer}  # layer {layer + 1} on the page"],
+        )
+        return
+    named, imports = as_python.literal(chosen), ["from analysis.filters import combine"]
+    if of_layer:
+        named = f"maps_of_layer(shown, {layer})  # layer {layer + 1} on the page"
+        imports.append("from analysis.shown import maps_of_layer")
+    elif chosen == all_maps(scene.shown):
+        named = "all_maps(shown)"
+        imports.append("from analysis.shown import all_maps")
+    scene.put_python(
+        f'combine(shown, heads, "{how}")',
+        lambda: shown.weights,
+        before=[f"heads = {named}"],
+        imports=imports,
+    )
 
 
 VIEW = View(
