@@ -7,7 +7,7 @@ Python". Lines use the rooms below the pages alone, so that they run wherever th
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,12 +56,21 @@ def put(
 
 def script(parts: Mapping[str, Part]) -> str:
     """All parts as one script."""
-    imports = sorted({_ENGINE, *(line for part in parts.values() for line in part.imports)})
+    imports = _merged({_ENGINE, *(line for part in parts.values() for line in part.imports)})
     own = [line for line in imports if (Path(__file__).parents[1] / line.split()[1].partition(".")[0]).exists()]
     others = [line for line in imports if line not in own]
     blocks = [f"# {name}\n{part.lines}" if name else part.lines for name, part in parts.items()]
     blocks[0] = f"engine = Engine()\n{blocks[0]}"
     return "\n\n".join(filter(None, ["\n".join(others), "\n".join(own), *blocks])) + "\n"
+
+
+def _merged(imports: Collection[str]) -> list[str]:
+    """Each module's names in one line, in order."""
+    names: dict[str, set[str]] = {}
+    for line in imports:
+        module, _, imported = line.removeprefix("from ").partition(" import ")
+        names.setdefault(module, set()).update(filter(None, imported.split(", ")))
+    return [f"from {one} import {', '.join(sorted(names[one]))}" if names[one] else one for one in sorted(names)]
 
 
 def literal(value: object) -> str:

@@ -47,10 +47,10 @@ def test_arguments_that_are_none_are_left_out_where_they_can_be() -> None:
 
 def test_parts_become_one_script() -> None:
     parts = {
-        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from analysis.shown import A")),
-        "the second": Part("numbers = A(engine)", lambda: np.zeros(3), ("from analysis.shown import A",)),
+        "": Part("numbers = np.zeros(3)", lambda: np.zeros(3), ("import numpy as np", "from analysis.shown import C")),
+        "the second": Part("numbers = A(engine)", lambda: np.zeros(3), ("from analysis.shown import A, B",)),
     }
     assert script(parts) == (
-        "import numpy as np\n\nfrom analysis.shown import A\nfrom model_zoo import Engine\n\n"
+        "import numpy as np\n\nfrom analysis.shown import A, B, C\nfrom model_zoo import Engine\n\n"
         "engine = Engine()\nnumbers = np.zeros(3)\n\n# the second\nnumbers = A(engine)\n"
     )
