@@ -40,6 +40,11 @@ class Shown(Protocol):
     def encoding(self) -> Encoding: ...
 
     @property
+    def key_encoding(self) -> Encoding:
+        """The m tokens looked at: ``encoding`` itself, except in cross-attention."""
+        ...
+
+    @property
     def n_layers(self) -> int: ...
 
     def n_maps(self, layer: int) -> int: ...
@@ -68,6 +73,10 @@ class Weights:
     @property
     def encoding(self) -> Encoding:
         return self.run.encoding
+
+    @property
+    def key_encoding(self) -> Encoding:
+        return self.run.key_encoding
 
     @property
     def n_layers(self) -> int:
@@ -117,6 +126,10 @@ class OfLayers:
 
     @property
     def encoding(self) -> Encoding:
+        return self.found.encoding
+
+    @property
+    def key_encoding(self) -> Encoding:
         return self.found.encoding
 
     @property

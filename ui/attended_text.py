@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from analysis.filters import Filter, Filtered, apply_filter
-from analysis.shown import OF_HEADS, Measure, Shown
+from analysis.shown import Measure, Shown
 from model_zoo.types import AttentionRun, FloatArray, Stack
 from ui import as_python, show
+from viz import attended
 from web.engine import engine
 
 LONGEST = 1024  # tokens: what a browser can show
@@ -47,12 +48,12 @@ class AttendedText:
     @property
     def of_heads(self) -> bool:
         """Whether every head has a map of its own."""
-        return self.measure in OF_HEADS
+        return attended.of_heads(self.measure)
 
     @property
-    def words(self) -> show.Words:
+    def words(self) -> attended.Words:
         """What is said of the numbers."""
-        return show.WORDS[self.measure]
+        return attended.WORDS[self.measure]
 
     @property
     def texts(self) -> dict[str, str]:
@@ -117,8 +118,8 @@ class AttendedText:
 
     def called(self, layer: int, number: int) -> str:
         """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""
-        return f"layer {layer + 1}, head {number + 1}" if self.of_heads else f"layer {layer + 1}"
+        return attended.called(self.measure, layer, number)
 
     def file(self, name: str, layer: int, number: int) -> str:
         """The name of a file about a map: "attention_L3H5", or "attention_L3"."""
-        return f"{name}_L{layer + 1}H{number + 1}" if self.of_heads else f"{name}_L{layer + 1}"
+        return attended.file_of(self.measure, name, layer, number)

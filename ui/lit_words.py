@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from analysis.filters import Filtered
 from analysis.shown import all_maps, mean_of_all
 from model_zoo.types import FloatArray
@@ -14,6 +12,7 @@ from ui.attended_text import AttendedText
 from ui.component import component, hearing
 from ui.widgets import HEAD, LAYER
 from viz import lit_words
+from viz.attended import maps_of_words, words_of
 from viz.component import pack
 from viz.standalone import standalone_html
 from web.engine import engine
@@ -37,10 +36,8 @@ def draw(attended: AttendedText, layer: int, number: int) -> None:
     filtered = _filtered(attended, layer, number)
     if 0 in filtered.weights.shape:
         return
-    maps = all_maps(attended.shown)
-    payload = _payload(attended, filtered, layer, number)
-    payload["head"], payload["n_heads"], payload["group"] = maps.index((layer, number)), len(maps), GROUP
-    payload["file"] = attended.file("words", layer, number)
+    name = attended.file("words", layer, number)
+    payload = words_of(attended.shown, filtered, layer, number, steps=True, group=GROUP, file=name)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
     mount(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", partial(_step, attended)))
@@ -60,11 +57,10 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
     Raises InvalidInput when the filter leaves no tokens.
     """
     filtered = _filtered(attended, layer, number)
-    payload = _payload(attended, filtered, layer, number)
-    payload["file"] = attended.file("words", layer, number)
+    name = attended.file("words", layer, number)
     return standalone_html(
         lit_words.SOURCE,
-        payload,
+        words_of(attended.shown, filtered, layer, number, steps=False, file=name),
         title=f"{attended.words.title}, word by word",
         caption=filtered.summary(),
         meta={
@@ -77,31 +73,9 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
     )
 
 
-def _payload(attended: AttendedText, filtered: Filtered, layer: int, number: int) -> lit_words.Payload:
-    run, shown = attended.run, attended.shown
-    queries, keys = lit_words.words(run.encoding, filtered.queries), lit_words.words(run.key_encoding, filtered.keys)
-    alike = run.stack != "cross" and filtered.queries == filtered.keys
-    n = len(all_maps(shown))
-    of_layer = [f"Mean of layer {layer + 1}"] if attended.of_heads else []
-    return lit_words.payload(
-        filtered.weights,
-        queries,
-        None if alike else keys,
-        names=[
-            attended.called(layer, number).capitalize(),
-            *of_layer,
-            f"Mean of all {n} {'heads' if attended.of_heads else 'layers'}",
-        ],
-        shares=shown.shares,
-        says=attended.words.says,
-    )
-
-
 def _filtered(attended: AttendedText, layer: int, number: int) -> Filtered:
     """The filter applied to the matrices (3 or 2, n, m), as it is to a map and to a mean of heads elsewhere."""
-    shown = attended.shown
-    of_layer = [shown.layer(layer).mean(axis=0)] if attended.of_heads else []
-    return attended.filtered(np.stack([shown.map(layer, number), *of_layer, _mean_of_all(attended)]))
+    return attended.filtered(maps_of_words(attended.shown, layer, number, _mean_of_all(attended)))
 
 
 def _mean_of_all(attended: AttendedText) -> FloatArray:

@@ -2,71 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
 from analysis.shown import Measure, Norms, OfLayers, Shown, Weights
-from model_zoo.types import MOST_ZEROED, Stack
+from model_zoo.types import Stack
 from ui.field import Field, one_of
-from viz.lit_words import Says
+from viz.attended import WORDS
 from web.engine import engine
 
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """``title`` is what the switch calls a measure, ``what`` what its numbers are on a colour bar, ``number`` one of
-    them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, and whether of heads or
-    layers, and ``lacks`` where it is not there.
-    """
-
-    title: str
-    what: str
-    number: str
-    says: Says
-    about: str
-    lacks: str = ""
-
-
-_UNKNOWN: Final = "for models with a decoder beside an encoder, nor for families that are not known part by part."
-
-WORDS: dict[Measure, Words] = {
-    "weights": Words(
-        "Weights",
-        "attention weight",
-        "weight",
-        "attends",
-        "For each head: how it divides the attention of each token.",
-    ),
-    "value-weighted": Words(
-        "Weights × values",
-        "‖αf(x)‖",
-        "‖αf(x)‖",
-        "takes",
-        "For each head: the weight times the length of the value that it passes on, ‖αf(x)‖ (Kobayashi et al. 2020). "
-        "Rows do not sum to 100%.",
-        "Not for models whose values are not known.",
-    ),
-    "ALTI": Words(
-        "Contributions (ALTI)",
-        "contribution (ALTI)",
-        "contribution",
-        "takes",
-        "For each layer, all heads and the residual stream together: how much of a token’s vector after attention came "
-        "from each token (ALTI, Ferrando et al. 2022).",
-        f"Not {_UNKNOWN}",
-    ),
-    "value zeroing": Words(
-        "Value zeroing",
-        "value zeroing, cosine distance",
-        "distance",
-        "changes",
-        "For each layer, all heads together: how far the vector of a token turns (cosine distance) when the value of "
-        "another token is set to zero (Mohebbi et al. 2023).",
-        f"Up to {MOST_ZEROED} tokens. Not {_UNKNOWN}",
-    ),
-}
 ABOUT: Final = "“Show” says what is looked at:\n\n" + "\n".join(
     f"- **{of.title}**. {of.about} {of.lacks}".rstrip() for of in WORDS.values()
 )

@@ -11,8 +11,7 @@ from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
 from ui import caption, widgets
 from ui.lit_words import choose
-
-Head = tuple[int, int]  # layer and head, from 0
+from viz.attended import Head
 
 _OPENED = "a head was opened from another view"
 

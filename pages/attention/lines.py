@@ -10,14 +10,13 @@ from analysis.shown import maps_of_layer
 from model_zoo.errors import InvalidInput
 from pages.attention import examples, filters, heads
 from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
-from pages.attention.heads import Chosen, Head
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, summary
 from ui import View, as_python, save, widgets
 from ui.component import component, told
 from viz import lines
+from viz.attended import Head, lines_of, told_apart
 from viz.component import pack
-from viz.palette import MOST_COLOURS, categorical
 from viz.standalone import standalone_html
 
 _KEY = "lines"
@@ -31,7 +30,7 @@ def draw(scene: Scene) -> None:
     heads.compute(scene)
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
-    drawn = _distinct(chosen)
+    drawn = told_apart(chosen.heads, chosen.front)
     shown = scene.filtered(np.stack([scene.shown.map(*head) for head in drawn]))
     if shown.reason is not None:
         summary(shown)
@@ -51,14 +50,6 @@ def draw(scene: Scene) -> None:
     _put_python(scene, shown, drawn)
     numbers(scene, shown, drawn, name=_FILE)
     save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
-
-
-def _distinct(chosen: Chosen) -> list[Head]:
-    """No more heads than can be told apart by colour; the one in front is among them."""
-    drawn = chosen.heads[:MOST_COLOURS]
-    if chosen.front is not None and chosen.front not in drawn:
-        drawn[-1] = chosen.front
-    return drawn
 
 
 def _put_python(scene: Scene, shown: Filtered, drawn: list[Head]) -> None:
@@ -102,25 +93,13 @@ def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | Non
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
-    if not scene.of_heads:
-        names = [f"{layer + 1}" for layer, _ in drawn]
-    elif len({layer for layer, _ in drawn}) == 1:
-        names = [f"{head + 1}" for _, head in drawn]
-    else:
-        names = [f"{layer + 1}.{head + 1}" for layer, head in drawn]
-    return lines.payload(
-        shown.weights,
-        shown.query_labels,
-        shown.key_labels,
-        head_names=names,
-        says=scene.words.says,
-        colours=categorical(len(drawn), dark=False),
-        dark_colours=categorical(len(drawn), dark=True),
-        query_segments=[unit.segment for unit in shown.queries],
-        key_segments=[unit.segment for unit in shown.keys],
-        off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
+    return lines_of(
+        shown,
+        scene.measure,
+        drawn,
+        front,
         selected=selected,
-        in_front=None if front is None else drawn.index(front),
+        off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
         group="attention",
         file=_FILE,
     )

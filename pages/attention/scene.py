@@ -14,7 +14,7 @@ from pages.attention import examples
 from pages.attention.fields import LOCKED, MODEL_PART, SHOWN_VIEW, TOKEN
 from ui import HEAD, LAYER, Need, View, as_text, caption, figures, note, notes, widgets
 from ui.attended_text import AttendedText
-from viz.heatmap import heatmap
+from viz.attended import heatmap_of
 from web.engine import engine
 
 _HEIGHT = 440  # px of a heatmap: what is left of a projector's screen
@@ -139,19 +139,13 @@ def draw_heatmap(
     numbers are, and ``number`` one of them, in a word, where they are not those of the scene.
     """
     figures.show_heatmap(
-        heatmap(
-            shown.weights,
-            shown.query_labels,
-            shown.key_labels,
-            stretch=stretch,
-            what=what or scene.words.what,
-            number=number or scene.words.number,
+        heatmap_of(
+            shown,
+            scene.measure,
             file=name,
-            query_segments=[unit.segment for unit in shown.queries],
-            key_segments=[unit.segment for unit in shown.keys],
-            special_queries=[place for place, unit in enumerate(shown.queries) if unit.special],
-            special_keys=[place for place, unit in enumerate(shown.keys) if unit.special],
-            says=scene.words.says,
+            stretch=stretch,
+            what=what,
+            number=number,
             height=_HEIGHT,
             group="attention",
         ),
