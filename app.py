@@ -3,6 +3,8 @@
 The router: page settings, and navigation.
 """
 
+from pathlib import Path
+
 import streamlit as st
 
 from pages import PAGES
@@ -12,7 +14,8 @@ if __name__ == "__main__":
     from web import sign_in, uploads
     from web.turns import turn
 
-    st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.svg", layout="wide")
+    icon = Path(__file__).parent / "ui/favicon.svg"  # Streamlit would look in the working directory
+    st.set_page_config(page_title="Inside BERT", page_icon=str(icon), layout="wide")
     uploads.bound()
     page = st.navigation(
         [

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,26 +32,32 @@ def free_port() -> int:
         return port
 
 
-@contextmanager
 def app(
     script: str | Path,
     streamlit: str = "streamlit",
     environment: Mapping[str, str] | None = None,
     log: Path | None = None,
     within: Sequence[str] = (),
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+) -> AbstractContextManager[tuple[str, subprocess.Popen[bytes]]]:
     """``streamlit run script`` on a free port, healthy; ends with the block.
 
     ``streamlit`` is the module whose command line serves, ``environment`` what is added to this process' own, ``log``
     the file that what it says goes to, and ``within`` a command that becomes the one that follows it.
     """
+    return started([*within, sys.executable, "-m", streamlit, "run", str(script)], environment, log)
+
+
+@contextmanager
+def started(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, log: Path | None = None, folder: Path = ROOT
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A command that starts an app, on a free port and in a folder; see ``app``."""
     port, path = free_port(), (environment or {}).get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     url = f"http://127.0.0.1:{port}/{path}".rstrip("/")
-    command = [*within, sys.executable, "-m", streamlit, "run", str(script), "--server.headless=true"]
     with (log or Path(os.devnull)).open("wb") as output:
         process = subprocess.Popen(
-            [*command, f"--server.port={port}", "--server.address=127.0.0.1"],
-            cwd=ROOT,
+            [*command, "--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"],
+            cwd=folder,
             env={**os.environ, **(environment or {})},
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -65,7 +71,7 @@ def app(
             except OSError:
                 pause.wait(0.05)
         else:
-            raise RuntimeError(f"{script} did not become healthy within two minutes")
+            raise RuntimeError(f"{command} did not become healthy within two minutes")
         yield url, process
     finally:
         process.terminate()

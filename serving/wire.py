@@ -12,10 +12,8 @@ import importlib
 import pkgutil
 import struct
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import msgpack
@@ -23,6 +21,7 @@ import numpy as np
 
 from model_zoo import errors
 from model_zoo.errors import ModelZooError
+from model_zoo.version import __version__
 
 # The type of a message's content, and the headers that say which version asks, under which id, and for which text.
 # The last two are names that Ray Serve knows.
@@ -66,8 +65,6 @@ _inside = _Inside()
 
 _LENGTH: Final = struct.Struct(">I")
 
-_PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-
 
 class BadMessage(ValueError):
     """Bytes that are none of this file's messages."""
@@ -102,8 +99,7 @@ def version() -> str:
         for name, kind in sorted(_types().items())
     ]
     fingerprint = hashlib.sha256("\n".join([*shapes, *sorted(_errors())]).encode()).hexdigest()
-    project = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
-    return f"{project}-{fingerprint[:12]}"
+    return f"{__version__}-{fingerprint[:12]}"
 
 
 def pack(value: object) -> bytes:

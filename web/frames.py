@@ -7,6 +7,11 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 
+# What lies there is the app's own; the rest may be other packages, where the app is one of those that are installed.
+OWN = frozenset(
+    {"app.py", "pages", "ui", "web", "jobs", "serving", "training", "evidence", "viz", "analysis", "model_zoo"}
+)
+
 
 def frames(error: BaseException) -> list[str]:
     """The places that led to it, outermost first: "ui/page.py:120 in run"."""
@@ -26,9 +31,9 @@ def _raw(error: BaseException) -> traceback.StackSummary:
 def _own(file: str) -> str:
     """A file's path from the app's root; "" for what was installed."""
     path = Path(file)
-    if "site-packages" in path.parts or not path.is_relative_to(_ROOT):
+    if not path.is_relative_to(_ROOT) or (own := path.relative_to(_ROOT)).parts[0] not in OWN:
         return ""
-    return path.relative_to(_ROOT).as_posix()
+    return own.as_posix()
 
 
 def _short(file: str) -> str:

@@ -7,12 +7,10 @@ the app when it is asked for.
 from __future__ import annotations
 
 import platform
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
@@ -21,11 +19,10 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
+from model_zoo.version import __version__
 from web.monitoring import Figures, look, public_name
 
 PREFIX = "inside_bert_"
-
-_PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def metrics(request: Request) -> Response:  # noqa: ARG001
@@ -114,9 +111,8 @@ class _Reading(Collector):
 @cache
 def versions() -> dict[str, str]:
     """Read from the files of the packages: none is imported for it."""
-    project = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]
     packages = {}
     for name in ("streamlit", "torch", "transformers"):
         with suppress(PackageNotFoundError):  # where models run on a cluster, the last two need not be here
             packages[name] = version(name)
-    return {"version": project["version"], "python": platform.python_version(), **packages}
+    return {"version": __version__, "python": platform.python_version(), **packages}

@@ -35,8 +35,8 @@ TABLE = "inside_bert"
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Where Streamlit looks for secrets, too; what stands beside app.py wins.
-SECRETS = tuple(Path(folder, ".streamlit/secrets.toml") for folder in (os.path.expanduser("~"), ROOT))
+# Where Streamlit looks for secrets, too, and in its order: what stands beside app.py wins.
+SECRETS = tuple(Path(folder, ".streamlit/secrets.toml") for folder in (os.path.expanduser("~"), os.curdir, ROOT))
 
 # Where Community Cloud checks an app out. It promises no environment variable to know it by.
 _COMMUNITY_CLOUD = Path("/mount/src")
@@ -277,7 +277,8 @@ Each of these is an environment variable, its name in capitals after `{PREFIX}`:
 {PREFIX}RUNS=2 streamlit run app.py
 ```
 
-Or it stands in `.streamlit/secrets.toml` beside `app.py` (on Community Cloud: in the app's secrets), in a table:
+Or it stands in `.streamlit/secrets.toml` beside `app.py`, in the folder where the app is started, or in the home
+folder, of which the first goes before the others (on Community Cloud: in the app's secrets), in a table:
 
 ```toml
 [{TABLE}]

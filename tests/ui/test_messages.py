@@ -93,7 +93,7 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
         broken.setattr(address, "put", fails)
         here.use(here.widget("examples"), "A verb and its subject")
     assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
-    assert "(ValueError, tests/ui/test_messages.py, line " in unescaped(here)
+    assert "(ValueError, ui/widgets.py, line " in unescaped(here)
     assert unforeseen().n == before + 1
     assert len([record for record in caplog.records if record.name == "ui.messages"]) == 1
 

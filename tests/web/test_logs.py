@@ -46,7 +46,7 @@ def test_text_has_the_places_of_an_exception_and_not_its_words(written: io.Strin
     log_a_failure("ui.somewhere")
     first, *places = written.getvalue().splitlines()
     assert first.endswith("ERROR ui.somewhere: it failed: ValueError")
-    assert places[-1].startswith("  tests/web/test_logs.py:")
+    assert places[-1].startswith(f"  {__file__}:")
     assert places[-1].endswith(" in fail")
     assert SECRET not in written.getvalue()
 
