@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
 import numpy as np
 
-from model_zoo.types import DoubleArray, Effects, Reading
+from analysis.words import Unit
+from model_zoo.types import Change, DoubleArray, Edge, Effects, Reading
 
 By = Literal["bits", "probability", "difference", "divergence"]
 """By what a run is measured: log₂ P and P of the answer, its logit less that of its foil, and
 KL(untouched ‖ changed) in bits.
 """
 BYS: Final[tuple[By, ...]] = get_args(By)
+
+
+def cut(edges: Iterable[tuple[Unit, Unit]], layer: int | None = None, head: int | None = None) -> Change:
+    """No token of the first word of a pair may look at any of the second: in one layer or head from 0, else in all."""
+    return Change(
+        edges=tuple(
+            Edge(query, key, layer, head)
+            for a, b in edges
+            for query in range(a.start, a.stop)
+            for key in range(b.start, b.stop)
+        )
+    )
 
 
 def measured(reading: Reading, by: By) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from analysis import explanations
 from analysis.explanations import Area, Way
@@ -27,6 +29,8 @@ ORDERS: Final = (*METHODS, NEARNESS, RANDOM)
 """Everything that ranks words: the methods, and what they have to beat."""
 WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
 N_SENTENCES: Final = 100
+_IN_UNITS: Final = ("occlusion", "gradient x input", "integrated gradients")
+"""Methods whose scores are parts of the measure."""
 _RANDOM_ORDERS: Final = 5
 
 
@@ -40,10 +44,26 @@ class Explained:
     units: tuple[Unit, ...]
     words: tuple[int, ...]
     untouched: Effects
+    measure: Measure
     scores: dict[str, DoubleArray] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     curves: dict[tuple[str, Way], DoubleArray] = field(default_factory=dict)
     sums: dict[str, Attribution] = field(default_factory=dict)
+
+    def scale(self, method: str) -> float:
+        """What a method’s scores are multiplied by for the screen: parts of ln P become bits."""
+        return 1 / math.log(2) if self.measure == "log P" and method in _IN_UNITS else 1.0
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a method and word: the word, its first and last token from 0, and its score in the units of pages."""
+        return pd.DataFrame(
+            [
+                (method, unit.label, unit.start, unit.stop - 1, float(score) * self.scale(method))
+                for method, scores in self.scores.items()
+                for unit, score in zip(self.units, scores, strict=True)
+            ],
+            columns=["method", "word", "first_token", "last_token", "score"],
+        )
 
     def area(self, method: str, way: Way) -> float:
         return explanations.area(self.curves[method, way])
@@ -65,7 +85,7 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
     untouched = engine.ask(replace(question, changes=()))
     fixed = replace(question, aim=replace(question.aim, answer=untouched.answer.id, position=untouched.position))
     units = explainable(untouched.encoding, untouched.position)
-    found = Explained(units, explanations.ranked_words(units), untouched)
+    found = Explained(units, explanations.ranked_words(units), untouched, measure)
     yield found
     if not found.words:
         return

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from analysis.agreement import readable
 from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
-from ui import figures, save, say
+from ui import as_python, figures, save, say
 from viz.bars import bars
 from viz.predictions import percent
 
@@ -32,6 +34,18 @@ def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
     )
     figures.show(figure, f"before and after {key}", key)
     save.table("Before and after", lambda: _table(scene, effects, after, what), f"{key}-answers")
+
+
+def put_python(scene: Scene, effects: Effects, lines: str, imports: Sequence[str], **named: object) -> None:
+    """The best answers after a change, to which ``lines`` bind ``change``; ``named`` are settings."""
+    as_python.put(
+        f"{lines}\n"
+        f"effects = {scene.intervene('[change]', **named, top_k=scene.question.top_k)}\n"
+        "numbers = np.array([answer.probability for answer in effects.readings[0].best])",
+        lambda: np.array([answer.probability for answer in effects.readings[0].best]),
+        imports=("import numpy as np", *imports),
+        part="The most probable answers after the change",
+    )
 
 
 def untouched(scene: Scene, effects: Effects, key: str) -> None:

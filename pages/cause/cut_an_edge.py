@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from analysis.effects import By, lost
+from analysis.effects import By, cut, lost
 from analysis.words import Unit, merge
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Change, Edge, Effects, counted
+from model_zoo.types import Change, Effects, counted
 from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
-from pages.cause.scene import UNITS, Scene
-from ui import Field, View, ask_for, note, one_of, save, told_apart, widgets, within
+from pages.cause.scene import TARGET, UNITS, Scene
+from ui import Field, View, as_python, ask_for, note, one_of, save, told_apart, widgets, within
 from ui.cells import Cells, show
 from viz import cells
 from viz.erasure import SIGNS
@@ -33,6 +33,7 @@ LAYER: Field[int] = Field("edge_layer", 0, within("the layer", 0, 999), of="caus
 HEAD: Field[int] = Field("edge_head", 0, within("the head", 0, 999), of="cause")
 
 _MOST = 40  # words that are drawn
+_WORDS = ("from analysis.words import word_units", TARGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,15 @@ class _Cuts:
         return [(a, b) for a in range(len(self.units)) for b in range(len(self.units))]
 
     def change(self, edges: Iterable[tuple[int, int]]) -> Change:
-        """Every token of the one word may not look at any of the other."""
-        return Change(
-            edges=tuple(
-                Edge(query, key, self.layer, self.head)
-                for a, b in edges
-                for query in range(self.units[a].start, self.units[a].stop)
-                for key in range(self.units[b].start, self.units[b].stop)
-            )
-        )
+        return cut(((self.units[a], self.units[b]) for a, b in edges), self.layer, self.head)
+
+    def in_python(self, edges: str) -> str:
+        """The change that cuts these, as an expression."""
+        return f"cut({', '.join(filter(None, (edges, as_python.arguments(layer=self.layer, head=self.head))))})"
+
+    def words_in_python(self, *, foil: bool = False) -> str:
+        """Lines that bind the text, the target and the words."""
+        return f"{self.scene.in_python(foil=foil)}units = word_units({self.scene.call('encode', 'text')})\n"
 
 
 def draw(scene: Scene) -> None:
@@ -134,10 +135,27 @@ def _attention(cuts: _Cuts) -> None:
     weights = engine().derived(
         ("mean attention of", scene.resolved, scene.info.revision, cuts.layer, cuts.head), lambda: _mean(cuts)
     )
-    _map(cuts, merge(weights, cuts.units).astype(np.float64), "attention weight", "cause_weights", signed=False)
+    merged = merge(weights, cuts.units).astype(np.float64)
+    _map(cuts, merged, "attention weight", "cause_weights", signed=False)
+    _attention_in_python(cuts, merged)
     st.caption(
         "Rows are queries, columns keys. Click a cell to cut that edge; the weights shown are those of the "
         "original model."
+    )
+
+
+def _attention_in_python(cuts: _Cuts, merged: Map) -> None:
+    model, masked = as_python.literal(cuts.scene.model), as_python.literal(cuts.scene.masked)
+    text = f"engine.masked_text({model}, text, {masked})" if cuts.scene.masked else "text"
+    layers = "range(run.n_layers)" if cuts.layer is None else f"[{cuts.layer}]"
+    mean = f"np.mean([run.layer(layer).mean(axis=0) for layer in {layers}], axis=0)"
+    as_python.put(
+        f"{cuts.words_in_python()}"
+        f"run = {cuts.scene.call('attend', text)}\n"
+        f"weights = {mean if cuts.head is None else f'run.head({cuts.layer}, {cuts.head})'}\n"
+        "numbers = merge(weights, units)",
+        lambda: merged,
+        imports=("import numpy as np", "from analysis.words import merge", *_WORDS),
     )
 
 
@@ -165,6 +183,14 @@ def _effects(cuts: _Cuts, by: By) -> None:
         f"cut that edge. {scenes.in_numbers(by)}"
     )
     save.table("Every edge", lambda: _table(cuts, effects), "edges")
+    as_python.put(
+        f"{cuts.words_in_python(foil=by == 'difference')}"
+        f"each = [{cuts.in_python('[(query, key)]')} for query in units for key in units]\n"
+        f"effects = {scene.intervene('each')}\n"
+        f'numbers = lost(effects, "{by}").reshape(len(units), -1)  # rows are queries',
+        lambda: lost(effects, by).reshape(n, n),
+        imports=("from analysis.effects import cut", "from analysis.effects import lost", *_WORDS),
+    )
 
 
 def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None:
@@ -203,7 +229,11 @@ def _answer(cuts: _Cuts) -> None:
         return
     question: Intervene = replace(scene.resolved, changes=(cuts.change(cuts.edges),))
     where = "" if layer is None else f" in layer {layer + 1}" + ("" if head is None else f", head {head + 1}")
-    before_after.draw(scene, engine().ask(question), f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
+    effects = engine().ask(question)
+    before_after.draw(scene, effects, f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
+    edges = ", ".join(f"(units[{a}], units[{b}])" for a, b in cuts.edges)
+    lines = f"{'' if as_python.begun() else cuts.words_in_python()}change = {cuts.in_python(f'[{edges}]')}"
+    before_after.put_python(scene, effects, lines, ("from analysis.effects import cut", *_WORDS))
 
 
 def _table(cuts: _Cuts, effects: Effects) -> pd.DataFrame:

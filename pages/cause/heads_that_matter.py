@@ -24,8 +24,8 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.parts import BLOCKS, change_of, name_of
-from pages.cause.scene import UNITS, Scene
-from ui import View, caption, figures, note, notes, save, say, start_button, token_line, watch
+from pages.cause.scene import TARGET, UNITS, Scene
+from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
 from viz import cells
 from viz.curves import curves
@@ -64,10 +64,13 @@ def draw(scene: Scene) -> None:
         left, right = st.columns([3, 2], gap="medium")
     with right:  # first: it is what a click waits for
         _switches(parts)
-        _together(scene, replace(question, changes=(change_of(off),)), off)
+        together = _together(scene, replace(question, changes=(change_of(off),)), off)
     with left:
         if effects is not None:
             _map(scene, effects, by, n_blocks, off)
+            _map_in_python(scene, effects, by, n_blocks)
+    if together is not None:
+        _together_in_python(scene, together, change_of(off))
     if off:
         _words(scene, question, off)
     _greedy(scene, question)
@@ -129,6 +132,35 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
     save.table("Every part", lambda: _table(scene, effects, parts), "heads-that-matter")
 
 
+def _ablation() -> str | None:
+    """What stands in the place of what is off, where that is not zeros."""
+    return None if VALUE.value == VALUE.default else VALUE.value
+
+
+def _map_in_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
+    blocks = "    parts += [Change(attention=(layer,)), Change(feed_forward=(layer,))]\n" * bool(n_blocks)
+    as_python.put(
+        f"{scene.in_python(foil=by == 'difference')}"
+        f"info = engine.info({as_python.literal(scene.model)})\n"
+        "parts = []\n"
+        "for layer in range(info.n_layers):\n"
+        "    parts += [Change(heads=((layer, head),)) for head in range(info.n_heads)]\n"
+        f"{blocks}"
+        f"effects = {scene.intervene('parts', value=_ablation())}\n"
+        f'numbers = lost(effects, "{by}").reshape(info.n_layers, -1)  # a row a layer',
+        lambda: lost(effects, by).reshape(scene.info.n_layers, -1),
+        imports=("from analysis.effects import lost", "from model_zoo.types import Change", TARGET),
+    )
+
+
+def _together_in_python(scene: Scene, effects: Effects, off: Change) -> None:
+    blocks = {"attention": off.attention, "feed_forward": off.feed_forward}
+    parts = as_python.arguments(heads=off.heads or None, **{name: of or None for name, of in blocks.items()})
+    lines = f"{'' if as_python.begun() else scene.in_python()}change = Change({parts})"
+    imports = "from model_zoo.types import Change", TARGET
+    before_after.put_python(scene, effects, lines, imports, value=_ablation())
+
+
 def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
     """The heads whose loss moves the answer most, and how many hardly move it, as plain text."""
     values = lost(effects, by)
@@ -158,14 +190,15 @@ def _switches(parts: Sequence[str]) -> None:
     )
 
 
-def _together(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
+def _together(scene: Scene, question: Intervene, off: Sequence[str]) -> Effects | None:
     if not off:
         before_after.untouched(scene, scene.untouched, "heads")
         st.caption("Click a cell to switch that part off.")
-        return
+        return None
     effects = engine().ask(question)
     what = f"{name_of(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
     before_after.draw(scene, effects, what, "heads")
+    return effects
 
 
 def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:

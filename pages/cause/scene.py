@@ -24,6 +24,7 @@ from ui import (
     TEXT,
     Need,
     View,
+    as_python,
     as_text,
     lacking,
     mask_strip,
@@ -120,11 +121,34 @@ class Scene(MaskedText):
             "class": "the text",
         }[self.reads]
 
+    def in_python(self, *, foil: bool = False) -> str:
+        """Lines that bind ``text`` and the target, ``aim``; with the ``foil`` also where none was typed."""
+        typed, found = self.question.aim, self.untouched.foil
+        other, said = typed.foil, ""
+        if foil and other is None and found is not None:
+            other, said = found.id, f"  # compared with {as_python.literal(found.token)}"
+        aim = as_python.arguments(typed.reads, typed.position, answer=typed.answer, foil=other)
+        return f"text = {as_python.literal(self.encoding.text)}\naim = TargetAnswer({aim}){said}\n"
+
+    def call(self, asked: str, *given: str, **named: object) -> str:
+        """Asks a question of this name about the text, as an expression; ``given`` are expressions."""
+        known = as_python.literal(self.model), *given
+        more = as_python.arguments(text_pair=self.encoding.text_pair, **named)
+        return f"engine.{asked}({', '.join(filter(None, (*known, more)))})"
+
+    def intervene(self, *given: str, **named: object) -> str:
+        """The call that gives the effects of changes, an expression."""
+        return self.call("intervene", "text", *given, "aim=aim", masked=self.masked or None, **named)
+
     def in_words(self, effects: Effects) -> str:
         """What the model answers when it is left alone, as plain text."""
         answer, foil = effects.answer, effects.foil
         said = f"Target “{readable(answer.token)}” ({percent(answer.probability)})"
         return said + (f" vs “{readable(foil.token)}” ({percent(foil.probability)})" if foil else "")
+
+
+TARGET = "from model_zoo.types import TargetAnswer"
+"""What the lines of Python of every view import."""
 
 
 def _typed(answer: str) -> str | None:

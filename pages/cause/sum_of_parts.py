@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
-from pages.cause.scene import Scene
-from ui import SWITCH, Field, View, figures, notes, one_of, save, widgets
+from pages.cause.scene import TARGET, Scene
+from ui import SWITCH, Field, View, as_python, figures, notes, one_of, save, widgets
 from viz.erasure import LEGEND
 from viz.waterfall import waterfall
 from web.engine import engine
@@ -56,6 +57,7 @@ def draw(scene: Scene) -> None:
     total, what = _whole(found, difference=difference)
     parts = [_Part(part, _name(part), part.logit - (part.foil_logit or 0.0) * difference) for part in found.parts]
     rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
+    _put_python(scene, parts, difference=difference)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figures.show(partial(waterfall, rows, total, what=what), "waterfall", "sum-of-parts")
@@ -72,6 +74,17 @@ def draw(scene: Scene) -> None:
         if not notes.is_from_elsewhere(scene.model):  # else it stands below; Small BERT began as a model from elsewhere
             st.caption(notes.PREJUDICE)
         save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
+
+
+def _put_python(scene: Scene, parts: Sequence[_Part], *, difference: bool) -> None:
+    adds = "part.logit - part.foil_logit" if difference else "part.logit"
+    as_python.put(
+        f"{scene.in_python(foil=difference)}"
+        f"found = {scene.call('decompose', 'text', 'aim=aim', masked=scene.masked or None)}\n"
+        f"numbers = np.array([{adds} for part in found.parts])  # of each part: its kind, layer and head",
+        lambda: np.array([part.adds for part in parts]),
+        imports=("import numpy as np", TARGET),
+    )
 
 
 def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -12,11 +13,11 @@ import streamlit as st
 from analysis.agreement import readable
 from analysis.effects import By, lost, measured, recovered
 from analysis.words import Unit
-from model_zoo.types import Change, Effects, signed
+from model_zoo.types import Change, DoubleArray, Effects, signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, OTHER
-from pages.cause.scene import EXAMPLE, Scene
-from ui import MASKS, PAIR, TEXT, Field, View, ask_for, caption, note, one_of, save, say, widgets
+from pages.cause.scene import EXAMPLE, TARGET, Scene
+from ui import MASKS, PAIR, TEXT, Field, View, as_python, ask_for, caption, note, one_of, save, say, widgets
 from ui.address import put
 from ui.cells import show
 from viz import cells
@@ -137,6 +138,35 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         "not that it is needed."
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
+    _put_python(scene, what, by, other, lambda: shares.reshape(len(rows), len(columns)))
+
+
+def _put_python(scene: Scene, what: What, by: By, other: str, shows: Callable[[], DoubleArray]) -> None:
+    n_layers = f"info.n_layers{' + 1' * (what == 'states')}"
+    if what == "heads":
+        each = "Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)"
+        units = ""
+    else:
+        part = {"states": "states", "attention": "attention", "forward": "feed_forward"}[what]
+        at = "positions=tuple(range(word.start, word.stop))"
+        each = f"\n    Change({part}=(layer,), {at})\n    for layer in range({n_layers})\n    for word in words\n"
+        units = f"words = word_units({scene.call('encode', 'text')})\n"
+    as_python.put(
+        f"{scene.in_python(foil=by == 'difference')}"
+        f"other = {as_python.literal(other)}  # what is patched in is from its run\n"
+        f"info = engine.info({as_python.literal(scene.model)})\n"
+        f"{units}"
+        f"changes = [{each}]\n"
+        f"effects = {scene.intervene('changes', 'other=other', value='other')}\n"
+        f'numbers = recovered(effects, "{by}").reshape({n_layers}, -1)  # a row a layer',
+        shows,
+        imports=(
+            "from analysis.effects import recovered",
+            *["from analysis.words import word_units"] * (what != "heads"),
+            "from model_zoo.types import Change",
+            TARGET,
+        ),
+    )
 
 
 def _written(by: By) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,8 +15,8 @@ from analysis.explanations import Area, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
 from model_zoo.types import METHODS, Attribution, Measure, signed
 from pages.cause import scene as scenes
-from pages.cause.scene import Scene
-from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
+from pages.cause.scene import TARGET, Scene
+from ui import Field, View, as_python, ask_for, caption, figures, one_of, save, start_button, watch, widgets
 from ui.cells import show
 from viz import cells
 from viz.curves import curves
@@ -47,7 +46,6 @@ _TITLES = {
     NEARNESS: "Nearness alone",
     RANDOM: "Random order (mean of 5)",
 }
-_IN_UNITS = ("occlusion", "gradient x input", "integrated gradients")  # methods whose scores are parts of the measure
 _MOST = 40  # words for which all methods are worked out
 _METHODS = """
 - **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
@@ -98,6 +96,7 @@ def draw(scene: Scene) -> None:
     if not found.curves:
         ask_for("There is no other word to score. Type a longer text.")
         return
+    _put_python(scene, found)
     _scores(scene, found)
     _holds(scene, found)
     _many(scene)
@@ -114,18 +113,30 @@ def _explained(scene: Scene, measure: Measure) -> Explained:
         return engine().derived(("explained", question, scene.info.revision, measure), compute)
 
 
+def _put_python(scene: Scene, found: Explained) -> None:
+    masked, pair = scene.masked or None, scene.encoding.text_pair
+    more = as_python.arguments(text_pair=pair, masked=masked)
+    given = ", ".join(filter(None, (as_python.literal(scene.model), "text", more, "aim=aim")))
+    as_python.put(
+        f"{scene.in_python(foil=found.measure == 'logit difference')}"
+        f"*_, found = explain(engine, Intervene({given}), {as_python.literal(found.measure)})\n"
+        "numbers = found.to_frame()",
+        found.to_frame,
+        imports=(
+            "from jobs.explaining import explain",
+            "from model_zoo.questions.intervene import Intervene",
+            TARGET,
+        ),
+    )
+
+
 def _shown(found: Explained) -> list[str]:
     return [name for name in METHODS if name in found.scores]
 
 
-def _scale(name: str) -> float:
-    """What a method's numbers are multiplied by for the screen: ln P becomes log₂ P, as everywhere on the pages."""
-    return 1 / math.log(2) if MEASURE.value == "log P" and name in _IN_UNITS else 1.0
-
-
 def _scores(scene: Scene, found: Explained) -> None:
     names = _shown(found)
-    values = np.stack([found.scores[name] * _scale(name) for name in names])
+    values = np.stack([found.scores[name] * found.scale(name) for name in names])
     payload = cells.cells(
         values,
         [_TITLES[name] for name in names],
@@ -142,17 +153,17 @@ def _scores(scene: Scene, found: Explained) -> None:
         "row has a colour scale of its own."
     )
     for name, attribution in found.sums.items():
-        caption(_sum(name, attribution))
+        caption(_sum(name, attribution, found.scale(name)))
     for why in dict.fromkeys(found.failures.values()):
         caption(why)
     save.table("All scores", lambda: _score_table(scene, found), "which-word")
 
 
-def _sum(name: str, attribution: Attribution) -> str:
-    """What a method's numbers add up to."""
+def _sum(name: str, attribution: Attribution, scale: float) -> str:
+    """What a method's numbers add up to; ``scale`` gives them the units of the screen."""
     assert attribution.difference is not None
     assert attribution.error is not None
-    whole, missed = (_scale(name) * one for one in (attribution.difference, abs(attribution.error)))
+    whole, missed = (scale * one for one in (attribution.difference, abs(attribution.error)))
     if attribution.bias is None or attribution.uncounted is None:
         return f"{_TITLES[name]} should add up to {signed(whole, 3)}; they miss it by {missed:.4f}."
     beside = "less that of the other answer" if attribution.measure == "logit difference" else "above the mean answer’s"
@@ -201,6 +212,14 @@ def _holds(scene: Scene, found: Explained) -> None:
             + (" “Nearness alone” only knows where the prediction is made." if NEARNESS in names else "")
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
+        shown = [name for name, each in found.curves if each == way]
+        as_python.put(
+            f'orders = [name for name, way in found.curves if way == "{way}"]\n'
+            f'numbers = np.array([found.curves[name, "{way}"] for name in orders])  # by how many words are hidden\n',
+            lambda: np.array([found.curves[name, way] for name in shown]),
+            imports=("import numpy as np",),
+            part=_WAYS[way],
+        )
     if len(found.scores) > 1:
         with right:
             _agreement(found)
@@ -209,6 +228,13 @@ def _holds(scene: Scene, found: Explained) -> None:
 def _agreement(found: Explained) -> None:
     names = _shown(found)
     taus = explanations.kendall([found.scores[name][[*found.words]] for name in names])
+    as_python.put(
+        "words = [*found.words]\n"
+        "numbers = kendall([scores[words] for scores in found.scores.values()])  # of each method with each",
+        lambda: taus,
+        imports=("from analysis.explanations import kendall",),
+        part="Do they agree?",
+    )
     st.markdown("**Do they agree?** Kendall’s τ between the rankings: 1 identical, 0 unrelated, −1 reversed.")
     short = [_TITLES[name].partition(":")[0] for name in names]
     numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
@@ -287,7 +313,7 @@ def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
                 "word": unit.label,
                 "first_token": unit.start + 1,
                 "last_token": unit.stop,
-                "score": float(score) * _scale(name),
+                "score": float(score) * found.scale(name),
             }
             for name in _shown(found)
             for unit, score in zip(found.units, found.scores[name], strict=True)
