@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from model_zoo.tuned import is_id
-from model_zoo.types import FloatArray
+from model_zoo.types import DoubleArray, FloatArray
 from ui.messages import fragment
 
 PARTS: Final = "what can be computed in Python"
@@ -24,12 +24,15 @@ _ENGINE: Final = "from model_zoo import Engine"
 _NOTHING: Final = "Nothing is computed here yet."
 
 
+Numbers = FloatArray | DoubleArray | pd.DataFrame
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Lines after which ``numbers`` is what a view shows, and the numbers that it does show."""
 
     lines: str
-    shows: Callable[[], FloatArray | pd.DataFrame]
+    shows: Callable[[], Numbers]
     imports: tuple[str, ...]
 
 
@@ -43,15 +46,18 @@ def clear() -> None:
     st.session_state[PARTS] = {}
 
 
-def put(
-    lines: str, shows: Callable[[], FloatArray | pd.DataFrame], *, imports: Sequence[str] = (), part: str = ""
-) -> None:
+def put(lines: str, shows: Callable[[], Numbers], *, imports: Sequence[str] = (), part: str = "") -> None:
     """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
 
     ``engine`` is bound before them, and by the parts before. A view whose pictures need lines of their own puts each
     under the name of a ``part``, which stands above them.
     """
     _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(imports))
+
+
+def begun() -> bool:
+    """Whether lines stand here already: those to come can use what they bind."""
+    return bool(_parts())
 
 
 def script(parts: Mapping[str, Part]) -> str:

@@ -9,8 +9,9 @@ import builders
 import numpy as np
 import pytest
 
-from analysis.effects import lost, measured, recovered, same_answer
-from model_zoo.types import Effects, Prediction, Reading
+from analysis.effects import cut, lost, measured, recovered, same_answer
+from analysis.words import Unit
+from model_zoo.types import Change, Edge, Effects, Prediction, Reading
 
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
 
@@ -34,6 +35,12 @@ def test_every_measure() -> None:
     assert lost(EFFECTS, "bits") == pytest.approx([1, 0])
     assert lost(EFFECTS, "difference") == pytest.approx([1.5, 0])
     assert lost(EFFECTS, "divergence") == pytest.approx([1, 0])
+
+
+def test_all_tokens_of_two_words_are_cut() -> None:
+    one, two = Unit("a", 1, 2, 0, False), Unit("bc", 2, 4, 0, False)
+    assert cut([(one, two)]) == Change(edges=(Edge(1, 2), Edge(1, 3)))
+    assert cut([(two, one), (one, one)], 5, 0) == Change(edges=(Edge(2, 1, 5, 0), Edge(3, 1, 5, 0), Edge(1, 1, 5, 0)))
 
 
 def test_recovered_is_the_share_of_the_way() -> None:

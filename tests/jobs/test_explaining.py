@@ -44,6 +44,10 @@ def test_nearness_hides_the_words_next_to_the_mask_first(engine: Engine) -> None
     assert found.curves[NEARNESS, "deletion"] == pytest.approx(expected, abs=1e-4)
     rest = [tuple({*steps[-1]} - {*step}) for step in steps]
     assert found.curves[NEARNESS, "insertion"] == pytest.approx(shares(engine, question, rest), abs=1e-4)
+    table = found.to_frame().set_index(["method", "word"])
+    assert table.loc[("occlusion", "mats"), ["first_token", "last_token"]].tolist() == [7, 7]
+    assert table.loc[("occlusion", "cat"), "score"] == pytest.approx(found.scores["occlusion"][1] / math.log(2))
+    assert table.loc[("DecompX", "cat"), "score"] == found.scores["DecompX"][1]
 
 
 def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoint: Checkpoint) -> None:

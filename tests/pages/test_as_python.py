@@ -21,7 +21,7 @@ from ui.page import Page, View
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Views that give no lines yet: all of these pages.
-PENDING = {"masked_words", "next_sentence", "layers", "train", "corpus", "compare", "cause"}
+PENDING = {"masked_words", "next_sentence", "layers", "train", "corpus", "compare"}
 
 # Views that show the numbers of a long job by default: there a smaller one is looked at, by these fields.
 SMALLER: dict[tuple[str, str], dict[str, str]] = {}
@@ -44,6 +44,53 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
     ("attention", {"view": "who", "ask": "previous", "text": NASTY}),
     ("attention", {"view": "who", "looks": "2", "at": "4", "text": NASTY, "model": "embedded/modernbert"}),
     ("attention", {"view": "bertviz", "bertviz": "model", "pair": PAIR, "words": "1"}),
+    (
+        "cause",
+        {
+            "text": "The dogs near the house [MASK] hungry.",
+            "off": "6.8,3.attention,2.forward",
+            "value": "mean",
+            "by": "difference",
+        },
+    ),
+    ("cause", {"text": NASTY, "masks": "3,4", "off": "6.8", "by": "divergence", "answer": "said"}),
+    ("cause", {"text": "She opened the door.", "pair": PAIR, "off": "2.1"}),
+    ("cause", {"view": "edges", "text": NASTY, "masks": "5", "edges": "6.2,3.4", "edge_layer": "2", "edge_head": "3"}),
+    (
+        "cause",
+        {
+            "view": "edges",
+            "text": "The [MASK] slept.",
+            "show": "effect",
+            "by": "difference",
+            "edge_layer": "4",
+            "edges": "2.3",
+        },
+    ),
+    (
+        "cause",
+        {
+            "view": "patching",
+            "text": "He always said [MASK] about it.",
+            "other": "He never said [MASK] about it.",
+            "what": "heads",
+            "by": "bits",
+        },
+    ),
+    (
+        "cause",
+        {
+            "view": "patching",
+            "text": "He put the key in the [MASK].",
+            "other": "He put the letter in the [MASK].",
+            "what": "attention",
+            "answer": "lock",
+            "against": "envelope",
+        },
+    ),
+    ("cause", {"view": "sum", "text": "He put the key in the [MASK].", "difference": "0"}),
+    ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
+    ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),
 ]
 
 
