@@ -12,6 +12,8 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from analysis.words import Unit
 from model_zoo.types import Change, Effects, Prediction
 
@@ -63,6 +65,27 @@ def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Predic
         assert log is not None
         found.append(Erasure(word, followed.probability, math.exp(log), reading.best[0]))
     return tuple(found)
+
+
+def table(effects: Iterable[Erasure]) -> pd.DataFrame:
+    """One row a word: without (the word), first_token, last_token (from 0), p_before, p_after, bits_lost, and the
+    prediction without it with its prediction_probability.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "without": effect.word.label,
+                "first_token": effect.word.start,
+                "last_token": effect.word.stop - 1,
+                "p_before": effect.before,
+                "p_after": effect.after,
+                "bits_lost": effect.bits,
+                "prediction": effect.guess.token,
+                "prediction_probability": effect.guess.probability,
+            }
+            for effect in effects
+        ]
+    )
 
 
 def ranked(effects: Iterable[Erasure]) -> list[Erasure]:

@@ -99,6 +99,21 @@ def arguments(*values: Any, **named: Any) -> str:
     )
 
 
+def file(name: str, data: bytes, *, uploaded: bool) -> tuple[str, tuple[str, ...]]:
+    """The line that binds ``data`` to a visitor's file, and what it imports: one that was ``uploaded`` is read from
+    where the lines run; what was pasted stands in the line.
+    """
+    if uploaded:
+        line = f"data = Path({literal(name)}).read_bytes()  # the file that you uploaded"
+        return line, ("from pathlib import Path",)
+    text = data.decode()
+    line = f'data = """{text}""".encode()'
+    plain = text.isprintable() if "\n" not in text else all(map(str.isprintable, text.split("\n")))
+    if "\n" not in text or "\\" in text or '"""' in text or text.endswith('"') or not plain:
+        line = f"data = {literal(text)}.encode()"
+    return line, ()
+
+
 def _about(code: str) -> str:
     """What has to be known to run it elsewhere."""
     tuned = any(is_id(word.strip("\"'(),")) for word in code.split())

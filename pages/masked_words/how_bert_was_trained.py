@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import Field, View, place, say, token_line, widgets, within
+from ui import Field, View, as_python, place, say, token_line, widgets, within
 from viz.corruption import corrupted, legend
 from viz.token_line import Line
 from web.engine import engine
@@ -27,6 +29,19 @@ def draw(scene: Scene) -> None:
     recipe = _ask()
     drawn = corruption.corrupt(scene.encoding, scene.vocabulary, recipe)
     answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
+
+    changed = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
+    asked = {name: value for name, value in changed.items() if value != getattr(corruption.Recipe(), name)}
+    scene.put_python(
+        [
+            f"recipe = Recipe({as_python.arguments(**asked)})",
+            "drawn = corrupt(engine.encode(model, text), engine.vocabulary(model), recipe)",
+            "answers = engine.restore(model, text, drawn.ids, drawn.positions)",
+            "numbers = -np.array([one.log_probability for one in answers])  # the loss of each, in nats",
+        ],
+        lambda: -np.array([one.log_probability for one in answers]),
+        imports=["import numpy as np", "from analysis.corruption import Recipe, corrupt"],
+    )
 
     def lines(*, dark: bool) -> list[Line]:
         sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=dark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -14,7 +15,7 @@ from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene, whole_words
-from ui import Field, View, long_text, notes, one_of, save, token_line, widgets
+from ui import Field, View, as_python, long_text, notes, one_of, save, token_line, widgets
 from viz.surprisal import surprisal
 from viz.token_line import Line
 from web.engine import engine
@@ -59,6 +60,7 @@ def draw(scene: Scene) -> None:
     scores = _scores(scene, encodings, scheme)
     if not scores:
         return
+    _put_python(scene, scores, scheme)
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
     if len(scores) == 2:
         notes.warn_of_cut(scores[1].encoding, "B")
@@ -105,6 +107,30 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     found = long_text.collected(LONG, longest, parts, len(asked))
     of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
     return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
+
+
+def _put_python(scene: Scene, scores: Sequence[TokenScores], scheme: Scheme) -> None:
+    units = word_units if WORDS.value else token_units
+    by = "" if scheme in ("original", "causal") else f', scheme="{scheme}"'
+    imports = ["from analysis.scoring import unit_bits", f"from analysis.words import {units.__name__}"]
+    if len(scores) == 1:
+        lines = [
+            f"scores = engine.token_scores(model, text{by})",
+            f"numbers = unit_bits(scores, {units.__name__}(scores.encoding))  # nan where nothing is scored",
+        ]
+    else:
+        imports.append("import numpy as np")
+        lines = [
+            f"other = {as_python.literal(scores[1].encoding.text)}",
+            f"scores = engine.token_scores(model, [text, other]{by})",
+            f"bits = [unit_bits(one, {units.__name__}(one.encoding)) for one in scores]",
+            "numbers = np.concatenate(bits)  # nan where nothing is scored",
+        ]
+    scene.put_python(
+        lines,
+        lambda: np.concatenate([scoring.unit_bits(one, units(one.encoding)) for one in scores]),
+        imports=imports,
+    )
 
 
 def _line(score: TokenScores, label: str, dark: bool) -> Line:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,7 +18,7 @@ from jobs.lens_fitting import LensFitting
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
-from ui import MASK, Field, View, as_text, caption, figures, notes, save, token_line, widgets, work
+from ui import MASK, Field, View, as_python, as_text, caption, figures, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
 from ui.own_file import OwnFile
 from ui.precomputed.lenses import LENSES
@@ -41,10 +43,11 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         place = 0 if scene.causal else one_mask(MASK, scene.names)
-        own = _own_sentences()
+        file, own = _own_sentences()
     lens, original = _lens(scene, place, None)
     found = _found(scene, own)
     fitted = None if found is None else _lens(scene, place, found.lens)[0]
+    _put_python(scene, place, file, own, (lens, fitted))
     left, right, curve = st.columns(3, gap="medium")
     with left:
         caption("Logit lens")
@@ -78,8 +81,46 @@ def _lens(scene: Scene, place: int, fitted: FittedLens | None) -> tuple[MaskLens
     return lens, scene.encoding.tokens[lens.position]
 
 
-def _own_sentences() -> tuple[str, ...]:
-    """The control of the sentences that a lens is fitted to beside the built-in ones, and what it holds."""
+def _put_python(
+    scene: Scene, place: int, file: File | None, own: Sequence[str], lenses: tuple[MaskLens, MaskLens | None]
+) -> None:
+    """The ranks of the final prediction after every layer, by the logit lens, and by the fitted one where there is
+    one.
+    """
+    asked = f"(model, text, {_BEST}{{hidden}}{{}})"
+    asked = f"engine.next_lens{asked}[0]" if scene.causal else f"engine.mask_lens{asked}[{place}]"
+    lens, fitted = lenses
+    lines, imports = [f"logit = {asked.replace('{}', '')}"], ["import numpy as np"]
+    if fitted is None:
+        lines.append("numbers = np.array([logit.ranks])  # of the final prediction, by layer")
+    else:
+        if not own and scene.model in LENSES.models:
+            lines.append("lens = LENSES.of(engine.info(model)).lens  # which came with the app")
+            imports.append("from ui.precomputed.lenses import LENSES")
+        else:
+            if file is not None:
+                read, needed = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
+                texts = f"sampled(read_corpus([({as_python.literal(file.name)}, data)]), {MOST_OWN}, {_SEED}).texts"
+                lines += [read, f"own = {texts}"]
+                imports += [*needed, "from analysis.corpus.reading import read_corpus, sampled"]
+            lines += [
+                f"job = LensFitting(engine, model{', own' if own else ''})",
+                "for _ in job.steps():  # takes about a minute",
+                "    pass",
+                "lens = job.found.lens",
+            ]
+            imports.append("from jobs.lens_fitting import LensFitting")
+        lines += [
+            f"fitted = {asked.replace('{}', ', fitted=lens')}",
+            "numbers = np.array([logit.ranks, fitted.ranks])  # of the final prediction, by layer",
+        ]
+    scene.put_python(lines, lambda: np.array([one.ranks for one in (lens, fitted) if one is not None]), imports=imports)
+
+
+def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
+    """The control of the sentences that a lens is fitted to beside the built-in ones, and what it holds: a file, and
+    what was read of it.
+    """
     own = _OWN.uploaded() or OWN_SENTENCES.value.strip()
     with widgets.popover(f"Fit: {'your own' if own else 'built-in'}", ":material/library_books:", "lens sentences"):
         st.caption(
@@ -96,7 +137,7 @@ def _own_sentences() -> tuple[str, ...]:
             raise
         if found:
             said.caption(f"Read: {counted(len(found), 'sentence')}, at most {MOST_OWN}.")
-    return found
+    return file, found
 
 
 def _job(scene: Scene, own: tuple[str, ...]) -> LensFitting | None:

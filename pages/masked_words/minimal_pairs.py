@@ -13,11 +13,12 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import Field, View, caption, figures, notes, save, say_cut, widgets
+from ui import Field, View, as_python, caption, figures, notes, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
 from web.engine import engine
+from web.uploads import File
 
 MINIMAL_PAIRS: Field[str] = Field(
     "minimal_pairs",
@@ -79,7 +80,13 @@ def draw(scene: Scene) -> None:
         example = not uploaded and typed == MINIMAL_PAIRS.default and (scene.causal or scene.info.mlm)
         batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows, example=example)
     rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
-    go_on(batch, _judged, _show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
+
+    def show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
+        _show(model, judged)
+        if [pair for pair, _ in judged] == list(found.rows):
+            _put_python(model, judged, files, uploaded=bool(uploaded))
+
+    go_on(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above is not used here.")
 
 
@@ -108,7 +115,7 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
             f"In {counted(n_cut, 'pair')} a sentence was cut at the model's limit; only the part that "
             "was read is compared."
         )
-    rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
+    rows = _accuracies(judged)
     whole = rows[0]
     figures.show(partial(accuracy_bars, rows), "minimal pairs", "minimal-pairs")
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
@@ -130,6 +137,35 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
     )
     save.table("Accuracy", lambda: _table(rows), "accuracy")
     save.table("Every pair", lambda: _every_pair(model, judged), "minimal-pairs")
+
+
+def _put_python(model: str, judged: list[tuple[MinimalPair, Judgement]], files: list[File], *, uploaded: bool) -> None:
+    """How often the right sentence is preferred, where the pairs that were judged are those of these files."""
+    scheme = judged[0][1].scheme
+    imports: tuple[str, ...]
+    if uploaded:
+        paths = ", ".join(f"Path({as_python.literal(file.name)})" for file in files)
+        lines, imports = [f"files = [{paths}]  # that you uploaded"], ("from pathlib import Path",)
+        given = "[(one.read_bytes(), one.name) for one in files]"
+    else:
+        read_, imports = as_python.file(files[0].name, files[0].data, uploaded=False)
+        lines, given = [read_], '[(data, "pasted")]'
+    most = f", {_MAX_PAIRS}" if len(judged) == _MAX_PAIRS else ""
+    by = "" if scheme == "causal" else f', scheme="{scheme}"'
+    lines += [
+        f"pairs = read({given}{most}).rows",
+        f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})",
+        "numbers = pd.DataFrame(accuracies(pairs, [one.difference for one in judged]))",
+    ]
+    as_python.put(
+        "\n".join(lines),
+        lambda: pd.DataFrame(_accuracies(judged)),
+        imports=["import pandas as pd", "from analysis.minimal_pairs import accuracies, read", *imports],
+    )
+
+
+def _accuracies(judged: list[tuple[MinimalPair, Judgement]]) -> tuple[Accuracy, ...]:
+    return accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
 
 
 def _table(rows: tuple[Accuracy, ...]) -> pd.DataFrame:

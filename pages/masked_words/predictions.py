@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -36,6 +37,7 @@ def draw(scene: Scene) -> None:
         return
     with st.spinner("Running the model …", show_time=True):
         answers = engine().fill_mask(scene.model, scene.text, TOP_K.value, masked=scene.masked)
+    _put_python(scene, answers)
     if len(answers) == 1:
         picture, beside = st.columns([3, 2], gap="large")
         with picture:
@@ -97,6 +99,7 @@ def _what_comes_next(scene: Scene) -> None:
     scene.row()
     with st.spinner("Running the model …", show_time=True):
         answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
+    _put_python(scene, [answer])
     picture, beside = st.columns([3, 2], gap="large")
     with picture:
         figure = partial(predictions, answer, "The token after the last one")
@@ -107,6 +110,23 @@ def _what_comes_next(scene: Scene) -> None:
         with widgets.controls("answers"):
             st.number_input("Predictions", **TOP_K.bound, width=210)
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
+
+
+def _put_python(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
+    """The best answers to every mask, or to what comes next."""
+    top_k = "" if TOP_K.value == TOP_K.default else f", {TOP_K.value}"
+    asked = f"engine.fill_mask(model, text{top_k}{{hidden}})"
+    if scene.causal:
+        asked = f"[engine.next_tokens(model, text{top_k})]"
+    scene.put_python(
+        [
+            f"answers = {asked}",
+            "tokens = [[best.token for best in one.best] for one in answers]",
+            "numbers = np.array([[best.probability for best in one.best] for one in answers])",
+        ],
+        lambda: np.array([[best.probability for best in one.best] for one in answers]),
+        imports=["import numpy as np"],
+    )
 
 
 def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) -> None:

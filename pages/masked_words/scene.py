@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
-from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
+from model_zoo.types import Encoding, FloatArray, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import WORDS
-from ui import MASKS, TEXT, Need, View, address, as_text, caption, lacking, mask_strip, note, notes, widgets
+from ui import MASKS, TEXT, Need, View, address, as_python, as_text, caption, lacking, mask_strip, note, notes, widgets
 from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
@@ -55,6 +57,20 @@ class Scene(MaskedText):
         if need == "mask" and not self.causal:
             return mask_strip.too_many(len(self.masks))
         return None
+
+    def put_python(
+        self, lines: Sequence[str], shows: Callable[[], FloatArray | pd.DataFrame], *, imports: Sequence[str] = ()
+    ) -> None:
+        """Put lines of Python here that compute ``numbers`` of the ``model`` and the ``text``, with what is hidden
+        where they say {hidden}.
+        """
+        first = [f"model, text = {as_python.arguments(self.model, self.text)}"]
+        if self.masked and any("{hidden}" in line for line in lines):
+            said = as_python.arguments(*(self.encoding.tokens[place] for place in self.masked))
+            first.append(f"masked = {list(self.masked)}  # {said}")
+        hidden = ", masked=masked" if self.masked else ""
+        rest = [line.replace("{hidden}", hidden) for line in lines]
+        as_python.put("\n".join([*first, *rest]), shows, imports=imports)
 
     def row(self, *, switch: bool = True, example: bool = True) -> DeltaGenerator | None:
         """The words to click on, and the line of controls beside them, which begins with the ``switch`` between words

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from analysis import corruption
 from analysis.agreement import readable
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
+from model_zoo.types import Shift
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import View, ask_for, caption, figures, notes, say, told_apart, widgets
+from ui import View, as_python, ask_for, caption, figures, notes, say, told_apart, widgets
 from viz.shifts import shifts
 from web.engine import engine
 
@@ -50,6 +52,7 @@ def draw(scene: Scene) -> None:
     all_shifts = engine().mask_shifts(scene.model, before, after)
     answers = [engine().fill_mask(scene.model, text, 5, masked=m) for text, m in (before, after)]
     shown = all_shifts[:_MOST_SHIFTED]
+    _put_python(scene, (changed, masked), shown)
     reach = max(abs(shift.difference) for one_mask in shown for shift in one_mask)
     for first in range(0, len(shown), 2):
         for column, number in zip(st.columns(2, gap="large"), range(first, first + 2), strict=True):
@@ -66,6 +69,20 @@ def draw(scene: Scene) -> None:
     st.caption(
         "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Blue "
         "became more likely, orange less. Below each picture are the five best predictions before and after."
+    )
+
+
+def _put_python(scene: Scene, after: tuple[str, tuple[int, ...]], shown: Sequence[Sequence[Shift]]) -> None:
+    some = f"[:{_MOST_SHIFTED}]" if len(scene.masks) > _MOST_SHIFTED else ""
+    as_python.put(
+        f"""
+        before = {as_python.literal((scene.text, scene.masked))}  # the text and its masked tokens, from 0
+        after = {as_python.literal(after)}
+        shifts = engine.mask_shifts({as_python.literal(scene.model)}, before, after){some}
+        numbers = pd.concat([pd.DataFrame(of_mask) for of_mask in shifts])  # ln P before and after
+        """,
+        lambda: pd.concat([pd.DataFrame(of_mask) for of_mask in shown]),
+        imports=["import pandas as pd"],
     )
 
 

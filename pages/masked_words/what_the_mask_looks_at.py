@@ -10,7 +10,7 @@ from analysis import focus
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, send_away
-from ui import MASK, View, as_text, figures, page_link
+from ui import MASK, View, as_python, as_text, figures, page_link
 from ui.mask_strip import one_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine
@@ -41,6 +41,15 @@ def draw(scene: Scene) -> None:
             width=170,
         )
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
+    as_python.put(
+        f"""
+        run = engine.attend({as_python.arguments(scene.model, written)})
+        weights = from_token(run, {position})  # layers, heads, tokens: how the mask divides its attention
+        numbers = {"weights.mean(axis=1)" if head == 0 else f"weights[:, {head - 1}]  # head {head} on the page"}
+        """,
+        lambda: shown,
+        imports=["from analysis.focus import from_token"],
+    )
     figures.show(partial(layer_attention, shown, run.encoding.tokens), "mask attention", "mask-attention")
     st.markdown("**Heads that attend most to a single other token**")
     send_away(scene, written)

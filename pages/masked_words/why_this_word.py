@@ -10,12 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from analysis.erasure import UNNOTICED, Erasure, each_hidden, erasable, erasures, ranked
+from analysis.erasure import UNNOTICED, Erasure, each_hidden, erasable, erasures, ranked, table
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
-from pages.masked_words.fields import LONG
+from pages.masked_words.fields import LONG, WORDS
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_text, figures, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
@@ -46,6 +46,7 @@ def draw(scene: Scene) -> None:
     if not long_text.agreed(LONG, n, f"Mask each word of this long text: {counted(len(others), 'run')} of the model"):
         return
     effects = _measured(scene, others, answer, followed)
+    _put_python(scene, place, followed, best, effects)
     largest, name = ranked(effects), readable(followed.token)
     sentence, bars = st.columns([1, 1], gap="large")
     with sentence:
@@ -87,6 +88,27 @@ def _measured(
     return erasures(others, [found[place] for place in range(len(questions))], followed)
 
 
+def _put_python(scene: Scene, place: int, followed: Prediction, best: Prediction, effects: Sequence[Erasure]) -> None:
+    units = "word_units" if WORDS.value else "token_units"
+    scene.put_python(
+        [
+            "answers = engine.fill_mask(model, text{hidden})",
+            f"answer = answers[{place}]",
+            f"followed = answer.{'best[0]' if followed.id == best.id else 'original'}",
+            f"words = erasable({units}(engine.encode(model, text)), [one.position for one in answers])",
+            'aim = TargetAnswer("mask", answer.position, followed.id)',
+            "effects = engine.intervene(model, text, each_hidden(words){hidden}, aim=aim)",
+            "numbers = table(erasures(words, [effects], followed))",
+        ],
+        lambda: table(effects),
+        imports=[
+            "from analysis.erasure import each_hidden, erasable, erasures, table",
+            f"from analysis.words import {units}",
+            "from model_zoo.types import TargetAnswer",
+        ],
+    )
+
+
 def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:
     """The largest effect in a sentence, as plain text; ``best`` is the prediction while nothing else is hidden."""
     first = largest[0]
@@ -99,23 +121,9 @@ def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) ->
 
 
 def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[Erasure]) -> pd.DataFrame:
-    return scene.table(
-        [
-            {
-                "mask": position + 1,
-                "token": followed.token,
-                "without": effect.word.label,
-                "first_token": effect.word.start + 1,
-                "last_token": effect.word.stop,
-                "p_before": effect.before,
-                "p_after": effect.after,
-                "bits_lost": effect.bits,
-                "prediction": effect.guess.token,
-                "prediction_probability": effect.guess.probability,
-            }
-            for effect in effects
-        ]
-    )
+    rows = table(effects)
+    rows[["first_token", "last_token"]] += 1
+    return scene.table({"mask": position + 1, "token": followed.token, **rows})
 
 
 VIEW = View(

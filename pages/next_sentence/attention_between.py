@@ -10,7 +10,7 @@ import streamlit as st
 from analysis import focus
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
-from ui import View, figures, notes, page_link
+from ui import View, as_python, figures, notes, page_link
 from viz.head_map import head_map
 from web.engine import engine
 
@@ -22,6 +22,14 @@ def draw(scene: Scene) -> None:
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.beyond_training({scene.model: run.n_tokens})
     shares = focus.between_sentences(run)
+    as_python.put(
+        f"""
+        run = engine.attend({as_python.arguments(scene.model, scene.a, scene.b)})
+        numbers = between_sentences(run)  # A to B, B to A; layers; heads
+        """,
+        lambda: shares,
+        imports=["from analysis.focus import between_sentences"],
+    )
     for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
         with column:
             st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")

@@ -12,11 +12,12 @@ import streamlit as st
 from analysis import files, pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, caption, figures, note, notes, save, say_cut, tables, widgets
+from ui import Field, View, as_python, caption, figures, note, notes, save, say_cut, tables, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.calibration import calibration
 from web import uploads
 from web.engine import engine
+from web.uploads import File
 
 PAIRS: Field[str] = Field(
     "pairs",
@@ -74,7 +75,14 @@ def draw(scene: Scene) -> None:
     if any(dropped):
         say_cut(f"Left out: {' and '.join(part for part in dropped if part)}.")
     before = pd.DataFrame(rows, columns=["a", "b", "label"]).dropna(axis="columns", how="all")
-    go_on(batch, _judged, _show, before)
+    uploaded = text is not typed
+
+    def show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
+        _show(model, judged)
+        if [row for row, _ in judged] == rows:
+            _put_python(model, judged, file, uploaded=uploaded)
+
+    go_on(batch, _judged, show, before)
 
 
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
@@ -107,6 +115,29 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
         column_config={"p_next": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f")},
     )
     save.table("Results", lambda: table, "pairs")
+
+
+def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, uploaded: bool) -> None:
+    """P(B follows A) of every pair, where those that were judged are the pairs of this file."""
+    read, imports = as_python.file(file.name, file.data, uploaded=uploaded)
+    name = as_python.literal(file.name if uploaded else "pasted")
+    as_python.put(
+        "\n".join(
+            [
+                read,
+                f"pairs = read(decoded(data, {name})[0], {name}).rows",
+                f"scores = engine.next_sentence({as_python.literal(model)}, pairs)",
+                'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[one.p_next for one in scores])',
+            ]
+        ),
+        lambda: pd.DataFrame([(a, b, one.p_next) for (a, b, _), one in judged], columns=["a", "b", "p_next"]),
+        imports=[
+            "import pandas as pd",
+            "from analysis.files import decoded",
+            "from analysis.pairs import read",
+            *imports,
+        ],
+    )
 
 
 def _judgement(found: pairs.Judged) -> None:

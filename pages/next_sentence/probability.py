@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis import control_sentences
 from model_zoo.types import SentenceScore, signed
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, note, notes, save, widgets, within
+from ui import Field, View, as_python, note, notes, save, widgets, within
 from web.engine import engine
 
 CONTROL_SEED: Field[int] = Field("controls", 0, within("the draw of controls", 0, 999_999), of="next_sentence")
@@ -38,6 +39,17 @@ def draw(scene: Scene) -> None:
         st.metric("Swapped: A after B", f"{others[0].p_next:.4f}", width="content")
         st.metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", yes, width="content")
         st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", no, width="content")
+    as_python.put(
+        f"""
+        a, b = {as_python.arguments(a, b)}
+        controls = draw({seed}, exclude=b)
+        pairs = [(a, b), (b, a), *((a, one) for one in controls), *((one, b) for one in controls)]
+        scores = engine.next_sentence({as_python.literal(model)}, pairs)
+        numbers = np.array([score.p_next for score in scores])
+        """,
+        lambda: np.array([score.p_next, *(others[place].p_next for place in range(len(pairs)))]),
+        imports=["import numpy as np", "from analysis.control_sentences import draw"],
+    )
     _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
     topic = (
         " In BERT's training, half of the second sentences come from other texts, so the topic alone gives many of "

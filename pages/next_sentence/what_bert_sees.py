@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from pages.next_sentence.scene import Scene
-from ui import View, notes, token_line
+from ui import View, as_python, notes, token_line
 from viz.sentence_input import sentence_input
 from viz.token_line import Line
 from web.engine import engine
@@ -13,6 +15,15 @@ def draw(scene: Scene) -> None:
     """The three rows of BERT's input."""
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.beyond_training({scene.model: run.n_tokens})
+
+    as_python.put(
+        f"""
+        encoding = engine.encode({as_python.arguments(scene.model, scene.a, scene.b)})
+        numbers = pd.DataFrame({{"token": encoding.tokens, "segment": encoding.segment_ids}})  # 0 is A, 1 is B
+        """,
+        lambda: pd.DataFrame({"token": run.encoding.tokens, "segment": run.encoding.segment_ids}),
+        imports=["import pandas as pd"],
+    )
 
     def lines(*, dark: bool) -> list[Line]:
         return [sentence_input(run.encoding, dark=dark)]

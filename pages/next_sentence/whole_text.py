@@ -12,7 +12,7 @@ import streamlit as st
 from analysis import sentences
 from model_zoo.errors import InvalidInput
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, as_text, notes, save, token_line, widgets
+from ui import Field, View, as_python, as_text, notes, save, token_line, widgets
 from viz.coherence import coherence
 from viz.token_line import Line
 from web.engine import engine
@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
     found = sentences.split(widgets.short_enough(text))
     if len(found) < 2:
         raise InvalidInput("This needs at least two sentences. Type more.")
-    n_used = _n_used(found)
+    n_found, n_used = len(found), _n_used(found)
     if n_used < len(found):
         st.warning(
             f"Only the first {n_used} of {len(found):,} sentences are used: at most {_MOST_SENTENCES}, and "
@@ -52,6 +52,18 @@ def draw(scene: Scene) -> None:
     st.markdown(
         as_text(f"Weakest link: from sentence {weakest + 1} to {weakest + 2}, P = {values[weakest]:.3f}.")
         + (f" {WHAT_SOP_IS}" if scores[0].kind == "SOP" else "")
+    )
+
+    cut = f"[:{n_used}]  # as many as the page uses" if n_used < n_found else ""
+    as_python.put(
+        f"""
+        text = {as_python.literal(text)}
+        sentences = split(text){cut}
+        scores = engine.next_sentence({as_python.literal(scene.model)}, list(pairwise(sentences)))
+        numbers = np.array([score.p_next for score in scores])
+        """,
+        lambda: np.array(values),
+        imports=["from itertools import pairwise", "import numpy as np", "from analysis.sentences import split"],
     )
 
     def lines(*, dark: bool) -> Sequence[Line]:
