@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pandas as pd
 import pytest
+from on_screen import button
+from run_lines import compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
-import model_zoo
 from model_zoo import Engine
 from pages import PAGES
 from ui import as_python
@@ -21,7 +19,7 @@ from ui.page import Page, View
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Views that give no lines yet: all of these pages.
-PENDING = {"masked_words", "next_sentence", "layers", "train", "corpus", "compare"}
+PENDING = {"layers", "train", "corpus", "compare"}
 
 # Views that show the numbers of a long job by default: there a smaller one is looked at, by these fields.
 SMALLER: dict[tuple[str, str], dict[str, str]] = {}
@@ -91,6 +89,19 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
     ("cause", {"view": "sum", "text": "He put the key in the [MASK].", "difference": "0"}),
     ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
     ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),
+    ("masked_words", {"masks": "2,3,4,7", "top_k": "3", "text": NASTY}),
+    ("masked_words", {"view": "why", "masks": "9", "followed": "original"}),
+    ("masked_words", {"view": "why", "masks": "3,5", "mask": "1", "words": "0", "text": f"{NASTY} [MASK]"}),
+    ("masked_words", {"view": "layers", "masks": "3,5", "mask": "1", "model": "embedded/modernbert", "text": NASTY}),
+    ("masked_words", {"view": "surprise", "text": NASTY, "against": "The clavichord.", "pieces_scored": "original"}),
+    ("masked_words", {"view": "surprise", "text": "The clavichord [MASK].", "words": "0"}),
+    ("masked_words", {"view": "training", "rate": "40", "rate_random": "20", "seed": "7", "text": NASTY}),
+    ("masked_words", {"view": "attention", "masks": "3,5", "mask": "1", "head": "4", "text": NASTY}),
+    ("masked_words", {"view": "what if", "masks": "5", "replace": "1", "replacement": "dog's", "text": NASTY}),
+    ("next_sentence", {"controls": "5", "text": NASTY, "pair": PAIR}),
+    ("next_sentence", {"view": "attention", "text": NASTY, "pair": PAIR}),
+    ("next_sentence", {"view": "input", "text": NASTY, "pair": PAIR}),
+    ("next_sentence", {"view": "a text", "passage": f"{NASTY}\n{PAIR} It's late."}),
 ]
 
 
@@ -131,34 +142,50 @@ def test_lines_name_the_part_of_a_model(
     compute_what_is_shown(app, engine, monkeypatch)
 
 
-def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the lines part by part, with the engine of the session in the place of a new one."""
-    assert not app.exception
-    assert not app.error
-    monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
-    parts: dict[str, as_python.Part] = app.session_state[as_python.PARTS]
-    assert parts
-    found: dict[str, Any] = {}
-    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), found)
-    for part in parts.values():
-        exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), found)
-        equal(found.pop("numbers"), part.shows())
-    code = as_python.script(parts)
-    assert not any(
-        f"{room}." in line or f"{room} " in line
-        for room in ("streamlit", "pages")
-        for line in code.splitlines()
-        if "import" in line
-    )
-    compile(code, "the whole", "exec")
+CAUSAL = [("predictions", {"top_k": "3"}), ("layers", {}), ("surprise", {"against": PAIR})]
 
 
-def equal(computed: npt.NDArray[Any] | pd.DataFrame, shown: npt.NDArray[Any] | pd.DataFrame) -> None:
-    assert type(computed) is type(shown)
-    if isinstance(shown, pd.DataFrame):
-        pd.testing.assert_frame_equal(
-            computed.reset_index(drop=True), shown.reset_index(drop=True), rtol=1e-5, atol=1e-5
-        )
-    else:
-        assert computed.size
-        np.testing.assert_allclose(computed, shown, rtol=1e-5, atol=1e-5)
+@pytest.mark.slow
+@pytest.mark.parametrize(("view", "query"), CAUSAL, ids=[view for view, _ in CAUSAL])
+def test_lines_ask_a_causal_model_what_comes_next(
+    view: str,
+    query: dict[str, str],
+    open_page: Callable[..., AppTest],
+    checkpoint: Callable[[str], Path],
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = open_page("pages/masked_words/page.py", view=view, model=str(checkpoint("gpt2")), text=NASTY, **query)
+    compute_what_is_shown(app, engine, monkeypatch)
+
+
+FILES = [
+    ("next_sentence", "many pairs", "pairs file", False, b'b,a\nTwo.,\xe9 One.\nThree.,"Two, too."\n'),
+    ("masked_words", "pairs", "pair files", True, b"good,bad\nIt is.,It am.\nWe are \\n.,We is \\n.\n"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "view", "key", "several", "data"), FILES, ids=[view for _, view, *_ in FILES])
+def test_lines_read_the_file_that_was_uploaded(
+    page: str,
+    view: str,
+    key: str,
+    several: bool,
+    data: bytes,
+    open_page: Callable[..., AppTest],
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """As long as it is the one that was tested."""
+    app = open_page(f"pages/{page}/page.py", view=view)
+    file = ('its "own".csv', data, "text/csv")
+    app.file_uploader(key=key).set_value([file] if several else file).run()
+    assert not app.session_state[as_python.PARTS]
+    button(app, "Test 2 pairs").click().run()
+    (tmp_path / file[0]).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    compute_what_is_shown(app, engine, monkeypatch)
+    app.file_uploader(key=key).set_value([] if several else None).run()
+    assert not app.session_state[as_python.PARTS]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from builders import info
 from on_screen import button, said
+from run_lines import compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
 from evidence.lens_sentences import LensSentences, lens_sentences
@@ -124,7 +125,9 @@ def test_without_a_lens_one_is_fitted_on_request(open_page: Open, checkpoint: Ca
 
 
 @pytest.mark.usefixtures("few")
-def test_own_sentences_make_a_lens_of_their_own(open_page: Open) -> None:
+def test_own_sentences_make_a_lens_of_their_own(
+    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = opened(open_page, TINY)
     own = "The ship left the harbour.\nNobody saw it again.\nIt was a cold night."
     app.text_area(key="masked_words_lens_sentences").input(own).run()
@@ -133,6 +136,7 @@ def test_own_sentences_make_a_lens_of_their_own(open_page: Open) -> None:
     job = fitted(app)
     assert job.own == tuple(own.split("\n"))
     assert tables(app) == 2
+    compute_what_is_shown(app, engine, monkeypatch)
     app.text_area(key="masked_words_lens_sentences").input("").run()
     assert tables(app) == 2  # the one of the app
     found = LENSES.stored(TINY)

@@ -1,0 +1,48 @@
+"""Run the lines of Python that a view gives, and compare their numbers with those that it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import model_zoo
+from model_zoo import Engine
+from ui import as_python
+
+
+def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the lines part by part, with the engine of the session in the place of a new one."""
+    assert not app.exception
+    assert not app.error
+    monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
+    parts: dict[str, as_python.Part] = app.session_state[as_python.PARTS]
+    assert parts
+    found: dict[str, Any] = {}
+    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), found)
+    for part in parts.values():
+        exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), found)
+        equal(found.pop("numbers"), part.shows())
+    code = as_python.script(parts)
+    assert not any(
+        f"{room}." in line or f"{room} " in line
+        for room in ("streamlit", "pages")
+        for line in code.splitlines()
+        if "import" in line
+    )
+    compile(code, "the whole", "exec")
+
+
+def equal(computed: npt.NDArray[Any] | pd.DataFrame, shown: npt.NDArray[Any] | pd.DataFrame) -> None:
+    assert type(computed) is type(shown)
+    if isinstance(shown, pd.DataFrame):
+        pd.testing.assert_frame_equal(
+            computed.reset_index(drop=True), shown.reset_index(drop=True), rtol=1e-5, atol=1e-5
+        )
+    else:
+        assert computed.size
+        np.testing.assert_allclose(computed, shown, rtol=1e-5, atol=1e-5)
