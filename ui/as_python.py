@@ -89,6 +89,11 @@ def literal(value: object) -> str:
     return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
 
 
+def listed(values: Sequence[object]) -> str:
+    """A list with a line for each value."""
+    return "\n".join(["[", *(f"    {literal(value)}," for value in values), "]"])
+
+
 def arguments(*values: Any, **named: Any) -> str:
     """The arguments of a call: those before the first of only None, and of those with names all but None."""
     given = list(values)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from model_zoo.types import DoubleArray, FloatArray
+from analysis.alignment import align, states_on_common_words
+from model_zoo.errors import InvalidInput
+from model_zoo.types import DoubleArray, FloatArray, HiddenStates
+
+MOST_WORDS = 1000
+"""Words that two models are compared on: every layer takes a matrix of words by words."""
 
 
 def linear_cka(x: FloatArray, y: FloatArray) -> float:
@@ -36,6 +43,30 @@ def cross_cka(a: FloatArray, b: FloatArray) -> FloatArray:
         raise ValueError(f"{a.shape[1]} items of one model cannot be compared with {b.shape[1]} of the other")
     grams = np.stack([_gram(vectors) for vectors in b])
     return np.stack([np.clip(grams @ _gram(vectors), 0, 1) for vectors in a]).astype(np.float32)
+
+
+def cka_on_common_words(a: Sequence[HiddenStates], b: Sequence[HiddenStates]) -> tuple[FloatArray, int]:
+    """``cross_cka`` of two models that have read the same texts, on the words that both see in full; and how many these
+    were: the first ``MOST_WORDS``. The vector of a word is the mean of its tokens'.
+
+    Raises InvalidInput where both see no word in full.
+    """
+    pairs = []
+    for one, other in zip(a, b, strict=True):
+        try:
+            alignment = align([one.encoding, other.encoding])
+        except InvalidInput:  # not a word of this text is seen in full by both
+            continue
+        pairs.append(
+            [
+                states_on_common_words(side.states, units, side.encoding.special)
+                for side, units in zip((one, other), alignment.units, strict=True)
+            ]
+        )
+    if not pairs:
+        raise InvalidInput("No word of these sentences is seen in full by both models. Type different sentences.")
+    of_a, of_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :MOST_WORDS] for side in (0, 1))
+    return cross_cka(of_a, of_b), of_a.shape[1]
 
 
 def _gram(vectors: FloatArray) -> DoubleArray:

@@ -17,12 +17,22 @@ from analysis.shown import OF_HEADS, Measure, Shown
 from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
-from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, say_failures
+from pages.compare.scene import (
+    Scene,
+    ask,
+    beside_each_other,
+    common_words,
+    common_words_in_python,
+    good,
+    in_rows,
+    say_failures,
+)
 from ui import (
     HEAD,
     LAYER,
     Field,
     View,
+    as_python,
     as_text,
     caption,
     failures_as_messages,
@@ -100,6 +110,7 @@ def draw(scene: Scene) -> None:
     others = [model for model in maps if model not in pair]
     for model, place in zip(others, in_rows(len(others)), strict=True):
         picture(model, place)
+    _put_python(scene, maps, heads, shown)
     if pair:
         with failures_as_messages():
             _all_heads(scene, alignment, maps, heads, alike)
@@ -117,6 +128,36 @@ def draw(scene: Scene) -> None:
             else f"{name} has no attention"
         )
         raise NotSupported(f"{what}, so there is nothing to compare. Choose another A or B above.")
+
+
+def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shown: Mapping[str, FloatArray]) -> None:
+    name = {"weights": "Weights", "value-weighted": "Norms"}.get(heads.measure, "OfLayers")
+    most = LONGEST if any(len(of.encoding) == LONGEST for of in maps.values()) else None
+    texts = scene.texts_in_python(max_tokens=most)
+    of = (
+        f'contributions(model, {texts}, measure="{heads.measure}")' if name == "OfLayers" else f"attend(model, {texts})"
+    )
+    if not maps.keys() <= shown.keys():  # one of them is a message
+        return
+    chosen = [heads.chosen[model] for model in maps]
+    called = ", ".join(heads.called(*place) for place in chosen)
+    as_python.put(
+        f"{scene.of_each([*maps], f'{name}(engine.{of})')}"
+        f"{common_words_in_python('[one.encoding for one in found]', len(maps))}"
+        f"chosen = {as_python.literal(chosen)}  # on the page: {called}\n"
+        "numbers = np.array(\n"
+        "    [\n"
+        "        shares_on_common_words(one, one.map(*place), units)\n"
+        "        for one, place, units in zip(found, chosen, alignment.units)\n"
+        "    ]\n"
+        ")",
+        lambda: np.array([shown[model] for model in maps]),
+        imports=(
+            "import numpy as np",
+            "from analysis.alignment import align, shares_on_common_words",
+            f"from analysis.shown import {name}",
+        ),
+    )
 
 
 def _maps(scene: Scene, measure: Measure, model: str) -> Shown:
@@ -252,6 +293,12 @@ def _all_heads(
         matrix = engine().derived(
             ("head matrix", a.measure, *seen, tuple(places)), lambda: head_matrix(a, b, alignment, *places)
         )
+    as_python.put(
+        f"a, b = {places[0]}, {places[1]}\nnumbers = head_matrix(found[a], found[b], alignment, a, b)  # in bits",
+        lambda: matrix,
+        imports=("from analysis.divergence import head_matrix",),
+        part=f"Every {unit} of A and every {unit} of B",
+    )
     with place:
         _for_this_head(scene, heads, matrix, n_maps)
     every, best = st.tabs([f"All {unit}s", "Best matches"])

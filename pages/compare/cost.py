@@ -12,9 +12,9 @@ import streamlit as st
 from analysis.intervals import wilson
 from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
-from model_zoo.types import Quality
+from model_zoo.types import CostSubject, Quality
 from pages.compare.scene import Scene, ask, good
-from ui import Field, View, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
+from ui import Field, View, as_python, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from ui.tables import per_cent
 from viz.by_length import Measure, by_length
 from viz.race import Entry, against
@@ -76,6 +76,7 @@ def draw(scene: Scene) -> None:
     if found is None or measure is None:
         _before_timing(scene, found is None)
         return
+    _put_python(scene, [cost.subject for cost in timed], timed=True)
     names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
     curves, numbers = st.columns(2, gap="medium")
     with curves:
@@ -84,6 +85,30 @@ def draw(scene: Scene) -> None:
     with numbers:
         _table(timed, names)
         save.table("Everything measured", lambda: frame(timed), "cost")
+
+
+def _put_python(scene: Scene, subjects: Sequence[CostSubject], *, timed: bool = False) -> None:
+    """What is counted; times differ from one measurement to the next, so they are not among the numbers."""
+    counts = ["parameters", "bytes", "pieces per word"]
+    imports = ["import pandas as pd", "from training.measure_quality import MeasureQuality"]
+    times = "# How fast they are: engine.measure_cost(models), which gives one pass after the other.\n"
+    if timed:
+        imports += ["from analysis.latency import latencies", "from model_zoo.types import CostSample"]
+        times = (
+            "passes = [one for one in engine.measure_cost(models) if isinstance(one, CostSample)]\n"
+            "curves = latencies(passes)  # of each model by length; other times than those on the page\n"
+        )
+    as_python.put(
+        f"{scene.of_each([one.model for one in subjects], 'engine.cost_subject(model)')}"
+        f"{times}"
+        "# How good they are: engine.ask(MeasureQuality(model)), which takes up to half a minute a model.\n"
+        "counted = [(one.info.parameters, one.n_bytes, one.pieces_per_word) for one in found]\n"
+        f"numbers = pd.DataFrame(counted, columns={as_python.literal(counts)})",
+        lambda: pd.DataFrame(
+            [(one.info.parameters, one.n_bytes, one.pieces_per_word) for one in subjects], columns=counts
+        ),
+        imports=imports,
+    )
 
 
 def _start(scene: Scene) -> None:
@@ -122,6 +147,7 @@ def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
 def _before_timing(scene: Scene, untouched: bool) -> None:
     """What is known of the models without timing them; their quality where it came with the app."""
     subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
+    _put_python(scene, [*subjects.values()])
     costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects.values()]
     if not costs:
         return

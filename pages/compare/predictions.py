@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,10 +14,19 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis import scoring
 from analysis.agreement import agreement, rank_of, readable
 from model_zoo.text import word_spans
-from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
+from model_zoo.types import MaskPrediction, Prediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
-from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
-from ui import Field, View, figures, mask_strip, notes, save, token_line, widgets, within
+from pages.compare.scene import (
+    Scene,
+    ask,
+    beside_each_other,
+    common_words,
+    common_words_in_python,
+    gather,
+    good,
+    show_failure,
+)
+from ui import Field, View, as_python, figures, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
 from viz.predictions import predictions
 from viz.surprisal import surprisals
@@ -82,11 +92,29 @@ def _masks(scene: Scene) -> None:
         _rank(words[place], answer)
 
     beside_each_other(scene, found, bars, columns=len(found), named=False)
+    _guesses_in_python(scene, answers, place, masked)
     if answers:
         _agreement(scene, answers, names)
         with widgets.controls("guesses"):
             st.slider("Predictions per model", **GUESSES.bound, width=320)
             save.table("All predictions", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+
+
+def _guesses_in_python(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], place: int, masked: str) -> None:
+    """The best guesses for one mask of those models that read it."""
+    top, here = GUESSES.value, {model: every[place] for model, every in answers.items() if place < len(every)}
+    if not here:
+        return
+    best = [(model, *one) for model, answer in here.items() for one in answer.best[:top]]
+    columns = ["model", *Prediction._fields]
+    asked = f"engine.fill_mask(model, {as_python.arguments(masked, top)})[{place}]"
+    as_python.put(
+        f"{scene.of_each([*here], asked)}"
+        "best = [(model, *one) for model, mask in zip(models, found) for one in mask.best]\n"
+        f"numbers = pd.DataFrame(best, columns={as_python.literal(columns)})",
+        lambda: pd.DataFrame(best, columns=columns),
+        imports=("import pandas as pd",),
+    )
 
 
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -206,6 +234,19 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
+    asked = f'engine.token_scores(model, {as_python.literal(_TYPED.sub("[MASK]", scene.text))}, scheme="word l2r")'
+    as_python.put(
+        f"{scene.of_each([*scores], asked)}"
+        f"{common_words_in_python('[one.encoding for one in found]', len(scores))}"
+        "numbers = np.array([unit_bits(one, units) for one, units in zip(found, alignment.units)])",
+        lambda: np.array([*bits.values()]),
+        imports=(
+            "import numpy as np",
+            "from analysis.alignment import align",
+            "from analysis.scoring import unit_bits",
+        ),
+        part="How surprising each word is, in bits",
+    )
     lines = partial(surprisals, alignment.labels, {scene.name(model): bits[model] for model in scores})
     token_line.show(lines, "compared surprisal", "compare-surprisal")
     st.caption(
@@ -240,6 +281,13 @@ def _next_sentence(scene: Scene) -> None:
     beside_each_other(scene, found, number, columns=len(found), what="next sentence")
     scores = good(found)
     if scores:
+        as_python.put(
+            f"{scene.of_each([*scores], f'engine.next_sentence(model, {scene.texts_in_python()})')}"
+            "numbers = np.array([one.p_next for one in found])",
+            lambda: np.array([score.p_next for score in scores.values()]),
+            imports=("import numpy as np",),
+            part="Does the second text follow the first?",
+        )
         save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")
 
 

@@ -10,21 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from analysis import files
-from analysis.alignment import align, states_on_common_words
-from analysis.probing.cka import cross_cka
-from model_zoo.errors import InvalidInput
+from analysis.probing.cka import MOST_WORDS, cka_on_common_words
 from model_zoo.heldout import written_pairs
 from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
 from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
-from ui import Field, View, caption, figures, note, notes, save, widgets
+from ui import Field, View, as_python, caption, figures, note, notes, save, widgets
 from viz.layer_vectors import similarity
 from web.engine import engine
 
 SENTENCES: Field[str] = Field("sentences", "", of="compare")
-
-_MOST_WORDS = 1000  # every layer takes a matrix of words by words
 
 
 def draw(scene: Scene) -> None:
@@ -37,7 +33,7 @@ def draw(scene: Scene) -> None:
     pasted = files.texts(own)
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):
-        note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {_MOST_WORDS:,} words are enough.")
+        note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {MOST_WORDS:,} words are enough.")
     a, b = scene.a, scene.b
     names = scene.name(a), scene.name(b)
     with st.spinner("Running both models …", show_time=True):
@@ -45,6 +41,18 @@ def draw(scene: Scene) -> None:
             ("cka", a, scene.infos[a].revision, b, scene.infos[b].revision, *sentences),
             lambda: _similarity(a, b, sentences),
         )
+    read = f"[pair.first for pair in written_pairs()[:{len(sentences)}]]  # built in" if not pasted else None
+    as_python.put(
+        f"sentences = {read or as_python.listed(sentences)}\n"
+        f"a = engine.encoded_states({as_python.literal(a)}, sentences)\n"
+        f"b = engine.encoded_states({as_python.literal(b)}, sentences)\n"
+        "numbers, n_words = cka_on_common_words(a, b)  # layers of A by layers of B, the embeddings first",
+        lambda: values,
+        imports=(
+            "from analysis.probing.cka import cka_on_common_words",
+            *["from model_zoo.heldout import written_pairs"] * (not pasted),
+        ),
+    )
     notes.beyond_training(dict(zip((a, b), longest, strict=True)))
     with picture:
         figures.show(partial(similarity, values, names), "cka", "compare-cka")
@@ -63,7 +71,7 @@ def draw(scene: Scene) -> None:
 def _up_to_most(sentences: Sequence[str]) -> list[str]:
     """As many sentences as the words that are looked at need; at least one."""
     n_words = np.cumsum([len(word_spans(sentence)) for sentence in sentences])
-    return list(sentences[: int(np.searchsorted(n_words, _MOST_WORDS)) + 1])
+    return list(sentences[: int(np.searchsorted(n_words, MOST_WORDS)) + 1])
 
 
 def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, int, tuple[int, int]]:
@@ -71,23 +79,8 @@ def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, i
     A and B.
     """
     of_a, of_b = _states(a, sentences), _states(b, sentences)
-    pairs = []
-    for one, other in zip(of_a, of_b, strict=True):
-        try:
-            alignment = align([one.encoding, other.encoding])
-        except InvalidInput:  # not a word of this sentence is seen in full by both
-            continue
-        pairs.append(
-            [
-                states_on_common_words(side.states, units, side.encoding.special)
-                for side, units in zip((one, other), alignment.units, strict=True)
-            ]
-        )
-    if not pairs:
-        raise InvalidInput("No word of these sentences is seen in full by both models. Type different sentences.")
-    vectors_a, vectors_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :_MOST_WORDS] for side in (0, 1))
     longest_a, longest_b = (max(len(states.encoding) for states in side) for side in (of_a, of_b))
-    return cross_cka(vectors_a, vectors_b), vectors_a.shape[1], (longest_a, longest_b)
+    return *cka_on_common_words(of_a, of_b), (longest_a, longest_b)
 
 
 def _states(model: str, sentences: Sequence[str]) -> list[HiddenStates]:

@@ -18,7 +18,7 @@ from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE, MASKS, OPENING
-from ui import Need, View, as_text, caption, failures_as_messages, mask_strip, say_cut, widgets
+from ui import Need, View, as_python, as_text, caption, failures_as_messages, mask_strip, say_cut, widgets
 from web.engine import engine
 
 Result = TypeVar("Result")
@@ -63,6 +63,14 @@ class Scene:
 
     def name(self, model: str) -> str:
         return name(model, self.chosen)
+
+    def of_each(self, models: Sequence[str], asked: str) -> str:
+        """Lines of Python that bind ``found`` to what ``asked``, an expression of a ``model``, gives of these."""
+        return f"models = {as_python.literal(list(models))}\nfound = [{asked} for model in models]\n"
+
+    def texts_in_python(self, **named: object) -> str:
+        """The text, or both, as the last arguments of a call."""
+        return as_python.arguments(self.text, self.pair, **named)
 
     def lacks(self, need: Need) -> str | None:
         """Nothing: what one of the models cannot do is said in its place, and the others are shown."""
@@ -190,6 +198,11 @@ def readings(scene: Scene) -> dict[str, Encoding]:
     """The tokens of the texts for every model, in which [MASK] is each one's own mask."""
     scene.check()
     return {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
+
+
+def common_words_in_python(encodings: str, n: int) -> str:
+    """A line that binds ``alignment`` to the common words of ``encodings``, a list of as many as ``n``."""
+    return f"alignment = align({encodings}{' * 2' * (n == 1)})\n"
 
 
 def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:

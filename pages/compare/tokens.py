@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.alignment import BETWEEN, fertility, pieces_table
 from model_zoo.types import Encoding, counted
 from pages.compare.scene import Scene, common_words, readings
-from ui import View, enumerated, note, notes, save, say, token_line
+from ui import View, as_python, enumerated, note, notes, save, say, token_line
 from viz.pieces import pieces
 from web.engine import engine
 
@@ -28,6 +28,16 @@ def draw(scene: Scene) -> None:
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
 
+    asked = f"engine.encode(model, {scene.texts_in_python()})"
+    one = len(names) == 1
+    beside_itself = f"found *= 2  # a model beside itself\nnames = {as_python.literal([*names, ''])}\n"
+    as_python.put(
+        f"{scene.of_each([*encodings], asked)}"
+        f"{beside_itself if one else f'names = {as_python.literal(names)}'}\n"
+        f'numbers = pieces_table(align(found), found, names)[["word", {"names[0]" if one else "*names"}]]',
+        lambda: table,
+        imports=("from analysis.alignment import align, pieces_table",),
+    )
     alike: dict[tuple[str, ...], list[str]] = {}
     for name in names:
         alike.setdefault(tuple(table[name]), []).append(name)

@@ -19,12 +19,13 @@ from ui.page import Page, View
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Views that give no lines yet: all of these pages.
-PENDING = {"layers", "train", "corpus", "compare"}
+PENDING = {"layers", "train", "corpus"}
 
 # Views that show the numbers of a long job by default: there a smaller one is looked at, by these fields.
 SMALLER: dict[tuple[str, str], dict[str, str]] = {}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
+SMALL = "embedded/tinybert,embedded/modernbert"
 PAIR = "Cold air came into the room."
 
 # Addresses with other settings than the defaults.
@@ -102,6 +103,14 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
     ("next_sentence", {"view": "attention", "text": NASTY, "pair": PAIR}),
     ("next_sentence", {"view": "input", "text": NASTY, "pair": PAIR}),
     ("next_sentence", {"view": "a text", "passage": f"{NASTY}\n{PAIR} It's late."}),
+    ("compare", {"models": SMALL, "text": NASTY, "layer": "2", "head": "2", "layer_2": "3", "head_2": "4"}),
+    ("compare", {"models": f"{SMALL},embedded/bert", "beside": "3", "pair": PAIR, "show": "value-weighted"}),
+    ("compare", {"models": SMALL, "beside": "1", "show": "ALTI", "layer": "2"}),
+    ("compare", {"models": "embedded/tinybert", "show": "value zeroing"}),
+    ("compare", {"view": "tokens", "models": "embedded/tinybert", "text": NASTY}),
+    ("compare", {"view": "predictions", "models": SMALL, "masks": "2,4", "mask": "2", "guesses": "3", "pair": PAIR}),
+    ("compare", {"view": "predictions", "models": SMALL, "text": f"[MASK] {NASTY}", "masks": ""}),
+    ("compare", {"view": "representations", "models": SMALL, "sentences": f"{NASTY}\n{PAIR}"}),
 ]
 
 
