@@ -135,12 +135,9 @@ def box() -> None:
 
 
 def _box() -> None:
-    with st.popover("As Python", icon=":material/code:", width="content", key="as python", on_change="rerun") as opened:
-        if not opened.open:
-            return
-        if not _parts():
-            st.caption(_NOTHING)
-            return
-        code = script(_parts())
-        st.code(code, language="python", wrap_lines=True)
-        st.caption(_about(code))
+    opened = st.popover("As Python", icon=":material/code:", width="content", key="as python", on_change="rerun")
+    with opened, st.container(key="lines of python"):
+        code = script(_parts()) if _parts() else ""
+        st.caption(_about(code) if code else _NOTHING)
+        if opened.open and code:
+            st.code(code, language="python", wrap_lines=True)

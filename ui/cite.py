@@ -92,7 +92,5 @@ def today() -> date:
 
 def show(citation: Citation) -> None:
     """Both, each to be copied by one click."""
-    st.caption("BibTeX")
     st.code(citation.bibtex(), language=None, wrap_lines=True)
-    st.caption("Text")
     st.code(citation.text(), language=None, wrap_lines=True)

@@ -274,7 +274,9 @@ def citation_box() -> None:
 
 
 def _citation_box() -> None:
-    with st.popover("Cite", icon=":material/format_quote:", width="content", key="cite", on_change="rerun") as opened:
+    opened = st.popover("Cite", icon=":material/format_quote:", width="content", key="cite", on_change="rerun")
+    with opened, st.container(key="citation"):
+        st.caption("BibTeX, and as text")
         if opened.open:
             shown = _shelf()
             version = versions()["version"]
