@@ -6,6 +6,7 @@ Python". Lines use the rooms below the pages alone, so that they run wherever th
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +22,15 @@ from ui.messages import fragment
 
 PARTS: Final = "what can be computed in Python"
 _ENGINE: Final = "from model_zoo import Engine"
+_ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
 _NOTHING: Final = "Nothing is computed here yet."
 
 
 Numbers = FloatArray | DoubleArray | pd.DataFrame
+_TUNED: Final = """\
+# The name tuned/… is known to the app alone: save the model on the page Train, unpack it, and write its folder instead.
+"""
+_WORDS: Final = re.compile(r"[\w/]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,8 @@ def script(parts: Mapping[str, Part]) -> str:
     own = [line for line in imports if (Path(__file__).parents[1] / line.split()[1].partition(".")[0]).exists()]
     others = [line for line in imports if line not in own]
     blocks = [f"# {name}\n{part.lines}" if name else part.lines for name, part in parts.items()]
-    blocks[0] = f"engine = Engine()\n{blocks[0]}"
+    tuned = any(map(is_id, _WORDS.findall("\n".join(blocks))))
+    blocks[0] = f"{_TUNED if tuned else ''}engine = Engine()\n{blocks[0]}"
     return "\n\n".join(filter(None, ["\n".join(others), "\n".join(own), *blocks])) + "\n"
 
 
@@ -119,16 +126,6 @@ def file(name: str, data: bytes, *, uploaded: bool) -> tuple[str, tuple[str, ...
     return line, ()
 
 
-def _about(code: str) -> str:
-    """What has to be known to run it elsewhere."""
-    tuned = any(is_id(word.strip("\"'(),")) for word in code.split())
-    said = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
-    return said + tuned * (
-        " A model that was trained here is known here alone: save it on Train, unpack it, and put its folder "
-        "in the place of its name."
-    )
-
-
 def box() -> None:
     """The box that shows the lines of what is on the screen when it is opened."""
     fragment(_box)()
@@ -138,6 +135,6 @@ def _box() -> None:
     opened = st.popover("As Python", icon=":material/code:", width="content", key="as python", on_change="rerun")
     with opened, st.container(key="lines of python"):
         code = script(_parts()) if _parts() else ""
-        st.caption(_about(code) if code else _NOTHING)
+        st.caption(_ABOUT if code else _NOTHING)
         if opened.open and code:
             st.code(code, language="python", wrap_lines=True)

@@ -7,7 +7,8 @@ import ast
 import numpy as np
 import pytest
 
-from ui.as_python import Part, arguments, literal, script
+from model_zoo.tuned import new_id
+from ui.as_python import Part, arguments, file, literal, script
 
 VALUES = [
     "plain",
@@ -54,3 +55,32 @@ def test_parts_become_one_script() -> None:
         "import numpy as np\n\nfrom analysis.shown import A, B, C\nfrom model_zoo import Engine\n\n"
         "engine = Engine()\nnumbers = np.zeros(3)\n\n# the second\nnumbers = A(engine)\n"
     )
+
+
+def test_of_a_model_that_was_trained_here_is_said_where_its_folder_goes() -> None:
+    def code(model: str) -> str:
+        return script({"": Part(f"run = engine.attend({arguments(model, 'a text')})", lambda: np.zeros(3), ())})
+
+    assert "unpack it, and write its folder instead." in code(new_id())
+    assert "unpack" not in code("embedded/bert")
+
+
+PASTED = [
+    "a,b\none,two\n",
+    "one line",
+    "a \"quoted\" one\nand 'another'\n",
+    'ends in a quote\n"',
+    'three """ of them\n',
+    "back\\nslash\n",
+    "carriage\r\nreturn\r\n",
+    "naïve 🙂\n\u2028\ttab\n",
+]
+
+
+@pytest.mark.parametrize("text", PASTED, ids=repr)
+def test_what_was_pasted_stands_in_the_line(text: str) -> None:
+    line, imports = file("pasted", text.encode(), uploaded=False)
+    found: dict[str, object] = {}
+    exec(line, found)
+    assert found["data"] == text.encode()
+    assert not imports
