@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from pages import PAGES
-from ui import as_python
+from ui import as_python, attended_text
 from ui.page import Page, View
 
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
@@ -148,6 +148,17 @@ def test_lines_name_the_part_of_a_model(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = open_page("pages/attention/page.py", view=view, model=str(checkpoint("bart")), model_part=part, renorm="1")
+    compute_what_is_shown(app, engine, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("show", ["weights", "ALTI"])
+def test_lines_cut_a_text_where_the_page_does(
+    show: str, open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attended_text, "LONGEST", 8)
+    app = open_page("pages/attention/page.py", view="lines", show=show)
+    assert "max_tokens=8" in as_python.script(app.session_state[as_python.PARTS])
     compute_what_is_shown(app, engine, monkeypatch)
 
 
