@@ -157,7 +157,7 @@ def test_lines_cut_a_text_where_the_page_does(
     show: str, open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attended_text, "LONGEST", 8)
-    app = open_page("pages/attention/page.py", view="lines", show=show)
+    app = open_page("pages/attention/page.py", view="lines", show=show, text=NASTY)
     assert "max_tokens=8" in as_python.script(app.session_state[as_python.PARTS])
     compute_what_is_shown(app, engine, monkeypatch)
 
