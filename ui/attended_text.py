@@ -13,9 +13,8 @@ from analysis.shown import Measure, Shown
 from model_zoo.types import AttentionRun, FloatArray, Stack
 from ui import as_python, show
 from viz import attended
+from viz.attended import LONGEST
 from web.engine import engine
-
-LONGEST = 1024  # tokens: what a browser can show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from viz.lit_words import Says
 from viz.palette import MOST_COLOURS, categorical
 
 Head = tuple[int, int]  # layer and head, from 0
+LONGEST: Final = 1024  # tokens: what a browser can show as text
 
 
 @dataclass(frozen=True, slots=True)

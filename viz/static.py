@@ -43,9 +43,18 @@ _MOST_LINES: Final = 400  # the strongest, of a picture of lines
 
 def image(svg: str, alt: str) -> str:
     """An SVG as an HTML image that says what it shows; no script runs in it, and nothing in it can be clicked."""
-    data = base64.b64encode(svg.encode()).decode("ascii")
+    return _image("svg+xml", base64.b64encode(svg.encode()).decode("ascii"), alt)
+
+
+def png_image(data: str, alt: str) -> str:
+    """A PNG, whose bytes are given in base64, as such an image. Raises ValueError where it is no base64."""
+    base64.b64decode(data, validate=True)
+    return _image("png", data, alt)
+
+
+def _image(kind: str, data: str, alt: str) -> str:
     style = "max-width: 100%; height: auto; background: white"
-    return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(alt)}" style="{style}">'
+    return f'<img src="data:image/{kind};base64,{data}" alt="{escape(alt)}" style="{style}">'
 
 
 def matrix_svg(
@@ -145,7 +154,7 @@ def lines_svg(
     sheet = _Sheet(left + span + right, high * max(map(len, names)) + 8)
     largest = float(weights.max(initial=0.0)) or 1.0
     strength = np.ceil(weights / largest * 16).astype(int)  # in 16 steps: lines of one are one path
-    strength.ravel()[np.argsort(weights, axis=None, kind="stable")[:-_MOST_LINES]] = 0
+    strength.flat[np.argsort(weights, axis=None, kind="stable")[:-_MOST_LINES]] = 0
     for head, colour in enumerate(colours):
         for step in range(1, 17):
             pairs = np.argwhere(strength[head] == step)
@@ -245,8 +254,8 @@ class _Sheet:
         turned = f' transform="rotate(-90 {x:g} {y:g})"' if upright else ""
         sized = "" if size == _TYPE else f' font-size="{size}"'
         anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        place = f'x="{x:g}" y="{y:g}"{anchored}{sized}{turned}'
-        self.add(f'<text {place} fill="{colour}" xml:space="preserve">{escape(text)}</text>')
+        inked = "" if colour == LIGHT.text else f' fill="{colour}"'
+        self.add(f'<text x="{x:g}" y="{y:g}"{anchored}{sized}{turned}{inked}>{escape(text)}</text>')
 
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}"/>')
@@ -282,7 +291,8 @@ class _Sheet:
 
     def svg(self) -> str:
         size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{PAPER_FONT}" font-size="{_TYPE}">'
+        type_ = f'font-family="{PAPER_FONT}" font-size="{_TYPE}" fill="{LIGHT.text}" xml:space="preserve"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {type_}>'
         ground = f'<rect width="100%" height="100%" fill="{LIGHT.background}"/>'
         return f"{head}{ground}{''.join(self.parts)}</svg>"
 

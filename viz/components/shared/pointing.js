@@ -18,6 +18,13 @@ export function onPoint(source, group, act, signal) {
   }, { signal });
 }
 
+// Calls act(place) whenever a picture within a shadow root points, until the signal ends it.
+export function onPointed(shadow, act, signal) {
+  addEventListener(POINTED, (/** @type {any} */ { detail: { source, place } }) => {
+    if (shadow.contains(source.root ?? source)) act(place);
+  }, { signal });
+}
+
 // Tells a group that a head was opened in `source`, and whoever shows it may come into view.
 export function opened(source, group) {
   if (group) dispatchEvent(new CustomEvent(OPENED, { detail: { source, group } }));

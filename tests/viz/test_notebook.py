@@ -1,0 +1,315 @@
+"""Widgets of a notebook: they read what the pages' components read, follow each other, and say what is wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import encoding, random_maps
+from builders import run as make_run
+from in_deno import deno
+
+from analysis.filters import Filter
+from analysis.shown import OfLayers, Weights, mean_of_all
+from analysis.thumbnails import thumbnails
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, LayerContributions
+from viz import attended, notebook
+from viz.grid import grid as grid_payload
+from viz.notebook.widget import Widget
+
+TOKENS = ["the", "cat", "sat", "<b>"]
+N = len(TOKENS) + 2
+
+
+@pytest.fixture
+def run() -> AttentionRun:
+    return make_run(encoding(TOKENS), random_maps(0, 3, N, N), random_maps(1, 3, N, N))
+
+
+@pytest.fixture
+def contributions(run: AttentionRun) -> LayerContributions:
+    return LayerContributions(encoding=run.encoding, model=run.model, measure="ALTI", maps=random_maps(2, 4, N, N))
+
+
+def sent(widget: Widget) -> dict[str, Any]:
+    """The payload that the browser has, its weights as bytes."""
+    data = widget._data
+    length = int.from_bytes(data[:4], "little")
+    return {**json.loads(data[4 : 4 + length]), "weights": data[4 + length :]}
+
+
+def looked_at(widget: Any) -> Any:
+    """The widget in a browser."""
+    widget.set_state({"_views": 1})
+    return widget
+
+
+def as_sent(payload: Any, widget: Widget, **others: Any) -> dict[str, Any]:
+    """A payload as it arrives."""
+    plain = json.loads(json.dumps({name: value for name, value in payload.items() if name != "weights"}))
+    return {**plain, "weights": payload["weights"], "file": widget._id, "still": widget._id, **others}
+
+
+def test_a_heatmap_reads_what_that_of_the_page_reads(run: AttentionRun) -> None:
+    one = looked_at(notebook.heatmap(run, layer=1, head=2))
+    shown = Weights(run)
+    filtered = one._filtered(shown.map(1, 2))
+    expected = attended.heatmap_of(filtered, "weights", file="", group=one._group.name)
+    assert sent(one) == as_sent(expected, one)
+    assert sent(one)["weights"] == run.head(1, 2).tobytes()
+
+
+def test_a_grid_reads_what_that_of_the_page_reads(run: AttentionRun, contributions: LayerContributions) -> None:
+    heads = looked_at(notebook.grid(run, 1, 2))
+    small = thumbnails(run.layer(layer) for layer in range(2))
+    assert sent(heads) == as_sent(grid_payload(small, (1, 2), group=heads._group.name), heads)
+    layers = looked_at(notebook.grid(contributions, 3))
+    assert sent(layers)["names"] == ["layer"]
+    assert (sent(layers)["heads"], sent(layers)["selected"]) == ([4], [0, 3])
+
+
+def test_words_read_what_those_of_the_page_read_and_know_where_a_step_leads(run: AttentionRun) -> None:
+    lit = looked_at(notebook.words(run, 1, 2))
+    shown = Weights(run)
+    filtered = lit._filtered(attended.maps_of_words(shown, 1, 2, mean_of_all(shown)))
+    expected = attended.words_of(shown, filtered, 1, 2, steps=True, group=lit._group.name)
+    maps = [[layer, head] for layer in range(2) for head in range(3)]
+    assert sent(lit) == as_sent(expected, lit, maps=maps)
+    assert maps[sent(lit)["head"]] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "names", "front"),
+    [
+        ({}, ["1", "2", "3"], None),
+        ({"head": 1}, ["1", "2", "3"], 1),
+        ({"heads": [2, 0]}, ["3", "1"], None),
+        ({"heads": [(0, 1), (1, 2)]}, ["1.2", "2.3"], None),
+    ],
+)
+def test_lines_are_of_a_layer_or_of_heads_by_name(
+    run: AttentionRun, chosen: dict[str, Any], names: list[str], front: int | None
+) -> None:
+    drawn = looked_at(notebook.lines(run, 1, **chosen))
+    assert (sent(drawn)["head_names"], sent(drawn)["in_front"]) == (names, front)
+
+
+def test_nothing_is_computed_before_somebody_looks(run: AttentionRun) -> None:
+    one = notebook.heatmap(run)
+    assert one._data == b""
+    one.layer = 1
+    assert one._data == b""
+    looked_at(one)
+    before = one._data
+    one.set_state({"_views": 0})
+    one.layer = 0
+    assert one._data == before
+    one.set_state({"_views": 1})
+    assert sent(one)["weights"] == run.head(0, 0).tobytes()
+
+
+def test_a_click_in_one_reaches_those_that_follow_and_python(run: AttentionRun) -> None:
+    heads = looked_at(notebook.grid(run))
+    one = looked_at(notebook.heatmap(run, follow=heads))
+    drawn = looked_at(notebook.lines(run, 0, head=0, follow=one))
+    seen: list[Any] = []
+    heads.observe(lambda change: seen.append((change["name"], change["new"])), names=["layer", "head"])
+    heads.set_state({"layer": 1, "head": 2, "_asked": 1})
+    assert sorted(seen) == [("head", 2), ("layer", 1)]
+    assert heads._answered == 1
+    assert (one.layer, one.head, drawn.layer, drawn.head) == (1, 2, 1, 2)
+    assert sent(one)["weights"] == run.head(1, 2).tobytes()
+    assert sent(drawn)["in_front"] == 2
+    one.head = 0
+    assert (heads.head, drawn.head) == (0, 0)
+
+
+def test_who_follows_begins_where_the_other_is(run: AttentionRun) -> None:
+    heads = notebook.grid(run, 1, 2)
+    heads.token = 3
+    one = notebook.heatmap(run, follow=heads)
+    assert (one.layer, one.head, one.token) == (1, 2, 3)
+    alone = notebook.heatmap(run)
+    heads.layer = 0
+    assert (one.layer, alone.layer) == (0, 0)
+    assert sent(looked_at(alone))["group"] != sent(looked_at(one))["group"]
+
+
+def test_what_is_pointed_at_says_by_whom_unless_python_says_it(run: AttentionRun) -> None:
+    heads = notebook.grid(run)
+    one = notebook.heatmap(run, follow=heads)
+    one.set_state({"_by": "a view", "token": 1, "key": 2})
+    assert (heads.token, heads.key, heads._by) == (1, 2, "a view")
+    heads.token = 4
+    assert (one.token, one.key, one._by) == (4, 2, "")
+    one.set_state({"_by": "a view", "token": None, "key": None})
+    assert (heads.token, heads.key) == (None, None)
+
+
+def test_lines_of_a_layer_do_not_take_a_head_that_they_do_not_have(run: AttentionRun) -> None:
+    heads = notebook.grid(run)
+    drawn = notebook.lines(run, 0)
+    drawn._group = heads._group
+    drawn._take(heads, ("layer", "head"))
+    assert drawn.head is None
+
+
+@pytest.mark.parametrize(("trait", "value"), [("layer", 2), ("layer", -1), ("head", 3)])
+def test_what_does_not_exist_is_refused_in_a_sentence_and_nothing_moves(
+    run: AttentionRun, trait: str, value: int
+) -> None:
+    heads = notebook.grid(run, 1, 1)
+    last = {"layer": 1, "head": 2}[trait]
+    message = rf"^There are {trait}s 0 to {last}; {trait} {value} does not exist\. Choose one of these\.$"
+    with pytest.raises(InvalidInput, match=message):
+        setattr(heads, trait, value)
+    assert (heads.layer, heads.head) == (1, 1)
+    with pytest.raises(InvalidInput, match=message):
+        notebook.heatmap(run, **{trait: value})
+
+
+def test_a_filter_that_leaves_nothing_is_refused() -> None:
+    run = make_run(encoding([]), random_maps(0, 1, 2, 2))
+    one = notebook.heatmap(run, filter=Filter(hide_special=True))
+    with pytest.raises(InvalidInput, match="Nothing is left to show"):
+        one.payload()
+
+
+def test_a_filter_takes_special_tokens_out_of_every_picture(run: AttentionRun) -> None:
+    chosen = Filter(hide_special=True)
+    for make in (notebook.heatmap, notebook.lines):
+        assert sent(looked_at(make(run, filter=chosen)))["queries"] == TOKENS
+    assert len(sent(looked_at(notebook.words(run, filter=chosen)))["queries"]) == len(TOKENS)
+    assert sent(looked_at(notebook.grid(run, filter=chosen)))["tokens"] == [len(TOKENS)] * 2
+
+
+def test_a_text_too_long_to_be_read_is_refused_and_a_long_one_is_not() -> None:
+    n = 512
+    long = make_run(encoding(["t"] * n, front=None, end=None), random_maps(0, 1, n, n))
+    sizes = {}
+    for make in (notebook.grid, notebook.heatmap, notebook.words, notebook.lines):
+        widget = looked_at(make(long))
+        sizes[make.__name__] = len(widget._data)
+        assert len(widget._still(widget._svg())) < 100_000
+    assert sizes["grid"] < 20_000
+    assert sizes["heatmap"] < 1_100_000
+    assert sizes["words"] < 1_700_000
+    n = 1025
+    longer = make_run(encoding(["t"] * n, front=None, end=None), np.zeros((1, n, n), dtype=np.float32))
+    for make in (notebook.words, notebook.lines):
+        with pytest.raises(InvalidInput, match=r"1,025 tokens, and a browser can show 1,024"):
+            make(longer)
+
+
+class Tags(HTMLParser):
+    """The tags of a piece of HTML, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.attributes: dict[str, str | None] = {}
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= dict(attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Any, dict[str, Any]]]]:
+    """What is displayed, and how, in their order."""
+    import IPython.display
+
+    shown: list[tuple[Any, dict[str, Any]]] = []
+    for name in ("display", "update_display"):
+        monkeypatch.setattr(IPython.display, name, lambda what, _name=name, **how: shown.append((what, how)))
+    return shown
+
+
+def test_two_outputs_a_picture_that_stands_still_and_the_widget(
+    run: AttentionRun, displayed: list[tuple[Any, dict[str, Any]]]
+) -> None:
+    one = notebook.heatmap(run, 0, 1)
+    one._ipython_display_()
+    (still, how), (bundle, raw) = displayed
+    found = Tags(still.data)
+    assert found.tags == ["div", "img"]
+    assert found.attributes["class"] == one._id
+    assert found.attributes["alt"] == "Heatmap of layer 1, head 2 in “the cat sat <b>”, test/model"
+    assert raw["raw"] is True
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == one.model_id
+    assert bundle["text/plain"] == f"<{one}>"
+    assert sent(one)["still"] == one._id
+
+    one._handle_custom_msg({"svg": "<svg>drawn & done</svg>"}, [])
+    after, again = displayed[-1]
+    assert again == {"display_id": how["display_id"]}
+    source = Tags(after.data).attributes["src"]
+    assert source is not None
+    assert base64.b64decode(source.partition(",")[2]) == b"<svg>drawn & done</svg>"
+    one._handle_custom_msg({"png": base64.b64encode(b"PNG").decode()}, [])
+    assert "data:image/png;base64,UE5H" in displayed[-1][0].data
+    before = len(displayed)
+    one._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
+    assert len(displayed) == before
+
+
+def test_a_file_of_it_says_what_it_is(run: AttentionRun) -> None:
+    html = notebook.heatmap(run, 1, 2).html()
+    assert "<dt>Head</dt><dd>layer 2, head 3</dd>" in html
+    assert "the cat sat &lt;b&gt;" in html
+    assert "attention_L2H3" in html
+    assert "1; 2" not in notebook.lines(run, 1).html()
+
+
+def test_the_script_of_a_widget_is_that_of_its_component_and_asks_for_nothing(run: AttentionRun, tmp_path: Any) -> None:
+    for widget in (notebook.grid(run), notebook.heatmap(run), notebook.words(run), notebook.lines(run)):
+        script = str(widget._esm)
+        assert widget.source["js"].replace("export default ", "") in script
+        assert "fetch(" not in script
+        assert "import " not in script.replace("@import", "import ")
+        file = tmp_path / "widget.js"
+        file.write_text(script + "\n", encoding="utf-8")
+        probe = tmp_path / "probe.js"
+        probe.write_text('import widget from "./widget.js"; console.log(typeof widget.render);', encoding="utf-8")
+        assert deno("run", "--no-config", probe) == "function\n"
+
+
+def test_colours_are_those_of_the_notebook_and_not_of_the_system(run: AttentionRun) -> None:
+    script = str(notebook.heatmap(run)._esm)
+    assert "prefers-color-scheme: dark) {" not in script
+    assert ":host(.dark) .themed { --own-background: #11131A;" in script
+
+
+def test_a_contribution_has_a_map_a_layer(contributions: LayerContributions) -> None:
+    one = looked_at(notebook.heatmap(contributions, 2))
+    assert sent(one)["weights"] == OfLayers(contributions).map(2, 0).tobytes()
+    assert str(one).startswith("Heatmap of layer 3 in")
+    with pytest.raises(InvalidInput, match=r"There are maps 0 to 0"):
+        notebook.heatmap(contributions, 2, 1)
+    assert "layer 3" in looked_at(notebook.words(contributions, 2)).html()
+
+
+def test_without_anywidget_a_sentence_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['anywidget'] = None\n"
+        "try:\n    import viz.notebook\nexcept Exception as error:\n    print(type(error).__name__, error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "NotSupported Pictures in a notebook need the package anywidget, which is not installed. "
+        "Install it (pip install anywidget), and restart the kernel.\n"
+    )

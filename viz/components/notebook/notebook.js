@@ -1,0 +1,223 @@
+// A component as a widget of a notebook: in a shadow root of its own, so that no style goes in or out, light or dark as
+// what it stands on; what it reports become traits of the widget in Python.
+//
+// The widget's traits that it reads: `_data`, the packed payload, and those that `PARTS` names. Those that it sets beside
+// these: `token` and `key`, what is pointed at, with `_by`, the view in which; `_views`, how many of its views live; and
+// `_asked`, how often something was asked of Python, which answers by `_answered`.
+
+import { pngOf } from "../shared/files.js";
+import { onPointed, point } from "../shared/pointing.js";
+import { drawn } from "../shared/saving.js";
+import { unpack } from "../shared/view.js";
+import { isGroundDark, onGround } from "./ground.js";
+import { PARTS } from "./parts.js";
+
+const RESTED = { pointing: 80, theme: 50, picture: 1000 }; // ms until it is told, drawn anew, or kept
+const PATIENCE = 5000; // ms until an answer of Python is missed
+const LARGEST_SVG = 60_000; // characters of a picture that is kept; a larger one is kept as a PNG
+const HERE = "inside-bert:here";
+const STOPPED = "The kernel has stopped: run the cell again";
+const SILENT = "The kernel does not answer. If it has stopped, run the cell again";
+
+// What anywidget mounts: a component's `render` with its markup and style. `look` is what a picture is drawn for.
+export function widget(name, render, { html, css, look }) {
+  return { render: ({ model, el }) => new View(PARTS[name] ?? {}, render, { html, css, look }, model, el).ended };
+}
+
+class View {
+  constructor(part, render, { html, css, look }, model, el) {
+    this.part = part;
+    this.component = render;
+    this.look = look;
+    this.model = model;
+    this.id = crypto.randomUUID();
+    this.host = document.createElement("div");
+    this.host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's, which would take the arrow keys
+    this.shadow = this.host.attachShadow({ mode: "open" });
+    const style = Object.assign(document.createElement("style"), { textContent: css });
+    const { body } = new DOMParser().parseFromString(html, "text/html");
+    this.note = Object.assign(document.createElement("p"), { className: "themed stopped", hidden: true });
+    this.note.setAttribute("role", "status");
+    this.shadow.append(style, ...body.childNodes, this.note);
+    this.host.hidden = true; // until there is something to show: the picture that stands still is there
+    this.still = document.createElement("style");
+    el.append(this.host);
+    this.listen(el);
+    this.set({ _views: model.get("_views") + 1 });
+  }
+
+  // ---- from Python --------------------------------------------------------------------------------------
+
+  listen(el) {
+    this.listeners = new AbortController();
+    const { signal } = this.listeners;
+    this.ask = () => this.waiting ??= queueMicrotask(() => this.show()) ?? true;
+    this.heard = [
+      ...["_data", ...(this.part.traits ?? [])].map((trait) => [`change:${trait}`, this.ask]),
+      ...["token", "key", "_by"].map((trait) => [`change:${trait}`, () => this.take()]),
+      ["change:_answered", () => this.answered()],
+      ["comm_live_update", () => this.isCut() && this.say(STOPPED)], // in Jupyter, when its kernel was restarted
+    ];
+    for (const [event, act] of this.heard) this.model.on(event, act);
+    // A notebook renders a widget before it puts it on the page.
+    const placed = new ResizeObserver(() => this.endOf || this.show());
+    placed.observe(el);
+    signal.addEventListener("abort", () => placed.disconnect());
+    onGround(this.host, (dark) => this.darken(dark), signal);
+    onPointed(this.shadow, (place) => this.pointed(place), signal);
+    addEventListener(HERE, (/** @type {any} */ { detail }) => detail.here ||= detail.id === this.id, { signal });
+    this.ended = () => this.end();
+  }
+
+  // Several traits that change together are shown at once.
+  show() {
+    this.waiting = null;
+    const raw = this.model.get("_data");
+    if (!raw?.byteLength || !this.host.isConnected) return;
+    if (raw !== this.raw) {
+      this.raw = raw;
+      this.data = unpack(new Uint8Array(raw.buffer ?? raw, raw.byteOffset ?? 0, raw.byteLength));
+    }
+    if (this.host.hidden) {
+      this.host.hidden = false;
+      this.darken(isGroundDark(this.host));
+      const twin = `.${this.data.still}`;
+      this.still.textContent = `:is(.jp-OutputArea-child:has(${twin}), ${twin}) { display: none; }`;
+      document.head.append(this.still);
+      this.take();
+    }
+    const data = { ...this.data, ...this.part.shows?.((trait) => this.model.get(trait), this.data) };
+    const report = (name, value) => this.told(name, value);
+    this.endOf = this.component({
+      data,
+      parentElement: this.shadow,
+      setStateValue: report,
+      setTriggerValue: report,
+      key: this.id,
+    });
+    this.keep();
+  }
+
+  // A component hears of another theme by the end of its colours' transition, which does not come while it is out of sight.
+  darken(dark) {
+    if (dark === this.host.classList.contains("dark")) return;
+    this.host.classList.toggle("dark", dark);
+    setTimeout(() => {
+      for (const root of this.shadow.querySelectorAll(".themed")) root.dispatchEvent(new Event("transitionend"));
+    }, RESTED.theme);
+  }
+
+  // Shows what Python says is pointed at, unless it heard it from here, where all pictures know it already.
+  take() {
+    const { group } = this.data ?? {};
+    const detail = { id: this.model.get("_by"), here: false };
+    dispatchEvent(new CustomEvent(HERE, { detail }));
+    if (detail.here || !group) return;
+    const place = { query: this.model.get("token") ?? null, key: this.model.get("key") ?? null };
+    point(this.host, group, place.query === null && place.key === null ? null : place);
+  }
+
+  // ---- to Python ----------------------------------------------------------------------------------------
+
+  // Sets traits in Python, too; whether they went out, as far as one can know.
+  set(traits) {
+    for (const [trait, value] of Object.entries(traits)) this.model.set(trait, value);
+    try {
+      this.model.save_changes();
+    } catch {
+      return false;
+    }
+    return !this.isCut();
+  }
+
+  told(name, value) {
+    const { tells = {} } = this.part;
+    if (name === "selected") {
+      this.kept = value && { query: null, key: null, [value.side]: value.index };
+      this.tellPlace();
+    } else if (name in tells) {
+      const went = this.set({ ...tells[name](value, this.data), _asked: this.model.get("_asked") + 1 });
+      clearTimeout(this.waits);
+      if (went) this.waits = setTimeout(() => this.say(SILENT), PATIENCE);
+      else this.say(STOPPED);
+      this.keep();
+    }
+  }
+
+  answered() {
+    if (this.model.get("_answered") < this.model.get("_asked")) return;
+    clearTimeout(this.waits);
+    this.note.hidden = true;
+  }
+
+  // JupyterLab marks a widget whose kernel was restarted, or has died.
+  isCut() {
+    return this.host.closest(".jupyter-widgets-disconnected") !== null;
+  }
+
+  say(what) {
+    this.note.textContent = `${what}${this.part.stopped ?? ""}.`;
+    this.note.hidden = false;
+  }
+
+  pointed(place) {
+    this.place = place;
+    this.resting ??= setTimeout(() => this.tellPlace(), RESTED.pointing);
+  }
+
+  tellPlace() {
+    clearTimeout(this.resting);
+    this.resting = null;
+    const { query = null, key = null } = this.kept ?? this.place ?? {};
+    if (query === (this.model.get("token") ?? null) && key === (this.model.get("key") ?? null)) return;
+    this.set({ _by: this.id, token: query, key }); // first by whom: each is heard here, too
+  }
+
+  // Gives Python the picture, to be seen where no script runs.
+  keep() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.sendPicture(), RESTED.picture);
+  }
+
+  async sendPicture() {
+    if (!this.host.clientWidth || !document.querySelector(`.${this.data.still}`)) return;
+    const { namespaceURI: namespace } = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector(
+      "svg",
+    );
+    const width = Math.min(this.host.clientWidth, this.look.width);
+    const svg = await drawn(this.data.file, { ...this.look, width }, namespace);
+    if (!svg || this.listeners.signal.aborted) return;
+    const text = new XMLSerializer().serializeToString(svg);
+    if (text.length <= LARGEST_SVG) {
+      this.send({ svg: text });
+      return;
+    }
+    const png = await pngOf(text, {}, 1);
+    if (png) this.send({ png: base64(new Uint8Array(await png.arrayBuffer())) });
+  }
+
+  send(content) {
+    try {
+      this.model.send(content);
+    } catch { // the kernel is gone, and the picture before is kept
+    }
+  }
+
+  end() {
+    clearTimeout(this.resting);
+    clearTimeout(this.keeping);
+    clearTimeout(this.waits);
+    this.listeners.abort();
+    for (const [event, act] of this.heard) this.model.off(event, act);
+    this.set({ _views: Math.max(0, this.model.get("_views") - 1) });
+    this.still.remove();
+    this.host.remove();
+    this.endOf?.();
+  }
+}
+
+export function base64(bytes) {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(text);
+}

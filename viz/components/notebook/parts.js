@@ -1,0 +1,35 @@
+// What each component has to do with the traits of its widget: `traits` that it shows beside its data, as the fields of
+// the payload that `shows` makes of them; the traits that what it reports changes (`tells`); and what a reader cannot do
+// any more when nobody hears it (`stopped`).
+
+const OTHER_HEADS = " to choose other heads";
+
+export const PARTS = {
+  grid: {
+    traits: ["layer", "head"],
+    shows: (get, { names }) => ({ selected: names.length === 1 ? [0, get("layer")] : [get("layer"), get("head")] }),
+    tells: {
+      head: ([row, column], { names }) => names.length === 1 ? { layer: column } : { layer: row, head: column },
+    },
+    stopped: OTHER_HEADS,
+  },
+  words: {
+    tells: { head: (place, { maps }) => ({ layer: maps[place][0], head: maps[place][1] }) },
+    stopped: OTHER_HEADS,
+  },
+  lines: {
+    traits: ["off"],
+    shows: (get) => ({ off: get("off") }),
+    tells: { off: (off) => ({ off }) },
+  },
+  cells: {
+    traits: ["picked", "_clicks"],
+    shows: (get) => ({ picked: get("picked"), known: get("_clicks") }),
+    tells: { picks: ({ cells, serial }) => ({ picked: cells, _clicks: serial }) },
+  },
+  anatomy: {
+    tells: { token: (token) => ({ token }), layer: (layer) => ({ layer }), stage: (part) => ({ part }) },
+    stopped: " to follow another token",
+  },
+  sketch: { tells: { drawn: (heights) => ({ drawn: heights }) } },
+};

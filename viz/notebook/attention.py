@@ -1,0 +1,399 @@
+"""Widgets of a text's attention: all heads, one as a heatmap, as words that light up, several as lines.
+
+Those that follow each other show the same head, and what is pointed at in one of them is framed in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+from uuid import uuid4
+from weakref import WeakSet
+
+import numpy as np
+from propcache.api import cached_property
+from traitlets import Int, List, Unicode, observe, validate
+
+import viz.grid
+import viz.heatmap
+import viz.lines
+import viz.lit_words
+from analysis.filters import Filter, Filtered, apply_filter
+from analysis.shown import OfLayers, Shown, Weights, all_maps, maps_of_layer, mean_of_all
+from analysis.thumbnails import Thumbnails, thumbnails
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, FloatArray, LayerContributions, ModelInfo, counted
+from viz import attended, static
+from viz.attended import Head
+from viz.layout import clipped, visible_text
+from viz.lit_words import Says
+from viz.notebook.widget import Widget
+from viz.palette import categorical
+
+Run = AttentionRun | LayerContributions | Shown
+"""What the engine's ``attend`` or ``contributions`` gives, or what of it is shown."""
+
+_LONGEST_TEXT: Final = 60  # characters, of what a picture is called
+_VERBS: Final[dict[Says, str]] = {"attends": "looks at", "takes": "takes from", "changes": "changes without"}
+
+
+class Group:
+    """Widgets that show the same head and the same tokens pointed at."""
+
+    def __init__(self) -> None:
+        self.name = f"inside-bert-{uuid4().hex[:12]}"
+        self.members: WeakSet[OfHeads] = WeakSet()
+
+
+class OfHeads(Widget):
+    """A widget of one head, or of a layer where that has one map, of a text."""
+
+    layer = Int(0).tag(sync=True)
+    head = Int(0, allow_none=True).tag(sync=True)
+    token = Int(None, allow_none=True).tag(sync=True)
+    key = Int(None, allow_none=True).tag(sync=True)
+    _by = Unicode("").tag(sync=True)  # the view in whose picture it is pointed at
+
+    def __init__(
+        self, run: Run, layer: int, head: int | None, follow: OfHeads | None, chosen: Filter | None, **traits: Any
+    ) -> None:
+        self.shown = _shown(run)
+        self.filter = chosen or Filter()
+        self._group: Group = Group() if follow is None else follow._group
+        self._taking = False
+        if follow is not None:
+            layer, head = follow.layer, follow.head
+        super().__init__(layer=layer, head=head, **traits)
+        self._group.members.add(self)
+        if follow is not None:
+            self._take(follow, ("token", "key", "_by"))
+
+    @validate("layer")
+    def _has_layer(self, proposal: Any) -> int:
+        return _among(proposal["value"], self.shown.n_layers, "layer")
+
+    @validate("head")
+    def _has_head(self, proposal: Any) -> int | None:
+        head = proposal["value"]
+        n = max(self.shown.n_maps(layer) for layer in range(self.shown.n_layers))
+        return None if head is None else _among(head, n, "head" if self._heads else "map")
+
+    @observe("layer", "head")
+    def _opened(self, _change: object) -> None:
+        self._tell(("layer", "head"))
+        self._refresh()
+
+    @observe("token", "key", "_by")
+    def _pointed(self, change: Any) -> None:
+        if not (self._from_browser or self._taking) and change["name"] != "_by":
+            self._by = ""
+        self._tell(("token", "key", "_by"))
+
+    def _tell(self, traits: Sequence[str]) -> None:
+        """Set these traits in all that follow each other."""
+        if not self._taking:
+            for other in list(self._group.members):
+                if other is not self:
+                    other._take(self, traits)
+
+    def _take(self, other: OfHeads, traits: Sequence[str]) -> None:
+        self._taking = True
+        try:
+            with self.hold_sync():
+                for trait in traits:
+                    value = getattr(other, trait)
+                    if trait != "head" or None not in (value, self.head):
+                        setattr(self, trait, value)
+        finally:
+            self._taking = False
+
+    @property
+    def _heads(self) -> bool:
+        return attended.of_heads(self.shown.measure)
+
+    def _state(self) -> object:
+        return self.layer, self.head
+
+    def _filtered(self, weights: FloatArray) -> Filtered:
+        """What the filter leaves of weights (..., n, m). Raises InvalidInput where that is nothing."""
+        filtered = apply_filter(self.shown.encoding, weights, self.filter, self.shown.key_encoding)
+        if filtered.reason is not None:
+            raise InvalidInput(filtered.reason)
+        return filtered
+
+    def _of_text(self, what: str) -> str:
+        text = clipped(self.shown.encoding.text, _LONGEST_TEXT)
+        return f"{what} in “{text}”, {_model(self.shown).id}"
+
+    def _called(self) -> str:
+        return attended.called(self.shown.measure, self.layer, self.head or 0)
+
+    def about(self) -> dict[str, str]:
+        model, encoding = _model(self.shown), self.shown.encoding
+        return {
+            "Model": model.id,
+            "Revision": model.revision,
+            "Text": encoding.text,
+            "Second text": encoding.text_pair or "",
+            "Numbers": attended.WORDS[self.shown.measure].what,
+        }
+
+
+class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
+    """All heads of a text as small pictures; a click opens one: ``layer`` and ``head``."""
+
+    title = "All heads"
+
+    @cached_property
+    def _small(self) -> Thumbnails:
+        shown = self.shown
+        layers = (self._filtered(shown.layer(layer)).weights for layer in range(shown.n_layers))
+        small = thumbnails(layers, shares=shown.shares)
+        return small if self._heads else small.in_a_row()
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return ("layer", "head") if self._heads else ("layer",)
+
+    def _state(self) -> object:
+        return None  # the frame follows the traits in the browser
+
+    def payload(self) -> viz.grid.Payload:
+        return viz.grid.grid(
+            self._small,
+            (self.layer, self.head or 0) if self._heads else (0, self.layer),
+            names=self._names,
+            what=attended.WORDS[self.shown.measure].what,
+            group=self._group.name,
+        )
+
+    def _svg(self) -> str:
+        return static.grid_svg(self._small, names=self._names, what=attended.WORDS[self.shown.measure].what)
+
+    def __str__(self) -> str:
+        return self._of_text("All heads" if self._heads else "All layers")
+
+
+class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
+    """A head as a heatmap; what is pointed at in it: ``token``, the query, and ``key``."""
+
+    title = "A head as a heatmap"
+
+    def __init__(self, *given: Any, stretch: bool) -> None:
+        self._stretch = stretch
+        super().__init__(*given)
+
+    @property
+    def _map(self) -> Filtered:
+        return self._filtered(self.shown.map(self.layer, self.head or 0))
+
+    def payload(self) -> viz.heatmap.Payload:
+        return attended.heatmap_of(
+            self._map,
+            self.shown.measure,
+            file=attended.file_of(self.shown.measure, "attention", self.layer, self.head or 0),
+            stretch=self._stretch or not self.shown.shares,
+            group=self._group.name,
+        )
+
+    def _svg(self) -> str:
+        drawn = self._map
+        end = None if self._stretch or not self.shown.shares else 1.0
+        what = attended.WORDS[self.shown.measure].what
+        return static.matrix_svg(drawn.weights, drawn.query_labels, drawn.key_labels, end=end, root=True, what=what)
+
+    def about(self) -> dict[str, str]:
+        return super().about() | {"Head" if self._heads else "Layer": self._called()}
+
+    def __str__(self) -> str:
+        return self._of_text(f"Heatmap of {self._called()}")
+
+
+class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
+    """A text whose words light up; the word kept or pointed at: ``token`` as a query, ``key`` as a key."""
+
+    title = "Word by word"
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        return mean_of_all(self.shown)
+
+    @property
+    def _lit(self) -> Filtered:
+        return self._filtered(attended.maps_of_words(self.shown, self.layer, self.head or 0, self._mean))
+
+    def payload(self) -> dict[str, Any]:
+        drawn = attended.words_of(
+            self.shown,
+            self._lit,
+            self.layer,
+            self.head or 0,
+            steps=True,
+            group=self._group.name,
+            file=attended.file_of(self.shown.measure, "words", self.layer, self.head or 0),
+        )
+        return {**drawn, "maps": all_maps(self.shown)}
+
+    def _svg(self) -> str:
+        """The query whose weight for another word is the largest."""
+        lit = self._lit
+        weights = np.array(lit.weights[0], dtype=np.float64)
+        plain = [np.array([unit.special for unit in units]) for units in (lit.queries, lit.keys)]
+        worth = weights - 2 * weights.max() * (plain[0][:, None] | plain[1][None, :])
+        if lit.queries == lit.keys:
+            np.fill_diagonal(worth, -np.inf)
+        query = int(worth.max(axis=1).argmax())
+        end = 1.0 if self.shown.shares else float(weights.max()) or 1.0
+        shades = viz.lit_words.shades(dark=False)
+        found = []
+        for place, word in enumerate(viz.lit_words.words(self.shown.key_encoding, lit.keys)):
+            strength = min(1.0, float(weights[query, place]) / end)
+            ground, ink = shades[round(strength**0.5 * (len(shades) - 1))]
+            framed = lit.queries == lit.keys and place == query
+            found.append(static.Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
+        verb = _VERBS[attended.WORDS[self.shown.measure].says]
+        return static.words_svg([(f"{visible_text(lit.queries[query].label)} {verb}", found)])
+
+    def about(self) -> dict[str, str]:
+        return super().about() | {"Head" if self._heads else "Layer": self._called()}
+
+    def __str__(self) -> str:
+        return self._of_text(f"Words lit by {self._called()}")
+
+
+class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
+    """Heads as lines from queries to keys; a token kept or pointed at: ``token`` at the left, ``key`` at the right;
+    ``off`` are places of heads that are switched off.
+    """
+
+    title = "Line by line"
+    off = List(Int()).tag(sync=True)
+
+    def __init__(self, run: Run, layer: int, heads: Sequence[int] | Sequence[Head] | None, *given: Any) -> None:
+        self._chosen = heads
+        super().__init__(run, layer, *given)
+
+    @property
+    def _drawn_heads(self) -> list[Head]:
+        every = (
+            maps_of_layer(self.shown, self.layer)
+            if self._chosen is None
+            else [(self.layer, one) if isinstance(one, int) else one for one in self._chosen]
+        )
+        return attended.told_apart(every, self._front if self._front in every else None)
+
+    @property
+    def _front(self) -> Head | None:
+        return None if self.head is None else (self.layer, self.head)
+
+    @property
+    def _several(self) -> Filtered:
+        heads = self._drawn_heads
+        if not heads:
+            raise InvalidInput("No head is chosen, so there is nothing to draw. Choose at least one.")
+        return self._filtered(np.stack([self.shown.map(*head) for head in heads]))
+
+    def payload(self) -> viz.lines.Payload:
+        heads = self._drawn_heads
+        return attended.lines_of(
+            self._several,
+            self.shown.measure,
+            heads,
+            self._front if self._front in heads else None,
+            off=self.off,
+            group=self._group.name,
+            file="attention-lines",
+        )
+
+    def _svg(self) -> str:
+        drawn = self._several
+        colours = categorical(len(drawn.weights), dark=False)
+        return static.lines_svg(drawn.weights, drawn.query_labels, drawn.key_labels, colours)
+
+    def about(self) -> dict[str, str]:
+        named = "; ".join(attended.called(self.shown.measure, *head) for head in self._drawn_heads)
+        return super().about() | {"Heads" if self._heads else "Layer": named}
+
+    def __str__(self) -> str:
+        return self._of_text(f"Lines of {counted(len(self._drawn_heads), 'head' if self._heads else 'layer')}")
+
+
+def grid(
+    run: Run, layer: int = 0, head: int = 0, *, follow: OfHeads | None = None, filter: Filter | None = None
+) -> Grid:
+    """All heads of a text, a row a layer; of layer contributions all layers. The framed head is ``layer`` and ``head``,
+    which a click sets; set in Python they move the frame.
+
+    ``follow`` is another widget whose head this one shows, and the other way round. Raises InvalidInput for a layer or
+    a head that does not exist, and where the ``filter`` leaves nothing.
+    """
+    return Grid(run, layer, head, follow, filter)
+
+
+def heatmap(
+    run: Run,
+    layer: int = 0,
+    head: int = 0,
+    *,
+    follow: OfHeads | None = None,
+    stretch: bool = False,
+    filter: Filter | None = None,
+) -> Heatmap:
+    """A head, as queries down the side and keys along the top. With ``stretch`` colours run to its own maximum. The
+    rest is as for ``grid``.
+    """
+    return Heatmap(run, layer, head, follow, filter, stretch=stretch)
+
+
+def words(
+    run: Run, layer: int = 0, head: int = 0, *, follow: OfHeads | None = None, filter: Filter | None = None
+) -> Words:
+    """The text, each word tinted by how much the head, its layer or all heads give it from the word that is pointed at.
+    The rest is as for ``grid``. Raises InvalidInput for more than 1024 tokens.
+    """
+    _can_be_read(_shown(run))
+    return Words(run, layer, head, follow, filter)
+
+
+def lines(
+    run: Run,
+    layer: int = 0,
+    heads: Sequence[int] | Sequence[Head] | None = None,
+    head: int | None = None,
+    *,
+    follow: OfHeads | None = None,
+    filter: Filter | None = None,
+) -> Lines:
+    """Heads as lines, a colour a head: those of a layer, the ``heads`` of it by number, or any by (layer, head).
+    ``head`` lies in front of the others. The rest is as for ``words``. No more than 24 heads are drawn: more colours
+    cannot be told apart.
+    """
+    _can_be_read(_shown(run))
+    return Lines(run, layer, heads, head, follow, filter)
+
+
+def _shown(run: Run) -> Shown:
+    if isinstance(run, AttentionRun):
+        return Weights(run)
+    return OfLayers(run) if isinstance(run, LayerContributions) else run
+
+
+def _model(shown: Shown) -> ModelInfo:
+    of: Any = shown
+    model: ModelInfo = of.found.model if isinstance(shown, OfLayers) else of.run.model
+    return model
+
+
+def _among(number: int, n: int, what: str) -> int:
+    if not 0 <= number < n:
+        raise InvalidInput(f"There are {what}s 0 to {n - 1}; {what} {number} does not exist. Choose one of these.")
+    return number
+
+
+def _can_be_read(shown: Shown) -> None:
+    n = max(len(shown.encoding), len(shown.key_encoding))
+    if n > attended.LONGEST:
+        raise InvalidInput(
+            f"The text has {n:,} tokens, and a browser can show {attended.LONGEST:,} of them as text. Look at them as "
+            "a heatmap or a grid, or read fewer: max_tokens= of the engine's method."
+        )

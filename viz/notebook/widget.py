@@ -1,0 +1,158 @@
+"""What all widgets share: their script, their data, and the picture that stands still where no script runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from html import escape
+from typing import Any, Final
+from uuid import uuid4
+
+import anywidget
+from traitlets import Bytes, Int, observe
+
+from viz import component, static
+from viz.layout import PAPER_FONT
+from viz.palette import DARK, LIGHT
+from viz.standalone import standalone_html
+
+_WIDTH: Final = 900  # px of a picture that is kept, at most
+_ADAPTER: Final = component.FILES / "notebook" / "notebook.js"
+
+
+@cache
+def script(name: str, source: tuple[tuple[str, str], ...]) -> str:
+    """A component as an ES module that anywidget mounts: its own script, linked with the adapter."""
+    files = dict(source)
+    theme = (
+        f"{component.colours_css(LIGHT, '--own-')}:host(.dark) {component.colours_css(DARK, '--own-')}"
+        f"{component.text('shared/theme.css')}{component.text('notebook/notebook.css')}"
+    )
+    given = {
+        "html": files["html"],
+        "css": theme + files["css"].removeprefix(component.theme_css()),
+        "look": asdict(LIGHT) | {"dark": False, "font": PAPER_FONT, "scale": 1, "width": _WIDTH},
+    }
+    own = files["js"].replace("export default function render", "function render")
+    adapter = f"{component.enclosed(_ADAPTER)}.widget({json.dumps(name)}, render, {json.dumps(given)})"
+    return f"{own}\nexport default {adapter};\n"
+
+
+class Widget(anywidget.AnyWidget):
+    """A component in a notebook. A subclass says what it draws: its payload, its picture in Python, and what a file of
+    it says.
+    """
+
+    _data = Bytes().tag(sync=True)  # the packed payload, empty until somebody sees it
+    _views = Int(0).tag(sync=True)  # in browsers; too many where a page was left without a word
+    _asked = Int(0).tag(sync=True)
+    _answered = Int(0).tag(sync=True)
+
+    source: Mapping[str, str]  # the component's files
+    title: str  # of a file
+
+    def __init_subclass__(cls, *, part: str = "", source: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        if source is not None:
+            cls.source = source
+            cls._esm = script(part, tuple(source.items()))
+        super().__init_subclass__(**kwargs)
+
+    def __init__(self, **traits: Any) -> None:
+        self._id = f"inside-bert-{uuid4().hex[:12]}"
+        self._drawn: object = None  # what the data in the browser are of
+        self._stills: list[str] = []  # where the picture stands, by Jupyter's names for these places
+        self._from_browser = False
+        super().__init__(**traits)
+        self.on_msg(self._hear)
+
+    # ---- what a subclass says -----------------------------------------------------------------------------
+
+    def payload(self) -> Mapping[str, Any]:
+        """What the component reads now."""
+        raise NotImplementedError
+
+    def about(self) -> dict[str, str]:
+        """Where the numbers come from, by name."""
+        raise NotImplementedError
+
+    def _state(self) -> object:
+        """What the payload depends on."""
+        return None
+
+    def _svg(self) -> str | None:
+        """The picture as Python draws it; None where only a browser can."""
+        return None
+
+    # ---- what is shown ------------------------------------------------------------------------------------
+
+    def html(self) -> str:
+        """The picture as one HTML file that works by itself and needs no network."""
+        return standalone_html(
+            self.source, dict(self.payload()), title=self.title, caption=str(self), meta=self.about()
+        )
+
+    def _refresh(self, *, anyway: bool = False) -> None:
+        """Send the browser what is to be seen now, if somebody looks at it."""
+        state = self._state()
+        if (state == self._drawn and self._data) or not (anyway or self._views):
+            return
+        payload = {"weights": b"", **self.payload(), "file": self._id, "still": self._id}
+        self._data = component.pack(payload)
+        self._drawn = state
+
+    @observe("_views")
+    def _looked_at(self, _change: object) -> None:
+        self._refresh()
+
+    @observe("_asked")
+    def _answer(self, _change: object) -> None:
+        self._answered = self._asked
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """What a browser says."""
+        self._from_browser = True
+        try:
+            with self.hold_sync():
+                super().set_state(sync_data)
+        finally:
+            self._from_browser = False
+
+    # ---- the picture that stands still --------------------------------------------------------------------
+
+    def _ipython_display_(self, **_options: Any) -> None:
+        """Two outputs: the picture, for whoever opens the notebook without a kernel, and the widget, which hides it."""
+        from IPython.display import HTML, display
+
+        self._refresh(anyway=True)
+        place = uuid4().hex
+        self._stills.append(place)
+        display(HTML(self._still(self._svg())), display_id=place)
+        found = self._repr_mimebundle_()
+        data, metadata = found if isinstance(found, tuple) else (found, {})
+        display(data, metadata=metadata, raw=True)
+
+    def _still(self, svg: str | None) -> str:
+        inside = (
+            f"<em>{escape(str(self))}. The picture is kept here once a browser has drawn it.</em>"
+            if svg is None
+            else static.image(svg, str(self))
+        )
+        return f'<div class="{self._id}">{inside}</div>'
+
+    def _hear(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
+        """The picture that a browser has drawn takes the place of the one before."""
+        from IPython.display import HTML, update_display
+
+        if isinstance(svg := content.get("svg"), str):
+            picture = self._still(svg)
+        elif isinstance(png := content.get("png"), str):
+            picture = f'<div class="{self._id}">{static.png_image(png, str(self))}</div>'
+        else:
+            return
+        for place in self._stills:
+            update_display(HTML(picture), display_id=place)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
