@@ -17,16 +17,20 @@ from ui import as_python
 
 def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the lines part by part, with the engine of the session in the place of a new one."""
-    assert not app.exception
-    assert not app.error
     monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
-    parts: dict[str, as_python.Part] = app.session_state[as_python.PARTS]
-    assert parts
     found: dict[str, Any] = {}
     exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), found)
-    for part in parts.values():
+    for part in compiled(app).values():
         exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), found)
         equal(found.pop("numbers"), part.shows())
+
+
+def compiled(app: AppTest) -> dict[str, as_python.Part]:
+    """The parts of a view's lines, which could be run."""
+    assert not app.exception
+    assert not app.error
+    parts: dict[str, as_python.Part] = app.session_state[as_python.PARTS]
+    assert parts
     code = as_python.script(parts)
     assert not any(
         f"{room}." in line or f"{room} " in line
@@ -35,6 +39,7 @@ def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.Monk
         if "import" in line
     )
     compile(code, "the whole", "exec")
+    return parts
 
 
 def equal(computed: npt.NDArray[Any] | pd.DataFrame, shown: npt.NDArray[Any] | pd.DataFrame) -> None:

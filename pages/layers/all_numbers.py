@@ -5,13 +5,26 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.layers import in_python
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, interval
-from ui import View, tables
+from ui import View, as_python, tables
 from viz.layout import layer_names
+
+_BEST = ("task", "layer", "accuracy", "low", "high", "selectivity", "bits")
 
 
 def draw(scene: Scene) -> None:
+    lines, imports = in_python.several(scene.found, scene.choice.own)
+    as_python.put(
+        f"{lines}"
+        f"columns = {as_python.literal(list(_BEST))}\n"
+        "numbers = pd.DataFrame([[getattr(one.best, name) for name in columns] for one in results], columns=columns)",
+        lambda: pd.DataFrame(
+            [[getattr(one.result.best, name) for name in _BEST] for one in scene.found], columns=_BEST
+        ),
+        imports=("import pandas as pd", *imports),
+    )
     rows = []
     for one in scene.found:
         result, best = one.result, one.result.best

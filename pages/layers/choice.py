@@ -15,12 +15,15 @@ from ui import caption, notes, widgets
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the controls ask for. ``titles`` names tasks by their name, all built-in ones and the visitor's."""
+    """What the controls ask for. ``titles`` names tasks by their name, all built-in ones and the visitor's, of whose
+    data ``own`` holds what was read.
+    """
 
     model: str
     tasks: Mapping[Key, Probed]
     settings: Settings
     titles: Mapping[str, str]
+    own: own_data.OwnData | None
 
 
 def draw() -> Choice:
@@ -36,7 +39,7 @@ def draw() -> Choice:
     if own is not None:
         tasks[Key(model, own.fingerprint, settings)] = own.task
         titles[own.task.name] = own.task.name
-    return Choice(model, tasks, settings, titles)
+    return Choice(model, tasks, settings, titles, own)
 
 
 def _settings() -> Settings:

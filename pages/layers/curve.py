@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.layers import in_python
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, interval, told
-from ui import View, figures, tables, widgets
+from ui import View, as_python, figures, tables, widgets
 from viz.layout import layer_names
 from viz.probing import curve
 
@@ -20,6 +21,8 @@ def draw(scene: Scene) -> None:
         one = scene.ask_task()
     result = one.result
     figures.show(partial(curve, result, one.title), "curve", f"curve-{result.task}")
+    lines, imports = in_python.one(one, scene.choice.own)
+    as_python.put(f"{lines}numbers = result.to_frame()", result.to_frame, imports=imports)
     table = pd.DataFrame(
         {
             "layer": layer_names(len(result.layers)),

@@ -9,15 +9,23 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing import TaskMap
+from pages.layers import in_python
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
-from ui import View, figures, notes, save, widgets
+from ui import View, as_python, figures, notes, save, widgets
 from viz.layer_vectors import plane
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        picture = scene.ask_task().picture
+        one = scene.ask_task()
+    picture = one.picture
+    lines, imports = in_python.picture(one, scene.choice.own)
+    as_python.put(
+        f"{lines}numbers = picture.points  # of each layer and item, on the two axes",
+        lambda: picture.points,
+        imports=imports,
+    )
     layer = min(LAYER.value, len(picture.points) - 1)
     notes.many_labels(len(set(picture.labels)))
     figures.show(partial(plane, picture, layer=layer), "plane", f"plane-{picture.task}")

@@ -5,17 +5,25 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pages.layers import in_python
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
 from pages.layers.tables import SHARE
-from ui import View, save, widgets
+from ui import View, as_python, save, widgets
 from viz.layout import layer_names
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        result = scene.ask_task().result
+        one = scene.ask_task()
+        result = one.result
         layer = result.layers[_ask_layer(len(result.layers))]
+    lines, imports = in_python.one(one, scene.choice.own)
+    as_python.put(
+        f"{lines}numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)",
+        lambda: pd.DataFrame(layer.wrong),
+        imports=("import pandas as pd", *imports),
+    )
     if not layer.wrong:
         st.success("No held-out item is misclassified at this layer.", icon=":material/check:")
         return

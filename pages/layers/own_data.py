@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import streamlit as st
@@ -13,7 +14,7 @@ from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
-from ui import as_text, caption, failures_as_messages, save, widgets
+from ui import as_python, as_text, caption, failures_as_messages, save, widgets
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File
@@ -45,10 +46,12 @@ _OWN = OwnFile(
 
 @dataclass(frozen=True, slots=True)
 class OwnData:
-    """``fingerprint`` tells this data, as it is read, from any other."""
+    """``fingerprint`` tells this data, as it is read, from any other. The ``file`` was ``uploaded`` or pasted."""
 
     fingerprint: str
     task: Dataset | StructuralTask
+    file: File = field(repr=False)
+    uploaded: bool
 
 
 def draw(seed: int) -> OwnData | None:
@@ -68,6 +71,17 @@ def draw(seed: int) -> OwnData | None:
         found = _read(file, format_, target, rank, seed)
         _describe(found.task)
     return found
+
+
+def in_python(name: str, own: OwnData | None) -> tuple[str, Sequence[str]]:
+    """A line that binds ``data`` to the bytes of the data of this name, and what it imports. Data other than one's
+    ``own`` of now is read from a file of its name.
+    """
+    if name == f"{_EXAMPLE}.conllu":
+        return "data = template_conllu().encode()", ["from analysis.probing.template_trees import template_conllu"]
+    if own is None or own.task.name != name:
+        return as_python.file(name, b"", uploaded=True)
+    return as_python.file(name, own.file.data, uploaded=own.uploaded)
 
 
 def _about_trees() -> int:
@@ -108,7 +122,8 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
-    return OwnData(fingerprint, _parsed(fingerprint, file, format_, target, rank, seed))
+    task = _parsed(fingerprint, file, format_, target, rank, seed)
+    return OwnData(fingerprint, task, file, uploaded())
 
 
 @kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)

@@ -11,16 +11,18 @@ import streamlit as st
 
 from analysis.probing import Settings, frame
 from jobs.study import Finished, Study
+from pages.layers import in_python
 from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
+from pages.layers.own_data import OwnData
 from pages.layers.scene import Scene
-from ui import View, caption, figures, notes, save, work
+from ui import View, as_python, caption, figures, notes, save, work
 from viz.probing import layers_by_tasks
 
 
 def draw(scene: Scene) -> None:
     if scene.found:
-        _picture(scene.found)
+        _picture(scene.found, scene.choice.own)
     elif scene.trees:
         st.info("The trees are under “Syntax trees”.", icon=":material/park:")
     else:
@@ -28,7 +30,7 @@ def draw(scene: Scene) -> None:
         figures.blank(f"Results will appear here: {what}.", "layers to come")
 
 
-def _picture(found: Sequence[Finished]) -> None:
+def _picture(found: Sequence[Finished], own: OwnData | None) -> None:
     """The tasks found, of which there is at least one, of one model and with the same settings."""
     results = [one.result for one in found]
     notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
@@ -53,6 +55,12 @@ def _picture(found: Sequence[Finished]) -> None:
     for one in found:
         for note in one.result.notes:
             caption(f"{one.title}: {note}")
+    lines, imports = in_python.several(found, own)
+    as_python.put(
+        f"{lines}numbers = frame(results)",
+        lambda: frame(results),
+        imports=("from analysis.probing import frame", *imports),
+    )
     save.table("All results", lambda: table_of(found), "layers")
 
 

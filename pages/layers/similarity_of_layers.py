@@ -7,8 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from pages.layers import in_python
 from pages.layers.scene import Scene
-from ui import View, figures, save, widgets
+from ui import View, as_python, figures, save, widgets
 from viz.layer_vectors import similarity
 from viz.layout import layer_names
 
@@ -17,6 +18,8 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         one = scene.ask_task()
     picture = one.picture
+    lines, imports = in_python.picture(one, scene.choice.own)
+    as_python.put(f"{lines}numbers = picture.cka", lambda: picture.cka, imports=imports)
     few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
     figures.show(partial(similarity, picture.cka), "similarity", f"similarity-{picture.task}")
     st.caption(

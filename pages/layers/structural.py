@@ -13,10 +13,11 @@ import streamlit as st
 from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
 from jobs.study import FoundTrees
 from model_zoo import DEFAULT_MODEL
+from pages.layers import in_python
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
 from pages.layers.tables import told
-from ui import View, as_text, ask_for, caption, figures, notes, precomputed, save, tables, widgets
+from ui import View, as_python, as_text, ask_for, caption, figures, notes, precomputed, save, tables, widgets
 from ui.tuned import short_name
 from viz import structural
 from viz.layout import layer_names
@@ -42,6 +43,9 @@ def draw(scene: Scene) -> None:
     for one in shown:
         if not one.precomputed:
             st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
+        lines, imports = in_python.trees(one, scene.choice.own)
+        part = "" if one is shown[0] else f"Syntax trees: {one.title}"
+        as_python.put(f"{lines}numbers = result.to_frame()", one.result.to_frame, imports=imports, part=part)
         _scores(one)
         _trees(one.result)
 

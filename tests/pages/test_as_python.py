@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import layers_page
 import pytest
 from on_screen import button
-from run_lines import compute_what_is_shown
+from run_lines import compiled, compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -19,10 +20,11 @@ from ui.page import Page, View
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Views that give no lines yet: all of these pages.
-PENDING = {"layers", "train", "corpus"}
+PENDING = {"train", "corpus"}
 
-# Views that show the numbers of a long job by default: there a smaller one is looked at, by these fields.
-SMALLER: dict[tuple[str, str], dict[str, str]] = {}
+# Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
+# where a smaller job was done, below.
+LONG = {"layers": {"movement"}}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
 SMALL = "embedded/tinybert,embedded/modernbert"
@@ -88,6 +90,7 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
         },
     ),
     ("cause", {"view": "sum", "text": "He put the key in the [MASK].", "difference": "0"}),
+    ("layers", {"view": "movement", "text": NASTY, "measure": "relative", "model": "embedded/modernbert"}),
     ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
     ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),
     ("masked_words", {"masks": "2,3,4,7", "top_k": "3", "text": NASTY}),
@@ -121,8 +124,11 @@ def test_a_view_gives_lines_that_compute_what_it_shows(
 ) -> None:
     if page.name in PENDING:
         pytest.skip("no lines yet")
-    app = open_page(page.path, view=view.name, **SMALLER.get((page.name, view.name), {}))
-    compute_what_is_shown(app, engine, monkeypatch)
+    app = open_page(page.path, view=view.name)
+    if view.name in LONG.get(page.name, {view.name}):
+        compute_what_is_shown(app, engine, monkeypatch)
+    else:
+        assert compiled(app)
 
 
 @pytest.mark.slow
@@ -134,6 +140,37 @@ def test_lines_hold_what_was_chosen(
 ) -> None:
     (page,) = [page for page in PAGES if page.name == name]
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
+
+
+SMALL_STUDY = {"model": "embedded/tinybert", "sentences": "40", "seed": "3"}
+
+# Small jobs: the page and its address, what is pasted, the button, and views that show what comes of it.
+JOBS = [
+    pytest.param("layers", {**SMALL_STUDY, "tasks": "tense,word_content"}, "", layers_page.run,
+        ("layers", "summary", "misclassified", "similarity"), id="built-in tasks"),
+    pytest.param("layers", {**SMALL_STUDY, "tasks": "tense", "untrained": "0", "pooling": "cls", "seeds": "2"},
+        layers_page.table(layers_page.ROWS), layers_page.run, ("layers", "curve", "plane"), id="a table"),
+    pytest.param("layers", {**SMALL_STUDY, "tasks": "", "format": "conllu", "target": "trees", "rank": "8"},
+        layers_page.conllu(40), layers_page.run, ("trees",), id="trees"),
+    pytest.param("layers", {**SMALL_STUDY, "tasks": "", "format": "conllu", "pieces": "first"},
+        layers_page.conllu(40), layers_page.run, ("curve",), id="parts of speech"),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "query", "pasted", "begin", "views"), JOBS)
+def test_a_job_is_done_again(
+    name: str, query: dict[str, str], pasted: str, begin: Callable[[AppTest], AppTest], views: tuple[str, ...],
+    open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    (page,) = [page for page in PAGES if page.name == name]
+    assert page.view is not None
+    app = open_page(page.path, view=views[0], **query)
+    if pasted:
+        app.text_area(key=f"{name}_data").set_value(pasted).run()
+    app = begin(app)
+    for view in views:
+        compute_what_is_shown(app.button_group(key=page.view.key).set_value(view).run(), engine, monkeypatch)
 
 
 @pytest.mark.slow
