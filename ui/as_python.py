@@ -7,6 +7,8 @@ Python". Lines use the rooms below the pages alone, so that they run wherever th
 from __future__ import annotations
 
 import re
+import itertools
+import sys
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from ui.messages import fragment
 PARTS: Final = "what can be computed in Python"
 _ENGINE: Final = "from model_zoo import Engine"
 _ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
+_ROOT: Final = Path(__file__).parents[1]
 _NOTHING: Final = "Nothing is computed here yet."
 
 
@@ -69,12 +72,17 @@ def begun() -> bool:
 def script(parts: Mapping[str, Part]) -> str:
     """All parts as one script."""
     imports = _merged({_ENGINE, *(line for part in parts.values() for line in part.imports)})
-    own = [line for line in imports if (Path(__file__).parents[1] / line.split()[1].partition(".")[0]).exists()]
-    others = [line for line in imports if line not in own]
+    groups = ["\n".join(group) for _, group in itertools.groupby(sorted(imports, key=_whose), key=_whose)]
     blocks = [f"# {name}\n{part.lines}" if name else part.lines for name, part in parts.items()]
     tuned = any(map(is_id, _WORDS.findall("\n".join(blocks))))
     blocks[0] = f"{_TUNED if tuned else ''}engine = Engine()\n{blocks[0]}"
-    return "\n\n".join(filter(None, ["\n".join(others), "\n".join(own), *blocks])) + "\n"
+    return "\n\n".join([*groups, *blocks]) + "\n"
+
+
+def _whose(line: str) -> int:
+    """Python's own modules stand first, the project's last."""
+    module = line.split()[1].partition(".")[0]
+    return 0 if module in sys.stdlib_module_names else 1 + (_ROOT / module).exists()
 
 
 def _merged(imports: Collection[str]) -> list[str]:

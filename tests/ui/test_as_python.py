@@ -52,7 +52,7 @@ def test_parts_become_one_script() -> None:
         "the second": Part("numbers = A(engine)", lambda: np.zeros(3), ("from analysis.shown import A, B",)),
     }
     assert script(parts) == (
-        "import numpy as np\n\nfrom analysis.shown import A, B, C\nfrom model_zoo import Engine\n\n"
+        "from functools import partial\n\nimport numpy as np\n\nfrom analysis.shown import A, B, C\nfrom model_zoo import Engine\n\n"
         "engine = Engine()\nnumbers = np.zeros(3)\n\n# the second\nnumbers = A(engine)\n"
     )
 
