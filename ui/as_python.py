@@ -6,8 +6,8 @@ Python". Lines use the rooms below the pages alone, so that they run wherever th
 
 from __future__ import annotations
 
-import re
 import itertools
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
