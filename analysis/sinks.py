@@ -90,23 +90,7 @@ def verdict(sinks: Sinks, layer: int, head: int, token: int) -> Verdict:
 
 def frame(sinks: Sinks) -> pd.DataFrame:
     """One row per head and special token: layer, head, place (from 0), token, what the rule says, and the numbers."""
-    layer, head, token = np.nonzero(np.isfinite(sinks.share))
-    of_token, of_head = (layer, head, token), (layer, head)
     names = np.where(does_nothing(sinks), "does nothing", np.where(broadcasts(sinks), "broadcasts", "neither"))
-    return pd.DataFrame(
-        {
-            "layer": layer,
-            "head": head,
-            "place": np.array(sinks.places)[token],
-            "token": np.array(sinks.tokens, dtype=object)[token],
-            "rule": names[of_token].astype(object),
-            "share": sinks.share[of_token],
-            "even": sinks.even[layer, token],
-            "value": sinks.value[of_token],
-            "ordinary_value": sinks.ordinary_value[of_head],
-            "added": sinks.added[of_token],
-            "update": sinks.update[of_head],
-            "common": sinks.common[of_head],
-            "rank": sinks.rank[of_head],
-        }
-    )
+    table = sinks.to_frame()
+    table.insert(4, "rule", names[np.isfinite(sinks.share)].astype(object))
+    return table

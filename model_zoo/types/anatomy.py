@@ -9,6 +9,8 @@ import numpy as np
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
+from model_zoo.types.shows import DataFrame, Shows, joined, table
+from model_zoo.types.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class HeadWeights(ReadOnly):
 
 
 @dataclass(frozen=True, slots=True)
-class Anatomy(ReadOnly):
+class Anatomy(ReadOnly, Shows):
     """One text in one layer and one head of a model, both counted from 0.
 
     ``embeddings`` lead from the tokens to what the first layer is given, and ``stages`` from there through ``layer`` to
@@ -86,6 +88,29 @@ class Anatomy(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "states", "attention", "query", "key", "value", "scores", "context")
+
+    def __repr__(self) -> str:
+        where = f"layer {self.layer}, head {self.head}, {counted(len(self.stages), 'stage')} of the layer"
+        return f"<Anatomy {self.model.id}: {where}, {self.encoding.summary()}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a stage and token: stage, position, token, and the length of the token's vector there. The vectors
+        themselves are the stages' ``values``.
+        """
+        places = range(len(self.encoding))
+        return joined(
+            [
+                table(
+                    {
+                        "stage": stage.name,
+                        "position": places,
+                        "token": self.encoding.tokens,
+                        "length": np.linalg.norm(stage.values, axis=-1),
+                    }
+                )
+                for stage in (*self.embeddings, *self.stages)
+            ]
+        )
 
     def stage(self, name: str) -> Stage:
         """The stage of a name, of the embeddings or of the layer. Raises KeyError where this model has none such."""

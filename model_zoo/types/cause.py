@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -9,6 +10,7 @@ from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.predictions import Prediction
+from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 from model_zoo.types.wording import counted
 
 Value = Literal["zero", "mean", "other"]
@@ -104,7 +106,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Shows):
     """The effects of some changes, each made in a run of its own.
 
     ``answer`` and ``foil`` are as the model has them, with their probability in the ``untouched`` run; ``readings`` are
@@ -125,9 +127,29 @@ class Effects:
     def __repr__(self) -> str:
         return f"<Effects on {self.answer.token!r}: {counted(len(self.readings), 'change')}>"
 
+    def to_frame(self) -> DataFrame:
+        """One row a change, by its number: ln P, probability and logit of the answer, how much ``ln_p`` differs from
+        the untouched run's, ln P and logit of the foil (nan without one), ``kl_nats`` from the untouched run, and the
+        best answer with its probability.
+        """
+        return table(
+            {
+                "change": range(self.first, self.first + len(self.readings)),
+                "ln_p": [one.log_probability for one in self.readings],
+                "ln_p_change": [one.log_probability - self.untouched.log_probability for one in self.readings],
+                "probability": [math.exp(one.log_probability) for one in self.readings],
+                "logit": [one.logit for one in self.readings],
+                "foil_ln_p": [_number(one.foil_log_probability) for one in self.readings],
+                "foil_logit": [_number(one.foil_logit) for one in self.readings],
+                "kl_nats": [one.divergence for one in self.readings],
+                "best": [one.best[0].token for one in self.readings],
+                "best_probability": [one.best[0].probability for one in self.readings],
+            }
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attribution(ReadOnly):
+class Attribution(ReadOnly, Shows):
     """One number a token, float32 (n,): how much of the ``measure`` of a prediction a method attributes to it.
 
     ``counted`` are the positions that can have a number: neither special tokens nor the mask that is read.
@@ -155,6 +177,15 @@ class Attribution(ReadOnly):
     def __post_init__(self) -> None:
         lock(self, "scores")
 
+    def __repr__(self) -> str:
+        return f"<Attribution of {self.answer.token!r} by {self.method}, in {self.measure}: {self.encoding.summary()}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a token that can have a number: position, token, score."""
+        places = list(self.counted)
+        tokens = [self.encoding.tokens[place] for place in places]
+        return table({"position": places, "token": tokens, "score": self.scores[places]})
+
 
 class Contribution(NamedTuple):
     """One part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
@@ -171,7 +202,7 @@ class Contribution(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decomposition:
+class Decomposition(Shows):
     """The logit of a prediction as a sum (direct logit attribution) of ``parts``; ``error`` is their sum less the
     logit.
 
@@ -191,3 +222,22 @@ class Decomposition:
 
     def __repr__(self) -> str:
         return f"<Decomposition of {self.answer.token!r}: {counted(len(self.parts), 'part')}, logit {self.logit:.3f}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a part: kind, layer and head (missing where it has none), logit, foil_logit (nan without a foil), and
+        the tokens that it raises most.
+        """
+        return table(
+            {
+                "kind": [part.kind for part in self.parts],
+                "layer": whole_numbers([part.layer for part in self.parts]),
+                "head": whole_numbers([part.head for part in self.parts]),
+                "logit": [part.logit for part in self.parts],
+                "foil_logit": [_number(part.foil_logit) for part in self.parts],
+                "raises": [" ".join(token for token, _ in part.raises) for part in self.parts],
+            }
+        )
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
+import numpy as np
+
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock, read_only
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
+from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.wording import counted
 
 ContributionMeasure = Literal["ALTI", "norm", "GlobEnc", "value zeroing"]
@@ -27,7 +30,7 @@ MOST_ZEROED: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LayerContributions(ReadOnly):
+class LayerContributions(ReadOnly, Shows):
     """``maps`` float32 (layers, n, n): row i says how much of what token i leaves a layer as came from each token that
     entered it.
 
@@ -54,3 +57,18 @@ class LayerContributions(ReadOnly):
     def layer(self, layer: int) -> FloatArray:
         """A layer's one map, (1, n, n): all heads together."""
         return read_only(self.maps[layer : layer + 1])
+
+    def to_frame(self) -> DataFrame:
+        """One row a layer, query and key: layer, query, key, query_token, key_token, contribution (float32)."""
+        layer, query, key = np.indices(self.maps.shape).reshape(3, -1)
+        tokens = np.array(self.encoding.tokens, dtype=object)
+        return table(
+            {
+                "layer": layer,
+                "query": query,
+                "key": key,
+                "query_token": tokens[query],
+                "key_token": tokens[key],
+                "contribution": self.maps.reshape(-1),
+            }
+        )

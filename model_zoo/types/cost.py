@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model_zoo.types.models import ModelInfo
+from model_zoo.types.shows import Shows
 
 COST_LENGTHS = (16, 32, 64, 128, 256, 512)
 """Tokens of the texts that models are timed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostSubject:
+class CostSubject(Shows):
     """A model that is about to be timed on texts of ``lengths`` tokens; ``model`` is the name that was asked for.
 
     ``n_bytes`` are its weights as loaded, heads and decoder included; ``n_threads`` the CPU threads of one pass.
@@ -28,7 +29,7 @@ class CostSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostSample:
+class CostSample(Shows):
     """One timed pass of one text of ``n_tokens`` tokens, which are ``n_words`` words.
 
     ``round`` counts from 1; round 0 is the warm-up, which no figure counts. ``peak_bytes`` is what the pass took
@@ -45,7 +46,7 @@ class CostSample:
 
 
 @dataclass(frozen=True, slots=True)
-class CostFailure:
+class CostFailure(Shows):
     """Why a model, or its longer texts, could not be measured; the others continue."""
 
     model: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
+from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 from model_zoo.types.wording import counted, quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoding:
+class Encoding(Shows):
     """A text, or a pair of texts, as the tokens the model sees; all tuples have length n.
 
     ``word_ids`` number the words people write, through both texts; None for special tokens. ``offsets`` are
@@ -50,6 +51,23 @@ class Encoding:
         ids = [-1 - place if word is None else word for place, word in enumerate(self.word_ids)]
         runs = [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
         return tuple(range(run[0], run[-1] + 1) for run in runs)
+
+    def to_frame(self) -> DataFrame:
+        """One row a token: position, token, id, word (missing for special tokens), segment, start and end (its
+        characters), special.
+        """
+        return table(
+            {
+                "position": range(len(self)),
+                "token": self.tokens,
+                "id": self.ids,
+                "word": whole_numbers(self.word_ids),
+                "segment": self.segment_ids,
+                "start": [start for start, _ in self.offsets],
+                "end": [end for _, end in self.offsets],
+                "special": self.special,
+            }
+        )
 
     def __repr__(self) -> str:
         return f"<Encoding {self.summary()}>"

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from model_zoo.errors import NotSupported
 from model_zoo.types.arrays import FloatArray, IntArray, ReadOnly, lock, read_only
+from model_zoo.types.shows import DataFrame, Shows, joined, table
 from model_zoo.types.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class FittedLens:
+class FittedLens(Shows):
     """What is added to the vector x that the logit lens gives to the head after each layer but the last: x A + b.
 
     ``changes`` are the bytes of little-endian float16 (layers, width + 1, width): A, and b in its last row; layer 0 is
@@ -58,13 +59,26 @@ class FittedLens:
         changes = np.frombuffer(self.changes, dtype="<f2").reshape(shape).astype(np.float32)
         return read_only(changes), read_only(np.frombuffer(self.average, dtype="<f2").astype(np.float32))
 
+    def to_frame(self) -> DataFrame:
+        """One row a layer: layer (0 is after the embeddings), the Frobenius norm of A and the length of b. The numbers
+        themselves are ``arrays()``.
+        """
+        changes, _ = self.arrays()
+        return table(
+            {
+                "layer": range(self.n_layers),
+                "norm_of_A": np.linalg.norm(changes[:, :-1], axis=(1, 2)),
+                "length_of_b": np.linalg.norm(changes[:, -1], axis=1),
+            }
+        )
+
     def __repr__(self) -> str:
         layers = counted(self.n_layers, "layer")
         return f"<FittedLens of {self.model}: {layers}, width {self.width}, fitted on {self.n_masks:,} masks>"
 
 
 @dataclass(frozen=True, slots=True)
-class MaskVectors(ReadOnly):
+class MaskVectors(ReadOnly, Shows):
     """What the logit lens gives to the head at some masks: float32 (masks, layers + 1, width), the last what the head
     reads in the model itself. ``text_of`` (masks,) is the place of each mask's text.
     """
@@ -80,13 +94,26 @@ class MaskVectors(ReadOnly):
         """Those of several, the texts of the parts being numbered together."""
         return cls(np.concatenate([one.vectors for one in parts]), np.concatenate([one.text_of for one in parts]))
 
+    def to_frame(self) -> DataFrame:
+        """One row a number: mask, text (its place among the texts), layer, dimension, value."""
+        mask, layer, dimension = np.indices(self.vectors.shape).reshape(3, -1)
+        return table(
+            {
+                "mask": mask,
+                "text": self.text_of[mask],
+                "layer": layer,
+                "dimension": dimension,
+                "value": self.vectors.reshape(-1),
+            }
+        )
+
     def __repr__(self) -> str:
         masks, layers, width = self.vectors.shape
         return f"<MaskVectors of {counted(masks, 'mask')}, {counted(layers - 1, 'layer')}, width {width}>"
 
 
 @dataclass(frozen=True, slots=True)
-class LensDistances(ReadOnly):
+class LensDistances(ReadOnly, Shows):
     """How far each lens is from the model's final prediction at some masks: KL(final ‖ lens) in nats, float32.
 
     ``logit`` and ``fitted`` are (layers, masks), from the embeddings to the layer before the last; ``average`` (masks,)
@@ -111,6 +138,21 @@ class LensDistances(ReadOnly):
             return None if every[0] is None else np.concatenate(every, axis=-1)
 
         return cls(*map(column, cls.__dataclass_fields__))
+
+    def to_frame(self) -> DataFrame:
+        """One row a lens, layer and mask: lens ("logit", "fitted"), layer, mask, text (its place among the texts),
+        kl_nats.
+        """
+        layer, mask = np.indices(self.logit.shape).reshape(2, -1)
+        places = {"layer": layer, "mask": mask, "text": self.text_of[mask]}
+        lenses = {"logit": self.logit, "fitted": self.fitted}
+        return joined(
+            [
+                table({"lens": name, **places, "kl_nats": found.reshape(-1)})
+                for name, found in lenses.items()
+                if found is not None
+            ]
+        )
 
     def __repr__(self) -> str:
         layers, masks = self.logit.shape

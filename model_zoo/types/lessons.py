@@ -7,9 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.predictions import Prediction
+from model_zoo.types.shows import DataFrame, Shows, table
+from model_zoo.types.wording import counted
 
 Without = Literal["", "future", "positions"]
 """What a model is kept from seeing: nothing, the tokens that come later, or where tokens stand."""
@@ -24,7 +28,7 @@ class Neighbour(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingStep:
+class TrainingStep(Shows):
     """One step of gradient descent at one mask, whose original token is ``answer``.
 
     ``tokens`` are the answer first and then the top predictions before the step; their ``logits``, ``probabilities``
@@ -54,12 +58,33 @@ class TrainingStep:
     def probabilities(self) -> tuple[float, ...]:
         return tuple(token.probability for token in self.tokens)
 
+    def __repr__(self) -> str:
+        return (
+            f"<TrainingStep at {self.position}: loss of {self.answer.token!r} {self.loss:.3f} → {self.loss_after:.3f}>"
+        )
+
+    def to_frame(self) -> DataFrame:
+        """One row a token, the answer first: token, id, its logit, probability and gradient before the step, and its
+        probability by_hand and after.
+        """
+        return table(
+            {
+                "token": [one.token for one in self.tokens],
+                "id": [one.id for one in self.tokens],
+                "logit": self.logits,
+                "probability": self.probabilities,
+                "gradient": self.gradient,
+                "by_hand": self.by_hand,
+                "after": self.after,
+            }
+        )
+
 
 PositionKind = Literal["learned", "rotary", "relative", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Positions(ReadOnly):
+class Positions(ReadOnly, Shows):
     """How a model represents positions.
 
     "learned": ``table`` float32 (n, width) holds a vector a position, added to the embeddings. "rotary":
@@ -77,13 +102,36 @@ class Positions(ReadOnly):
     def __post_init__(self) -> None:
         lock(self, "table", "frequencies", "bias")
 
+    def __repr__(self) -> str:
+        array = self._array()
+        return f"<Positions: {self.kind}{'' if array is None else f', {array.shape}'}>"
+
+    def _array(self) -> FloatArray | None:
+        """The one of its arrays that it has."""
+        return {"learned": self.table, "rotary": self.frequencies, "relative": self.bias}.get(self.kind)
+
+    def to_frame(self) -> DataFrame:
+        """One row a number, by kind. "learned": position, dimension, value; "rotary": layer, pair, value (radians a
+        position); "relative": head, query, key, value; else none.
+        """
+        axes = {
+            "learned": ("position", "dimension"),
+            "rotary": ("layer", "pair"),
+            "relative": ("head", "query", "key"),
+        }.get(self.kind, ())
+        array = self._array()
+        if array is None:
+            return table({"value": []})
+        places = np.indices(array.shape).reshape(array.ndim, -1)
+        return table({**dict(zip(axes, places, strict=True)), "value": array.reshape(-1)})
+
     @property
     def n_bytes(self) -> int:
         return sum(0 if array is None else array.nbytes for array in (self.table, self.frequencies, self.bias))
 
 
 @dataclass(frozen=True, slots=True)
-class RecurrentPass(ReadOnly):
+class RecurrentPass(ReadOnly, Shows):
     """What the first LSTM of a model carries along a text as it reads it from left to right.
 
     ``states`` float32 (n, d) are its states after each token; each depends on the tokens up to it alone. ``gradients``
@@ -96,6 +144,20 @@ class RecurrentPass(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "states", "gradients")
+
+    def __repr__(self) -> str:
+        return f"<RecurrentPass {counted(self.states.shape[-1], 'unit')}, {self.encoding.summary()}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a token: position, token, the length of the state after it, and gradient."""
+        return table(
+            {
+                "position": range(len(self.encoding)),
+                "token": self.encoding.tokens,
+                "state_length": np.linalg.norm(self.states, axis=-1),
+                "gradient": self.gradients,
+            }
+        )
 
     @property
     def n_bytes(self) -> int:

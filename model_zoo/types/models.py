@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from model_zoo.types.shows import Shows
+
 # In which number format weights are held and computed with.
 DType = Literal["float32", "bfloat16", "float16"]
 DTYPES: tuple[DType, ...] = get_args(DType)
@@ -18,7 +20,7 @@ TunedFor = Literal["classification", "tagging", "answering", "similarity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpec:
+class ModelSpec(Shows):
     """What is known of a model before anything is loaded; one entry of the registry.
 
     ``nsp`` is "NSP" (next sentence, BERT), "SOP" (sentence order, ALBERT) or None. ``heads`` is 0 where the
@@ -59,7 +61,7 @@ class ModelSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelStatus:
+class ModelStatus(Shows):
     """A registry entry and whether it can be used here and now; ``reason`` says why not, or how."""
 
     spec: ModelSpec
@@ -68,7 +70,7 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInfo:
+class ModelInfo(Shows):
     """A model as it was really loaded: what ran, where, and in which number format.
 
     ``revision`` is the hub's commit, or the sha256 of the weights for a folder. ``max_tokens`` is None where
@@ -100,7 +102,7 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldModel:
+class HeldModel(Shows):
     """One model in the engine's memory: its size in bytes and the seconds since it was last used."""
 
     info: ModelInfo

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 from model_zoo.types.wording import counted
 
 
@@ -29,7 +31,7 @@ class Target(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class MaskPrediction:
+class MaskPrediction(Shows):
     """The model's prediction at one position, of a mask or after a text: ``best`` first.
 
     ``original`` is the original token before it was masked, None for a mask that was typed; ``rank`` is its place among
@@ -49,6 +51,24 @@ class MaskPrediction:
         original = "" if self.original is None else f", was {self.original.token!r} (rank {self.rank:,})"
         return f"<MaskPrediction at {self.position}: {_best(self.best)}{original}>"
 
+    def to_frame(self) -> DataFrame:
+        """One row a prediction, best first, then one a word that was asked for: position, rank (from 1), token, id,
+        probability, asked (the word, "" for the best), and what stood there: original ("" for a typed mask),
+        original_rank, original_ln_p.
+        """
+        found = [(rank, one.token, one.id, one.probability, "") for rank, one in enumerate(self.best, start=1)]
+        found += [(one.rank, one.token, one.id, one.probability, one.word) for one in self.targets]
+        columns = dict(zip(("rank", "token", "id", "probability", "asked"), zip(*found, strict=True), strict=True))
+        return table(
+            {
+                "position": self.position,
+                **columns,
+                "original": "" if self.original is None else self.original.token,
+                "original_rank": whole_numbers([self.rank] * len(found)),
+                "original_ln_p": math.nan if self.log_probability is None else self.log_probability,
+            }
+        )
+
 
 def _best(predictions: Sequence[Prediction]) -> str:
     shown = ", ".join(f"{one.token!r} {one.probability:.3f}" for one in predictions[:3])
@@ -56,7 +76,7 @@ def _best(predictions: Sequence[Prediction]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Shows):
     """The tokens a model can predict, by id, and those with a role; ``mask_id`` is None where there is no mask."""
 
     tokens: tuple[str, ...]
@@ -68,9 +88,14 @@ class Vocabulary:
     def __repr__(self) -> str:
         return f"<Vocabulary {counted(len(self.tokens), 'token')}, mask {self.mask_token!r}>"
 
+    def to_frame(self) -> DataFrame:
+        """One row a token: id, token, special."""
+        ids = range(len(self.tokens))
+        return table({"id": ids, "token": self.tokens, "special": [one in self.special_ids for one in ids]})
+
 
 @dataclass(frozen=True, slots=True)
-class MaskLens:
+class MaskLens(Shows):
     """The prediction head applied to one position's hidden state after the embeddings and after every layer (logit
     lens).
 
@@ -91,9 +116,33 @@ class MaskLens:
         ranks = ", ".join(f"{rank:,}" for rank in self.ranks)
         return f"<MaskLens at {self.position}: {self.answer.token!r}, rank by layer {ranks}>"
 
+    def to_frame(self) -> DataFrame:
+        """One row a layer (0 is after the embeddings) and each of its best tokens: position, layer, rank (from 1),
+        token, id, probability, and how the answer stands in that layer: answer, answer_rank, answer_ln_p, and
+        original_rank (missing where there is no original).
+        """
+        found = [(layer, rank, one) for layer, best in enumerate(self.layers) for rank, one in enumerate(best, start=1)]
+        originals = self.original_ranks
+        return table(
+            {
+                "position": self.position,
+                "layer": [layer for layer, _, _ in found],
+                "rank": [rank for _, rank, _ in found],
+                "token": [one.token for _, _, one in found],
+                "id": [one.id for _, _, one in found],
+                "probability": [one.probability for _, _, one in found],
+                "answer": self.answer.token,
+                "answer_rank": [self.ranks[layer] for layer, _, _ in found],
+                "answer_ln_p": [self.log_probabilities[layer] for layer, _, _ in found],
+                "original_rank": whole_numbers(
+                    [None if originals is None else originals[layer] for layer, _, _ in found]
+                ),
+            }
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Shows):
     """A token's ln P at a mask before and after the text around it was changed."""
 
     token: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_zoo.types.shows import Shows
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
+class Quality(Shows):
     """How well a model does on the built-in held-out sentences, after ``n_done`` of ``n_total`` texts and pairs.
 
     Of the tokens, 15% are chosen; 80% of these are masked, 10% replaced and 10% kept (Devlin et al. 2019). ``mlm_loss``

@@ -13,6 +13,7 @@ from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, ReadOnly, read_only
 from model_zoo.types.attention import ALL, LayerAttention, QueryKeyLayer
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
+from model_zoo.types.shows import Shows
 from model_zoo.types.states import HiddenStates
 from model_zoo.types.wording import counted
 
@@ -29,7 +30,7 @@ _KEYS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttentionRun(ReadOnly):
+class AttentionRun(ReadOnly, Shows):
     """One forward pass: the tokens, and for every layer what its attention is computed from.
 
     A head's matrix is computed when it is asked for, so memory grows linearly with the number of tokens; only where the

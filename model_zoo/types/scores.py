@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,6 +13,7 @@ from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.predictions import Prediction
+from model_zoo.types.shows import DataFrame, Shows, joined, table
 
 # What a token is guessed from, see ``TokenScores``.
 Scheme = Literal["original", "word l2r", "causal"]
@@ -19,7 +21,7 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
 @dataclass(frozen=True, slots=True)
-class TokenScores(ReadOnly):
+class TokenScores(ReadOnly, Shows):
     """ln P of every token of a text, given what the ``scheme`` lets the model see.
 
     In a masked language model each token is masked in turn, and the sum is the pseudo-log-likelihood. With "original" a
@@ -58,6 +60,23 @@ class TokenScores(ReadOnly):
     def __repr__(self) -> str:
         return f"<TokenScores {self.model.id}: sum of ln P {self.log_likelihood:.2f}, {self.encoding.summary()}>"
 
+    def to_frame(self) -> DataFrame:
+        """One row a token that is scored: position, token, ln_p, surprisal_bits, guess (the model's top prediction
+        there), guess_probability.
+        """
+        scored = [(place, guess) for place, guess in enumerate(self.guesses) if guess is not None]
+        places = [place for place, _ in scored]
+        return table(
+            {
+                "position": places,
+                "token": [self.encoding.tokens[place] for place in places],
+                "ln_p": self.log_probabilities[places],
+                "surprisal_bits": -self.log_probabilities[places] / math.log(2),
+                "guess": [guess.token for _, guess in scored],
+                "guess_probability": [guess.probability for _, guess in scored],
+            }
+        )
+
     @property
     def log_likelihood(self) -> float:
         """Σ ln P over the scored tokens, in nats."""
@@ -73,7 +92,7 @@ EQUAL_NATS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
+class Preference(Shows):
     """Which of two texts a model finds more probable: a minimal pair, scored."""
 
     a: TokenScores
@@ -95,3 +114,10 @@ class Preference:
         if abs(self.difference) < EQUAL_NATS:
             return None
         return "A" if self.difference > 0 else "B"
+
+    def to_frame(self) -> DataFrame:
+        """``TokenScores.to_frame`` of both, after a column that says which text: "A" or "B"."""
+        parts = {"A": self.a.to_frame(), "B": self.b.to_frame()}
+        for name, part in parts.items():
+            part.insert(0, "text", name)
+        return joined(list(parts.values()))

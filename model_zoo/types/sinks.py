@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
+from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sinks(ReadOnly):
+class Sinks(ReadOnly, Shows):
     """The special tokens of a text, as every head of a model looks at them from the ordinary tokens.
 
     ``places`` are the k special tokens, from 0; the first token in a text without any. All other tokens are ordinary:
@@ -51,6 +54,28 @@ class Sinks(ReadOnly):
         layers, heads, k = self.share.shape
         sizes = f"{counted(layers, 'layer')} × {counted(heads, 'head')} × {counted(k, 'token')}"
         return f"<Sinks {self.model.id}: {sizes}, {self.encoding.summary()}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a head and special token: layer, head, place, token, and the numbers of both by their names here.
+        ``analysis.sinks.frame`` adds what the rule says.
+        """
+        layer, head, token = of_token = np.nonzero(np.isfinite(self.share))
+        return table(
+            {
+                "layer": layer,
+                "head": head,
+                "place": np.array(self.places)[token],
+                "token": np.array(self.tokens, dtype=object)[token],
+                "share": self.share[of_token],
+                "even": self.even[layer, token],
+                "value": self.value[of_token],
+                "ordinary_value": self.ordinary_value[layer, head],
+                "added": self.added[of_token],
+                "update": self.update[layer, head],
+                "common": self.common[layer, head],
+                "rank": self.rank[layer, head],
+            }
+        )
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_zoo.types.shows import Shows
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EngineState:
+class EngineState(Shows):
     """Counts since the engine was made, and bytes now.
 
     ``running`` model runs have their turn and ``waiting`` stand in line. ``n_answered`` questions took ``n_runs`` runs:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.encoding import Encoding
+from model_zoo.types.shows import DataFrame, Shows, table
 from model_zoo.types.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenStates(ReadOnly):
+class HiddenStates(ReadOnly, Shows):
     """One text's vectors after the embeddings and after every layer: float32 (layers + 1, n, width).
 
     ``layers`` says where each is from: 0 is after the embeddings, k after the k-th layer. Where only some were asked
@@ -43,3 +46,16 @@ class HiddenStates(ReadOnly):
     def __repr__(self) -> str:
         layers, _, width = self.states.shape
         return f"<HiddenStates {counted(layers, 'layer')}, width {width}, {self.encoding.summary()}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a number: layer, position, token, dimension, value (float32). The array is ``states``."""
+        layer, position, dimension = np.indices(self.states.shape).reshape(3, -1)
+        return table(
+            {
+                "layer": np.array(self.layers)[layer],
+                "position": position,
+                "token": np.array(self.encoding.tokens, dtype=object)[position],
+                "dimension": dimension,
+                "value": self.states.reshape(-1),
+            }
+        )

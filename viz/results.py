@@ -1,0 +1,262 @@
+"""What a result shows of itself in a notebook: small, static HTML that can be read wherever a notebook is kept.
+
+No scripts and no style sheets, which GitHub and exports leave out; every text is escaped. Colours come in pairs, ink
+and ground, or not at all, so that light and dark notebooks can show them. ``body`` is what a kind of result shows;
+without an entry of its own it is the first rows of its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+from html import escape
+from numbers import Integral, Real
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement import readable
+from model_zoo.types import (
+    AttentionRun,
+    Attribution,
+    Decomposition,
+    Effects,
+    Encoding,
+    HiddenStates,
+    LayerContributions,
+    MaskLens,
+    MaskPrediction,
+    Preference,
+    SentenceScore,
+    Shows,
+    TokenScores,
+    signed,
+)
+from viz.layout import visible_text
+from viz.palette import LIGHT, diverging, sequential
+from viz.predictions import percent
+from viz.surprisal import SCALE_END
+from viz.token_line import Cell, filled
+
+MOST_ROWS: Final = 12
+MOST_WORDS: Final = 60
+MOST_LETTERS: Final = 60  # of a text in a cell
+
+Write = Callable[[Any], str]
+"""Makes a value into HTML, escaped."""
+
+
+def html(result: Shows) -> str:
+    """What a notebook shows of a result."""
+    name, _, said = repr(result).strip("<>").partition(" ")
+    if "(" in name:  # the repr of a dataclass, whose fields are in the table
+        name, said = type(result).__name__, ""
+    return f"<div><p><strong>{escape(name)}</strong> {_text(said, 300)}</p>{body(result)}</div>"
+
+
+@singledispatch
+def body(result: Shows) -> str:
+    """What a result shows of itself below its line: HTML."""
+    return first_rows(result.to_frame())
+
+
+def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, more: str = "to_frame()") -> str:
+    """A table's first rows; a sentence says what was left out, and how to have it. ``write`` is how columns are
+    written, by their names.
+    """
+    if len(found) == 1 and found.shape[1] > 6:
+        found = found.iloc[0].rename_axis("").rename("").reset_index().set_axis(["", "value"], axis=1)
+        return _table(found, {})
+    shown = _table(found.head(MOST_ROWS), write or {})
+    left = len(found) - MOST_ROWS
+    return shown + (_note(f"{left:,} more of {len(found):,} rows: <code>{more}</code>.") if left > 0 else "")
+
+
+def _table(found: pd.DataFrame, write: dict[str, Write]) -> str:
+    head = "".join(f'<th scope="col"{_align(found[name])}>{escape(str(name))}</th>' for name in found)
+    columns = [
+        [f"<td{_align(found[name])}>{write.get(str(name), _value)(value)}</td>" for value in found[name]]
+        for name in found
+    ]
+    rows = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _align(column: pd.Series) -> str:
+    numbers = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    return f' style="text-align:{"right" if numbers else "left"}"'
+
+
+def _value(value: Any) -> str:
+    """A cell: numbers with the digits that count, "–" where there is none, anything else as text."""
+    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+        return "–"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, Integral):
+        return signed(int(value), 0) if value < 0 else f"{int(value)}"
+    if isinstance(value, Real):
+        return f"{float(value):.3g}".replace("-", "−")
+    return _text(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
+
+
+def _text(text: str, most: int = MOST_LETTERS) -> str:
+    """A text, cut where it is long, that keeps its direction to itself."""
+    shown = visible_text(text if len(text) <= most else text[: most - 1] + "…")
+    return f"<bdi>{escape(shown)}</bdi>"
+
+
+def _note(said: str) -> str:
+    """A sentence below; ``said`` is HTML."""
+    return f"<p><small>{said}</small></p>"
+
+
+def _bar(share: float) -> str:
+    """A share as a bar and as a number."""
+    grown = f"display:inline-block;height:0.7em;width:{100 * min(max(share, 0), 1):.0f}px;background:{LIGHT.primary}"
+    return f'<span style="{grown}"></span> {percent(share)}'
+
+
+def _plus(value: float) -> str:
+    return "–" if np.isnan(value) else signed(value, 2, plus=True)
+
+
+def _words(cells: Sequence[Cell]) -> str:
+    """Tokens in their order, each on its colour; a sentence says how many were left out."""
+    shown = " ".join(
+        f'<span style="{f"background:{cell.fill};color:{cell.ink};" if cell.fill else ""}padding:1px 3px">'
+        f"{_text(cell.text)}</span>"
+        for cell in cells[:MOST_WORDS]
+    )
+    left = len(cells) - MOST_WORDS
+    return f'<p style="line-height:1.8">{shown}{f" … {left:,} more tokens" if left > 0 else ""}</p>'
+
+
+def _tokens(encoding: Encoding) -> str:
+    return _words([Cell(token) for token in encoding.tokens])
+
+
+@body.register
+def _(run: AttentionRun) -> str:
+    more = "run.head(layer, head)</code> is a matrix, <code>run.to_frame(layer, head)</code> a table, <code>"
+    return _tokens(run.encoding) + _note(
+        f"Layers and heads count from 0. <code>{more}viz.notebook.grid(run)</code> shows all heads."
+    )
+
+
+@body.register
+def _(found: LayerContributions) -> str:
+    return _tokens(found.encoding) + _note(
+        "<code>maps[layer]</code> is a matrix: a row says where a token’s new vector came from."
+    )
+
+
+@body.register
+def _(found: HiddenStates) -> str:
+    lengths = np.linalg.norm(found.states, axis=-1).mean(axis=-1)
+    table = pd.DataFrame({"layer": found.layers, "mean length of the vectors": lengths})
+    return _tokens(found.encoding) + first_rows(table) + _note("<code>states[layer, position]</code> is a vector.")
+
+
+@body.register
+def _(found: Encoding) -> str:
+    return first_rows(found.to_frame())
+
+
+@body.register
+def _(found: MaskPrediction) -> str:
+    table = found.to_frame()
+    columns = ["rank", "token", "probability"] + (["asked"] if found.targets else [])
+    said = ""
+    if found.original is not None and found.rank is not None:
+        share = percent(found.original.probability)
+        said = _note(f"It was {_text(found.original.token)}: {share}, rank {found.rank:,}.")
+    return first_rows(table[columns], {"token": _read, "probability": _bar}) + said
+
+
+def _read(token: str) -> str:
+    return _text(readable(token))
+
+
+@body.register
+def _(found: SentenceScore) -> str:
+    return first_rows(found.to_frame(), {"probability": _bar})
+
+
+@body.register
+def _(found: TokenScores) -> str:
+    table = found.to_frame()
+    hardest = table.sort_values("surprisal_bits", ascending=False)[
+        ["position", "token", "surprisal_bits", "guess", "guess_probability"]
+    ]
+    return (
+        _scored(found)
+        + _note("The darker, the more surprising. The most surprising tokens:")
+        + first_rows(hardest, {"guess_probability": _bar})
+    )
+
+
+def _scored(found: TokenScores) -> str:
+    bits = (-found.log_probabilities / np.log(2)).tolist()
+    return _words(
+        [
+            Cell(token) if np.isnan(value) else filled(token, sequential(False), value / SCALE_END)
+            for token, value in zip(found.encoding.tokens, bits, strict=True)
+        ]
+    )
+
+
+@body.register
+def _(found: Preference) -> str:
+    scores = [(name, one.log_likelihood, one.n_scored) for name, one in (("A", found.a), ("B", found.b))]
+    table = pd.DataFrame(scores, columns=["text", "sum of ln P", "tokens"])
+    return _scored(found.a) + _scored(found.b) + first_rows(table)
+
+
+@body.register
+def _(found: Effects) -> str:
+    table = found.to_frame()
+    order = np.argsort(-np.abs(table["ln_p_change"].to_numpy()), kind="stable")
+    columns = ["change", "ln_p_change", "probability", "kl_nats", "best", "best_probability"]
+    answer = f"{_text(readable(found.answer.token))}: {percent(found.answer.probability)} with nothing changed"
+    return _note(f"{answer}. The largest changes of its ln P:") + first_rows(
+        table[columns].iloc[order],
+        {"ln_p_change": _plus, "probability": percent, "best": _read, "best_probability": percent},
+    )
+
+
+@body.register
+def _(found: Attribution) -> str:
+    most = float(np.abs(found.scores[list(found.counted)]).max(initial=0)) or 1.0
+    counted = set(found.counted)
+    words = [
+        filled(token, diverging(False), 0.5 + 0.5 * float(found.scores[place]) / most)
+        if place in counted
+        else Cell(token)
+        for place, token in enumerate(found.encoding.tokens)
+    ]
+    table = found.to_frame()
+    order = np.argsort(-np.abs(table["score"].to_numpy()), kind="stable")
+    return (
+        _words(words)
+        + _note("Blue supports the answer, orange opposes it. The largest scores:")
+        + first_rows(table.iloc[order])
+    )
+
+
+@body.register
+def _(found: Decomposition) -> str:
+    table = found.to_frame()
+    order = np.argsort(-np.abs(table["logit"].to_numpy()), kind="stable")
+    if found.foil is None:
+        table = table.drop(columns="foil_logit")
+    return _note("The largest parts:") + first_rows(table.iloc[order], {"logit": _plus, "foil_logit": _plus})
+
+
+@body.register
+def _(found: MaskLens) -> str:
+    table = found.to_frame()
+    best = table[table["rank"] == 1][["layer", "token", "probability", "answer_rank"]]
+    shown = best.rename(columns={"token": "best token", "answer_rank": f"rank of “{readable(found.answer.token)}”"})
+    return first_rows(shown, {"best token": _read, "probability": _bar})
