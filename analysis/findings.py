@@ -15,13 +15,13 @@ import pandas as pd
 from analysis.head_measures import Measured
 from analysis.heads import HeadTable
 from analysis.words import Unit, merge, word_units
-from model_zoo.types import AttentionRun, BoolArray, Encoding, FloatArray, IntArray
+from model_zoo.types import AttentionRun, BoolArray, Encoding, FloatArray, IntArray, Shows
 
 _LOOKED_THROUGH = 24  # tokens; a pair worth seeing stands at the beginning of a long text, where one sees it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class Ranking(Shows):
     """A share of attention in every head of a model, one entry per head in every array, in the model's order.
 
     ``layer`` and ``head`` count from 0. ``share`` and ``even`` are float64 from 0 to 1: what the head gives, and what a
@@ -57,7 +57,7 @@ class Ranking:
         found[self.layer, self.head] = self.share
         return found
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per head, largest share first: layer, head (from 0), share, even."""
         rows = self.best(len(self))
         columns = {"layer": self.layer, "head": self.head, "share": self.share, "even": self.even}

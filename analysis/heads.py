@@ -25,7 +25,8 @@ from analysis.head_measures import (
     rarest_tokens,
 )
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, IntArray
+from model_zoo.types import AttentionRun, IntArray, Shows
+from model_zoo.types import counted as counted_noun
 
 MIXED = "mixed"
 
@@ -136,7 +137,7 @@ RULES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeadTable:
+class HeadTable(Shows):
     """All heads of a model, one entry per head in every array: where it looks and what to call that.
 
     ``layer`` and ``head`` count from 0. ``measures`` are those of the heads, ``uniform`` those of a head that spreads
@@ -162,12 +163,15 @@ class HeadTable:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __repr__(self) -> str:
+        return f"<HeadTable {counted_noun(len(self), 'head')}, {counted_noun(self.n_queries, 'token')}>"
+
     def lift(self, share: str) -> Measured:
         """How many times the share a uniform head gives, (heads,); ``share`` is one of ``SHARES``."""
         lift: Measured = getattr(self.measures, share) / getattr(self.uniform, share)
         return lift
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """One row per head: layer, head (from 0), label, score, the measures, ``<share>_lift`` of shares.
 
         Without the columns of "rare" and "rare_listed" where it is not known how rare tokens are.

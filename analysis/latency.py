@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from model_zoo.types import CostSample, CostSubject, Quality
+from model_zoo.types import CostSample, CostSubject, Quality, Shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
+class Latency(Shows):
     """The passes of one model over a text of ``n_tokens`` tokens (``n_words`` words): seconds of the median pass.
 
     Half of the ``n`` passes took between ``low`` and ``high`` seconds (the quartiles). ``peak_bytes`` is the median
@@ -90,7 +90,7 @@ def doubling(curve: Sequence[Latency]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCost:
+class ModelCost(Shows):
     """All that was measured of one model; ``curve`` and ``quality`` as far as there was time."""
 
     subject: CostSubject
@@ -100,6 +100,10 @@ class ModelCost:
     def at(self, n_tokens: int) -> Latency | None:
         """What was measured at this length; None where nothing was."""
         return next((latency for latency in self.curve if latency.n_tokens == n_tokens), None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a length, as ``frame``."""
+        return frame([self])
 
 
 def frame(costs: Sequence[ModelCost]) -> pd.DataFrame:

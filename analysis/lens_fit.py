@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
+import pandas as pd
 
 from analysis.probing.classifier import bootstrap_interval
-from model_zoo.types import DoubleArray, FittedLens, FloatArray, IntArray, LensDistances
+from model_zoo.types import DoubleArray, FittedLens, FloatArray, IntArray, LensDistances, Shows
 
 PENALTIES: Final = tuple(10.0**power for power in (-4, -3.5, -3, -2.5, -2, -1.5, -1, 0, 1, 2))
 """Ridges that are tried, in units of the vectors' mean variance."""
@@ -63,7 +64,7 @@ def _ridge(vectors: FloatArray, wanted: DoubleArray) -> Callable[[float], Double
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Shows):
     """A mean KL(final prediction ‖ lens) in nats, and its 95% interval: bootstrap over texts."""
 
     mean: float
@@ -72,7 +73,7 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedLens:
+class JudgedLens(Shows):
     """A fitted lens, and how far it is from the final prediction at ``n_masks`` masks of ``n_texts`` texts that it was
     not fitted on, beside the logit lens: a distance a layer, from the embeddings to the layer before the last.
     ``average`` is the distance without any layer, see ``LensDistances``.
@@ -84,6 +85,19 @@ class JudgedLens:
     average: Distance
     n_masks: int
     n_texts: int
+
+    def __repr__(self) -> str:
+        return f"<JudgedLens of {self.lens.model}, at {self.n_masks:,} masks of {self.n_texts:,} texts>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a lens and layer: layer (0 is after the embeddings), lens ("logit", "fitted"), kl_nats, low, high."""
+        return pd.DataFrame(
+            [
+                {"layer": layer, "lens": name, "kl_nats": one.mean, "low": one.low, "high": one.high}
+                for name, distances in (("logit", self.logit), ("fitted", self.fitted))
+                for layer, one in enumerate(distances)
+            ]
+        )
 
 
 def judged(lens: FittedLens, found: LensDistances) -> JudgedLens:

@@ -12,7 +12,7 @@ from analysis import files as texts
 from analysis.files import decoded
 from analysis.intervals import wilson
 from model_zoo.errors import InvalidInput
-from model_zoo.types import EQUAL_NATS, counted
+from model_zoo.types import EQUAL_NATS, Shows, counted
 
 # What a column or a field may be called: ours, and that of BLiMP (Warstadt et al. 2020).
 _NAMES = {
@@ -112,7 +112,7 @@ def _pair(record: Mapping[str, str]) -> MinimalPair | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
+class Accuracy(Shows):
     """How often the right sentence has the higher score, over ``n`` pairs; a tie counts half.
 
     ``phenomenon`` and ``paradigm`` say which pairs, "" for all of them. ``low`` and ``high`` are the 95% interval

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from analysis import files
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, Shows
 
 MAX_PAIRS = 10_000
 
@@ -88,7 +89,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Shows):
     """Predictions against labels. ``calibration_error`` is the mean of |share - mean| over the bins, weighted by n
     (expected calibration error, Guo et al. 2017).
     """
@@ -96,6 +97,10 @@ class Judged:
     n: int
     accuracy: float
     bins: tuple[Bin, ...] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a bin of the calibration curve: low, high, n, mean, share_next."""
+        return pd.DataFrame([asdict(one) for one in self.bins])
 
     @property
     def calibration_error(self) -> float:

@@ -21,7 +21,18 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import METHODS, Attribution, Change, DoubleArray, Effects, Encoding, Measure, TargetAnswer
+from model_zoo.types import (
+    METHODS,
+    Attribution,
+    Change,
+    DoubleArray,
+    Effects,
+    Encoding,
+    Measure,
+    Shows,
+    TargetAnswer,
+    counted,
+)
 
 NEARNESS: Final = "nearness"
 RANDOM: Final = "random order"
@@ -34,8 +45,8 @@ _IN_UNITS: Final = ("occlusion", "gradient x input", "integrated gradients")
 _RANDOM_ORDERS: Final = 5
 
 
-@dataclass(slots=True)
-class Explained:
+@dataclass(slots=True, repr=False)
+class Explained(Shows):
     """What each method says of one answer, a number a unit, and what came of hiding those units that are words (their
     places are ``words``) in its order: ``curves`` (words + 1,) by ``ORDERS`` and way. ``failures`` say why a method
     says nothing of this model; ``sums`` are the attributions by methods that promise a sum.
@@ -49,6 +60,9 @@ class Explained:
     failures: dict[str, str] = field(default_factory=dict)
     curves: dict[tuple[str, Way], DoubleArray] = field(default_factory=dict)
     sums: dict[str, Attribution] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Explained {self.untouched.answer.token!r} by {counted(len(self.scores), 'method')}>"
 
     def scale(self, method: str) -> float:
         """What a method’s scores are multiplied by for the screen: parts of ln P become bits."""

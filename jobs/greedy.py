@@ -19,6 +19,7 @@ from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects
+from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 
 Head = tuple[int, int]
 Order = Literal["worst first", "least first", "random"]
@@ -29,7 +30,7 @@ _SEED: Final = 18
 
 
 @dataclass(slots=True)
-class Path:
+class Path(Shows):
     """Heads in the order in which they went, and P of the answer with the first 0, 1, 2, … of them off; ``changed``
     once the answer is another one.
     """
@@ -37,6 +38,18 @@ class Path:
     heads: list[Head]
     probabilities: list[float]
     changed: bool = False
+
+    def to_frame(self) -> DataFrame:
+        """One row a step: heads_off, layer and head of the one that went last (missing at first), probability."""
+        gone = [None, *self.heads][: len(self.probabilities)]
+        return table(
+            {
+                "heads_off": range(len(self.probabilities)),
+                "layer": whole_numbers([None if one is None else one[0] for one in gone]),
+                "head": whole_numbers([None if one is None else one[1] for one in gone]),
+                "probability": self.probabilities,
+            }
+        )
 
 
 class Greedy(Job):

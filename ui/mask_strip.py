@@ -86,7 +86,7 @@ class MaskedText:
         st.caption(notes.about_model(self.info, len(self.encoding)))
         notes.warn_of_prejudice([self.info])
 
-    def table(self, columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    def table(self, columns: pd.DataFrame | Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
         """A table to save, of columns or of rows, that begins with what it is of: model, revision and text."""
         text = " | ".join(filter(None, (self.encoding.text, self.encoding.text_pair)))
         about = pd.DataFrame({"model": self.model, "revision": self.info.revision, "text": text}, index=[0])

@@ -13,14 +13,16 @@ from importlib.resources import files as resources
 from typing import Final, Literal
 
 import numpy as np
+import pandas as pd
 import regex
 
 from analysis import files
+from analysis.corpus.every_head import layers_and_heads
 from analysis.corpus.relations import OFFSETS, Share, bootstrap
 from analysis.corpus.sentences import Corpus, Sentence, alike, plain_words
 from analysis.files import check_size, decoded, each_line
 from model_zoo.errors import InvalidInput
-from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, counted
+from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
 
 KINDS: Final[Mapping[str, str]] = {
     "sense": "only the sense tells",
@@ -183,7 +185,7 @@ def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Referred:
+class Referred(Shows):
     """Attention from the pronouns of sentences, those that could be placed among the model's tokens.
 
     ``numbers`` (sentences,) are theirs, ``tokens`` (sentences,) the places of their pronouns' first tokens.
@@ -201,6 +203,26 @@ class Referred:
     distractor: FloatArray = field(repr=False)
     strongest: BoolArray = field(repr=False)
     left_out: IntArray = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Referred {counted(len(self.numbers), 'sentence')}, {counted(sum(self.heads), 'head')}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a sentence and head: sentence (its number), layer, head, the shares that antecedent and distractor
+        get, and whether the antecedent has most (strongest).
+        """
+        layer, head = layers_and_heads(self.heads)
+        sentence, place = np.indices(self.antecedent.shape).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                "sentence": self.numbers[sentence],
+                "layer": layer[place],
+                "head": head[place],
+                "antecedent": self.antecedent.reshape(-1),
+                "distractor": self.distractor.reshape(-1),
+                "strongest": self.strongest.reshape(-1),
+            }
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Referred]) -> Referred:
@@ -283,15 +305,16 @@ def of_rule(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Shows):
     """How often heads are right, ``by`` one of the two measures: ``choosing`` (heads,) on the ``n_choosing`` sentences
     of one half, ``shares`` (heads,) with 95% intervals over sentences on the ``n_judging`` of the other.
 
-    ``order`` are all heads, best first on the half that chooses. ``reached`` are by name what ``rules`` reach on the
-    half that judges; the offset is the best of the half that chooses.
+    ``heads`` are the heads of each layer, ``order`` all of them, best first on the half that chooses. ``reached`` are
+    by name what ``rules`` reach on the half that judges; the offset is the best of the half that chooses.
     """
 
     by: By
+    heads: tuple[int, ...] = field(repr=False)
     n_choosing: int
     n_judging: int
     order: IntArray = field(repr=False)
@@ -304,6 +327,23 @@ class Judged:
     def best(self) -> int:
         """The place of the best head on the half that chooses."""
         return int(self.order[0])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a head, best first on the half that chooses: layer, head, choosing, and on the other half held_out
+        with the ends of its interval, low and high.
+        """
+        layer, head = layers_and_heads(self.heads)
+        shares = [self.shares[place] for place in self.order]
+        return pd.DataFrame(
+            {
+                "layer": layer[self.order],
+                "head": head[self.order],
+                "choosing": self.choosing[self.order],
+                "held_out": [one.share for one in shares],
+                "low": [one.low for one in shares],
+                "high": [one.high for one in shares],
+            }
+        )
 
 
 def judge(pairs: Pairs, referred: Referred, by: By = "most") -> Judged | None:
@@ -327,6 +367,7 @@ def judge(pairs: Pairs, referred: Referred, by: By = "most") -> Judged | None:
     n_heads = of_heads.shape[1]
     return Judged(
         by=by,
+        heads=referred.heads,
         n_choosing=len(chosen_by),
         n_judging=len(judged_by),
         order=np.argsort(-choosing, kind="stable"),
@@ -344,7 +385,7 @@ def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class OfKind:
+class OfKind(Shows):
     """How often a head is right in the ``n`` sentences of a kind, or of all kinds (""), on the half that judges, and
     how often rules are, by their names.
     """

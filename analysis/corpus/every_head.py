@@ -1,12 +1,21 @@
-"""How often every head finds the partner of a relation, with intervals over sentences."""
+"""Every head of a model: which there are, and how often each finds the partner of a relation."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from analysis.corpus.moments import Moments
 from analysis.corpus.relations import Cases
-from model_zoo.types import DoubleArray
+from model_zoo.types import DoubleArray, IntArray
+
+
+def layers_and_heads(n_heads: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """The layer and the number of every head, both from 0, (heads of all layers,) each, of the heads of each layer."""
+    layers = np.repeat(np.arange(len(n_heads)), n_heads)
+    heads = np.concatenate([np.arange(n) for n in n_heads]) if n_heads else np.zeros(0, dtype=np.int64)
+    return layers, heads
 
 
 def shares_right(cases: Cases) -> tuple[DoubleArray, DoubleArray, DoubleArray]:

@@ -12,9 +12,10 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from analysis.intervals import around, interval, left_out
-from model_zoo.types import DoubleArray, FloatArray, IntArray
+from model_zoo.types import DoubleArray, FloatArray, IntArray, Shows
 
 Head = tuple[int, int]
 
@@ -28,7 +29,7 @@ _SEED: Final = 35
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Shows):
     """A mean over items with its 95% interval over ``n_clusters`` clusters; nan for an interval from one alone."""
 
     value: float
@@ -65,7 +66,7 @@ def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., 
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Shows):
     """What a set of ``heads`` being off does: the mean ``change`` of the score in nats, and the share of items that are
     then answered rightly.
     """
@@ -73,6 +74,27 @@ class Effect:
     heads: tuple[Head, ...] = field(repr=False)
     change: Mean
     right: Mean
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: layer and head of the heads that are off (of several the first, and "all"), how the score changes
+        (nats, low to high), the share that is right then (right_low to right_high), and the number of items.
+        """
+        layer, head = self.heads[0]
+        return pd.DataFrame(
+            [
+                {
+                    "layer": layer,
+                    "head": "all" if len(self.heads) > 1 else head,
+                    "change": self.change.value,
+                    "low": self.change.low,
+                    "high": self.change.high,
+                    "right": self.right.value,
+                    "right_low": self.right.low,
+                    "right_high": self.right.high,
+                    "items": self.change.n,
+                }
+            ]
+        )
 
 
 def effects(
@@ -86,7 +108,7 @@ def effects(
 
 
 @dataclass(frozen=True, slots=True)
-class Matters:
+class Matters(Shows):
     """One head off, beside ``others`` of its layer, each off by itself, and beside all heads of its layer together.
 
     ``score`` is the mean with nothing off (ln P in nats), ``right`` the share of items that are answered rightly then.
@@ -105,6 +127,12 @@ class Matters:
         """How many of the others change the score at least as much, in the same direction."""
         mine = self.head.change.value
         return sum(abs(one.change.value) >= abs(mine) and one.change.value * mine > 0 for one in self.others)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a set of heads, as ``Effect.to_frame``: the head itself, the others, and all of its layer."""
+        table = pd.concat([one.to_frame() for one in (self.head, *self.others, self.layer)], ignore_index=True)
+        table["head"] = [*table["head"].iloc[:-1], "all"]  # a layer may have one head
+        return table
 
     @property
     def clear(self) -> bool:
@@ -141,7 +169,7 @@ def matters(
 
 
 @dataclass(frozen=True, slots=True)
-class Foretold:
+class Foretold(Shows):
     """What gradients say of every head beside what happens when it is off: means in nats, layer by layer.
 
     ``importance`` is the mean over items of |∂ score / ∂ gate| (Michel et al. 2019), ``estimate`` minus the mean of
@@ -155,6 +183,19 @@ class Foretold:
     change: tuple[Mean, ...] = field(repr=False)
     by_importance: Mean
     by_estimate: Mean
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a head, by its place among all: importance, estimate and change, each with its low and high."""
+        return pd.DataFrame(
+            {
+                "place": range(len(self.change)),
+                **{
+                    f"{name}{end}": [getattr(mean, part) for mean in getattr(self, name)]
+                    for name in ("importance", "estimate", "change")
+                    for part, end in (("value", ""), ("low", "_low"), ("high", "_high"))
+                },
+            }
+        )
 
 
 def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike) -> Foretold:
@@ -204,7 +245,7 @@ def points(n_heads: int) -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Shows):
     """A score over the number of heads that are off, ``counts`` (points,); a curve that was stopped ends early.
 
     ``scores`` has a mean for each point; of several orders their mean, with ``low`` and ``high`` of the orders.
@@ -213,6 +254,15 @@ class Curve:
     name: str
     counts: tuple[int, ...] = field(repr=False)
     scores: tuple[Mean, ...] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a point: order (the curve's name), heads_off, score, low, high."""
+        return pd.DataFrame(
+            [
+                {"order": self.name, "heads_off": n, "score": mean.value, "low": mean.low, "high": mean.high}
+                for n, mean in zip(self.counts, self.scores, strict=True)
+            ]
+        )
 
 
 def together(name: str, curves: Sequence[Curve]) -> Curve:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
+import pandas as pd
 
 from analysis.corpus.placing import belongs, word_of_token
 from analysis.corpus.sentences import Sentence
-from model_zoo.types import AttentionRun, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, lock
+from model_zoo.types import AttentionRun, BoolArray, DoubleArray, FloatArray, IntArray, ReadOnly, Shows, lock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hits(ReadOnly):
+class Hits(ReadOnly, Shows):
     """Pairs of words between which a head looks, one entry a pair and head in every array.
 
     ``of`` is the head's place among those asked about. ``sentence`` is the number of the sentence, ``query`` and
@@ -40,6 +41,10 @@ class Hits(ReadOnly):
     def __len__(self) -> int:
         return len(self.of)
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair and head, with the fields as columns."""
+        return pd.DataFrame({one.name: getattr(self, one.name) for one in fields(self)})
+
     def at(self, places: IntArray | BoolArray | slice) -> Hits:
         """Some of them, in this order."""
         return Hits(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
@@ -55,7 +60,7 @@ class Hits(ReadOnly):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looks(ReadOnly):
+class Looks(ReadOnly, Shows):
     """What was found in some sentences, by head; two add up to what is found in the sentences of both.
 
     ``layer`` and ``head`` are the heads asked about, from 0. ``n`` counts the pairs of a query and a key that it may
@@ -95,6 +100,21 @@ class Looks(ReadOnly):
         sums = ("n", "strongest", "weight", "even", "n_sentences", "n_found", "n_cut")
         return replace(
             self, hits=both.best(self.most), **{name: getattr(self, name) + getattr(other, name) for name in sums}
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a head: layer, head, n, strongest, and the mean attention beside what is expected; the pairs
+        themselves are ``hits.to_frame()``.
+        """
+        return pd.DataFrame(
+            {
+                "layer": self.layer,
+                "head": self.head,
+                "n": self.n,
+                "strongest": self.strongest,
+                "mean": self.mean,
+                "expected": self.expected,
+            }
         )
 
     @property

@@ -15,10 +15,11 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from analysis.corpus.sentences import Sentence
 from analysis.intervals import wilson
-from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
 
 Direction = Literal["up", "down"]
 DIRECTIONS: Final[tuple[Direction, ...]] = ("up", "down")
@@ -81,7 +82,7 @@ def asked_of(sentence: Sentence, placed: BoolArray) -> Iterator[Asked]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(Shows):
     """Cases of many sentences, in no order that means anything: an entry each.
 
     ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``judged`` whether it is of
@@ -126,6 +127,25 @@ class Cases:
 
     def __len__(self) -> int:
         return len(self.relation)
+
+    def __repr__(self) -> str:
+        return f"<Cases {counted(len(self), 'case')} of {counted(len(self.names), 'relation')}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a case: relation, direction, sentence, judged, query, key, chance, and how many heads are right."""
+        names = [self.names[place] for place in self.relation]
+        return pd.DataFrame(
+            {
+                "relation": [name.deprel for name in names],
+                "direction": [name.direction for name in names],
+                "sentence": self.sentence,
+                "judged": self.judged,
+                "query": self.query,
+                "key": self.key,
+                "chance": self.chance,
+                "heads_right": self.heads_right().sum(axis=1),
+            }
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Cases]) -> Cases:
@@ -177,7 +197,7 @@ ALL: Final = Relation("all", "up")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Share(Shows):
     """How often something is right, with its 95% interval."""
 
     share: float
@@ -186,7 +206,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(Shows):
     """One relation and the head that finds it best.
 
     ``head`` is a place among all heads, layer by layer; it and the ``offset`` are the best on the ``n_choosing`` cases
@@ -209,9 +229,34 @@ class Found:
     choosing: DoubleArray = field(repr=False)
     judged: DoubleArray = field(repr=False)
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the relation and its direction, the place of the head, how often it is right (low to high), and what
+        that is compared with.
+        """
+        return pd.DataFrame(
+            [
+                {
+                    "relation": self.relation.deprel,
+                    "direction": self.relation.direction,
+                    "place": self.head,
+                    "right": self.accuracy.share,
+                    "low": self.accuracy.low,
+                    "high": self.accuracy.high,
+                    "words": self.n_judged,
+                    "sentences": self.n_sentences,
+                    "offset": self.offset,
+                    "offset_right": self.by_offset.share,
+                    "offset_low": self.by_offset.low,
+                    "offset_high": self.by_offset.high,
+                    "chance": self.chance,
+                    "p": self.p,
+                }
+            ]
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Shows):
     """What is found of each relation, those with most cases first; ``too_few`` are relations with fewer than ``FEWEST``
     cases in a half, with how many they have in all.
     """
@@ -221,6 +266,10 @@ class Findings:
 
     def of(self, relation: Relation) -> Found | None:
         return next((one for one in self.found if one.relation == relation), None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a relation, as ``Found.to_frame``; the place of a head is that among all heads."""
+        return pd.concat([one.to_frame() for one in self.found], ignore_index=True) if self.found else pd.DataFrame()
 
 
 def findings(cases: Cases) -> Findings:
@@ -346,12 +395,19 @@ def ensembles(found: Found) -> tuple[Group, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ensemble:
+class Ensemble(Shows):
     """The best set of heads of a relation on the half that chooses, and how often it is right on the other."""
 
     relation: Relation
     heads: Group
     accuracy: Share
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: the relation and its direction, the places of the heads, how often they are right (low to high)."""
+        places = " ".join(map(str, self.heads))
+        row = {"relation": self.relation.deprel, "direction": self.relation.direction, "places": places}
+        share = self.accuracy
+        return pd.DataFrame([{**row, "right": share.share, "low": share.low, "high": share.high}])
 
 
 def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> Ensemble | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pandas as pd
+
 from analysis.corpus.relations import Ensemble, Findings, Relation
 from analysis.corpus.survey import Survey
+from model_zoo.types import Shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class Results(Shows):
     """``findings`` are of the ``survey``'s relations; ``at_random`` of the same network with random weights, None where
     it was not run, ``missing`` saying why it could not be; ``ensembles`` are sets of heads that look together.
     """
@@ -22,3 +25,12 @@ class Results:
 
     def ensemble(self, relation: Relation) -> Ensemble | None:
         return next((one for one in self.ensembles if one.relation == relation), None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a relation, as ``Findings.to_frame``, with layer and head instead of the head's place."""
+        table = self.findings.to_frame()
+        if not table.empty:
+            heads = [self.survey.head(place) for place in table.pop("place")]
+            table.insert(2, "layer", [layer for layer, _ in heads])
+            table.insert(3, "head", [head for _, head in heads])
+        return table

@@ -14,6 +14,7 @@ from operator import add
 from typing import Final, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from analysis.corpus.between_words import Strongest, between_words, edges_found, hide_trivial, strongest_pairs
 from analysis.corpus.examples import Examples
@@ -24,7 +25,7 @@ from analysis.corpus.sentences import Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, Totals, counted_keys
 from analysis.heads import HeadTable, table_of
 from analysis.probing.trees import is_punctuation
-from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray
+from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray, Shows
 from model_zoo.types import counted as counted_noun
 
 BY_VALUE: Final = "value_"
@@ -74,7 +75,7 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class Survey(Shows):
     """What was measured of some sentences; the sum of two is that of both their sentences.
 
     ``heads`` are the heads of each layer; everything "of all heads" goes layer by layer. ``moments`` of ``NAMES`` are
@@ -98,6 +99,21 @@ class Survey:
 
     def __add__(self, other: Survey) -> Survey:
         return total([self, other])
+
+    def __repr__(self) -> str:
+        texts, heads = counted_noun(self.n_texts, "sentence"), counted_noun(self.n_heads, "head")
+        return f"<Survey of {texts}, {counted_noun(self.n_tokens, 'token')}: {heads}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a head: layer, head, label (what it does by the rules of ``analysis.heads``), and each measure that
+        is defined, with the ends of its interval over sentences, low and high.
+        """
+        layer, head = zip(*self.every_head(), strict=True)
+        columns: dict[str, object] = {"layer": layer, "head": head, "label": self.table().labels}
+        for name in self.defined():
+            low, high = self.interval(name)
+            columns |= {name: self.measure(name), f"{name}_low": low, f"{name}_high": high}
+        return pd.DataFrame(columns)
 
     @property
     def n_heads(self) -> int:

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.probing.baselines import Baseline
 from analysis.probing.data import Level
 from analysis.probing.settings import Settings
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, Shows
 
 Stage = Literal["encoding", "probing"]
 
@@ -56,7 +56,7 @@ class LayerResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskResult:
+class TaskResult(Shows):
     """All layers of a task, and what they are measured against.
 
     ``baselines`` are classifiers without vectors, the majority first. ``expected_layer`` and ``centre_of_gravity`` are
@@ -153,7 +153,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskMap:
+class TaskMap(Shows):
     """Some test items of a task, seen in each layer: their two principal components and the layers' similarity.
 
     points (layers + 1, n, 2), explained (layers + 1, 2), cka (layers + 1, layers + 1); texts, words and
@@ -167,6 +167,20 @@ class TaskMap:
     texts: tuple[str, ...] = field(repr=False)
     words: tuple[str, ...] | None = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer and item: layer, item, text, word (of a word-level task), label, x, y."""
+        layer, item = np.indices(self.points.shape[:2]).reshape(2, -1)
+        columns = {"text": self.texts, "word": self.words, "label": self.labels}
+        return pd.DataFrame(
+            {
+                "layer": layer,
+                "item": item,
+                **{name: np.array(each, dtype=object)[item] for name, each in columns.items() if each is not None},
+                "x": self.points[..., 0].reshape(-1),
+                "y": self.points[..., 1].reshape(-1),
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)

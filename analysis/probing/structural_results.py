@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.probing.results import not_set_apart
 from analysis.probing.settings import Settings
+from model_zoo.types import Shows
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -80,7 +81,7 @@ class ParsedSentence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StructuralResult:
+class StructuralResult(Shows):
     """All layers, and what they are measured against.
 
     ``chain`` are the scores of distances counted in words and depths counted from the first word, without a model.

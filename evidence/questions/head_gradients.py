@@ -10,15 +10,16 @@ import numpy as np
 
 from evidence.items import GradientPart, HiddenWord, Item, LeftOut, check_items
 from model_zoo.question import Streamed, normalize
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, counted
 from model_zoo.types.arrays import ReadOnly, lock
+from model_zoo.types.shows import DataFrame, Shows, table
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
-class Gradients(ReadOnly):
+class Gradients(ReadOnly, Shows):
     """For each item the derivative of its score by each head's gate, (items, layers, heads) in nats, nan for items
     that were ``left_out``.
 
@@ -32,6 +33,15 @@ class Gradients(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "gradients")
+
+    def __repr__(self) -> str:
+        items, layers, heads = self.gradients.shape
+        return f"<Gradients of {counted(items, 'item')}: {counted(layers, 'layer')} × {counted(heads, 'head')}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row an item and head: item, layer, head, gradient (nats; nan for items that were left out)."""
+        item, layer, head = np.indices(self.gradients.shape).reshape(3, -1)
+        return table({"item": item, "layer": layer, "head": head, "gradient": self.gradients.reshape(-1)})
 
 
 @dataclass(frozen=True, slots=True)

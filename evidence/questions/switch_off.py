@@ -10,15 +10,16 @@ import numpy as np
 
 from evidence.items import Head, HiddenWord, Item, LeftOut, Part, SentencePair, check_items
 from model_zoo.question import Streamed, normalize
-from model_zoo.types import EQUAL_NATS, FloatArray
+from model_zoo.types import EQUAL_NATS, FloatArray, counted
 from model_zoo.types.arrays import ReadOnly, lock
+from model_zoo.types.shows import DataFrame, Shows, table
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchedOff(ReadOnly):
+class SwitchedOff(ReadOnly, Shows):
     """Scores (1 + sets, items) in nats: with nothing off, then with each set of heads off; nan for items that were
     ``left_out``, each with the reason.
 
@@ -32,6 +33,15 @@ class SwitchedOff(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "scores", "right")
+
+    def __repr__(self) -> str:
+        sets, items = self.scores.shape
+        return f"<SwitchedOff {counted(items, 'item')}, {counted(sets - 1, 'set')} of heads>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a set of heads and item: set (0 is nothing off, 1 the first set), item, score (nats), right."""
+        which, item = np.indices(self.scores.shape).reshape(2, -1)
+        return table({"set": which, "item": item, "score": self.scores.reshape(-1), "right": self.right.reshape(-1)})
 
 
 @dataclass(frozen=True, slots=True)

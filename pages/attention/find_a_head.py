@@ -174,7 +174,7 @@ def _say(answer: _Answer) -> None:
 
 def _table(answer: _Answer) -> pd.DataFrame:
     """All heads, best first; layer and head from 1, as on screen."""
-    frame = answer.found.frame()
+    frame = answer.found.to_frame()
     frame[["layer", "head"]] += 1
     frame.insert(0, "question", answer.question)
     return frame

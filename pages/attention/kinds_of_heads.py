@@ -35,7 +35,7 @@ _TITLES = {
 def draw(scene: Scene) -> None:
     go_there()
     table = scene.all_heads
-    frame = table.frame()
+    frame = table.to_frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))
     scene.put_python("head_table([run]).frame()", table.frame, imports=["from analysis.heads import head_table"])

@@ -142,21 +142,11 @@ def _raises(parts: Sequence[_Part]) -> pd.DataFrame:
 
 
 def _table(scene: Scene, found: Decomposition) -> pd.DataFrame:
-    return scene.table(
-        [
-            {
-                "answer": found.answer.token,
-                "against": None if found.foil is None else found.foil.token,
-                "kind": part.kind,
-                "layer": None if part.layer is None else part.layer + 1,
-                "head": None if part.head is None else part.head + 1,
-                "logit": part.logit,
-                "logit_against": part.foil_logit,
-                "raises": " ".join(token for token, _ in part.raises),
-            }
-            for part in found.parts
-        ]
-    )
+    table = found.to_frame().rename(columns={"foil_logit": "logit_against"})
+    table[["layer", "head"]] += 1
+    table.insert(0, "answer", found.answer.token)
+    table.insert(1, "against", None if found.foil is None else found.foil.token)
+    return scene.table(table)
 
 
 VIEW = View(

@@ -205,7 +205,7 @@ def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -
             beside = {one.kind: one.share.share for one in by_kind(pairs, random, at_random, at_random.best)}
         _dots(referred, judged, by_kind(pairs, referred, judged, chosen), chosen, beside)
     with table:
-        _table(referred, judged)
+        _table(judged)
     st.markdown(_compared(referred, judged, at_random))
     caption(
         f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
@@ -293,17 +293,15 @@ def _dots(
     caption("How often it is right, by what tells which noun is meant.")
 
 
-def _frame(referred: Referred, judged: Judged) -> pd.DataFrame:
+def _frame(judged: Judged) -> pd.DataFrame:
     """All heads, best first on the half that chooses; layer and head from 1."""
-    rows = []
-    for place in judged.order.tolist():
-        (layer, head), share = _place(referred, place), judged.shares[place]
-        rows.append((layer + 1, head + 1, judged.choosing[place], share.share, share.low, share.high))
-    return pd.DataFrame(rows, columns=["layer", "head", "choosing", "held out", "from", "to"])
+    frame = judged.to_frame().rename(columns={"held_out": "held out", "low": "from", "high": "to"})
+    frame[["layer", "head"]] += 1
+    return frame
 
 
-def _table(referred: Referred, judged: Judged) -> None:
-    frame = _frame(referred, judged)
+def _table(judged: Judged) -> None:
+    frame = _frame(judged)
     best = frame.head(_SHOWN)
     ends = zip(best["held out"], best["from"], best["to"], strict=True)
     shown = best[["layer", "head"]].assign(

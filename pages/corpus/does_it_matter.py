@@ -257,11 +257,11 @@ def _foretold(foretold: Foretold, tried: Tried, *, importance: bool) -> str:
 
 
 def _table(heads: list[tuple[int, int]], foretold: Foretold) -> pd.DataFrame:
-    columns = {"importance": foretold.importance, "expected change": foretold.estimate, "change": foretold.change}
-    frame = pd.DataFrame({"layer": [layer + 1 for layer, _ in heads], "head": [head + 1 for _, head in heads]})
-    for name, means in columns.items():
-        for end, called in (("value", name), ("low", f"{name} from"), ("high", f"{name} to")):
-            frame[called] = [getattr(mean, end) for mean in means]
+    frame = foretold.to_frame().drop(columns="place")
+    frame.columns = frame.columns.str.replace("estimate", "expected change").str.replace("_low", " from")
+    frame.columns = frame.columns.str.replace("_high", " to")
+    frame.insert(0, "layer", [layer + 1 for layer, _ in heads])
+    frame.insert(1, "head", [head + 1 for _, head in heads])
     return frame
 
 
@@ -342,19 +342,8 @@ def _half(job: Pruning, curves: tuple[Curve, ...], *, right: bool) -> str:
 
 
 def _curve_table(curves: tuple[Curve, ...], *, right: bool) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "order": curve.name,
-                "heads off": n,
-                "right" if right else "change (nats)": mean.value,
-                "from": mean.low,
-                "to": mean.high,
-            }
-            for curve in curves
-            for n, mean in zip(curve.counts, curve.scores, strict=True)
-        ]
-    )
+    names = {"heads_off": "heads off", "score": "right" if right else "change (nats)", "low": "from", "high": "to"}
+    return pd.concat([curve.to_frame() for curve in curves], ignore_index=True).rename(columns=names)
 
 
 VIEW: View[Scene] = View(

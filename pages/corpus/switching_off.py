@@ -265,23 +265,17 @@ def left_out(answers: Answers) -> str:
 
 def table(matters: Matters) -> pd.DataFrame:
     """A row for each set of heads that was switched off."""
-    rows = []
-    for effect in (matters.head, *matters.others, matters.layer):
-        layer, head = effect.heads[0]
-        rows.append(
-            {
-                "layer": layer + 1,
-                "head": "all" if len(effect.heads) > 1 or effect is matters.layer else str(head + 1),
-                "change (nats)": effect.change.value,
-                "from": effect.change.low,
-                "to": effect.change.high,
-                "right": effect.right.value,
-                "right from": effect.right.low,
-                "right to": effect.right.high,
-                "items": effect.change.n,
-            }
-        )
-    return pd.DataFrame(rows)
+    table = matters.to_frame()
+    table["layer"] += 1
+    table["head"] = [one if one == "all" else str(one + 1) for one in table["head"]]
+    names = {
+        "change": "change (nats)",
+        "low": "from",
+        "high": "to",
+        "right_low": "right from",
+        "right_high": "right to",
+    }
+    return table.rename(columns=names)
 
 
 def losing(scene: Scene, job: Mattering) -> None:

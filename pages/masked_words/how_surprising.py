@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -167,27 +166,15 @@ def _verdict(pair: Preference) -> None:
 
 
 def _table(scores: Sequence[TokenScores]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "model": score.model.id,
-                "revision": score.model.revision,
-                "text": score.encoding.text,
-                "position": place + 1,
-                "token": token,
-                "ln_p": log,
-                "surprisal_bits": scoring.bits(log),
-                "guess": guess.token if guess else "",
-                "guess_probability": guess.probability if guess else math.nan,
-                "scheme": score.scheme,
-            }
-            for score in scores
-            for place, (token, log, guess) in enumerate(
-                zip(score.encoding.tokens, score.log_probabilities.tolist(), score.guesses, strict=True)
-            )
-            if guess is not None
-        ]
-    )
+    parts = []
+    for score in scores:
+        part = score.to_frame().assign(scheme=score.scheme)
+        part["position"] += 1
+        part.insert(0, "model", score.model.id)
+        part.insert(1, "revision", score.model.revision)
+        part.insert(2, "text", score.encoding.text)
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
 
 
 VIEW = View(

@@ -213,20 +213,8 @@ def _said(found: JudgedLens) -> str:
 
 
 def _table(found: JudgedLens) -> pd.DataFrame:
-    rows = [
-        {
-            "layer": layer,
-            "lens": name,
-            "KL (nats)": one.mean,
-            "from": one.low,
-            "to": one.high,
-            "masks": found.n_masks,
-            "sentences": found.n_texts,
-        }
-        for name, distances in (("logit", found.logit), ("fitted", found.fitted))
-        for layer, one in enumerate(distances)
-    ]
-    return pd.DataFrame(rows)
+    table = found.to_frame().rename(columns={"kl_nats": "KL (nats)", "low": "from", "high": "to"})
+    return table.assign(masks=found.n_masks, sentences=found.n_texts)
 
 
 def _left_out(_scene: Scene) -> str:

@@ -228,23 +228,10 @@ def _filled_so_far() -> None:
 
 
 def _table(scene: Scene, answers: Sequence[MaskPrediction]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "model": scene.model,
-                "text": scene.text,
-                "position": answer.position + 1,
-                "original": answer.original.token if answer.original else "",
-                "original_rank": answer.rank,
-                "original_ln_p": answer.log_probability,
-                "rank": rank,
-                "token": entry.token,
-                "probability": entry.probability,
-            }
-            for answer in answers
-            for rank, entry in enumerate(answer.best, start=1)
-        ]
-    )
+    table = pd.concat([answer.to_frame() for answer in answers], ignore_index=True)
+    table["position"] += 1
+    columns = ["position", "original", "original_rank", "original_ln_p", "rank", "token", "probability"]
+    return table[columns].assign(model=scene.model, text=scene.text)
 
 
 VIEW = View(

@@ -114,23 +114,11 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
 
 def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     """Every score of every seed, a row each."""
-    return pd.DataFrame(
-        [
-            {
-                "model": each.base,
-                "data": each.data.title,
-                "seed": each.settings.seed,
-                "score": score.measure,
-                "value": score.value,
-                "low": score.low,
-                "high": score.high,
-                "majority baseline": score.baseline,
-                "strongest baseline": score.strongest_baseline,
-            }
-            for each in every
-            for score in each.scores
-        ]
+    parts = [each.to_frame().assign(model=each.base, data=each.data.title, seed=each.settings.seed) for each in every]
+    table = pd.concat(parts, ignore_index=True).rename(
+        columns={"measure": "score", "baseline": "majority baseline", "strongest_baseline": "strongest baseline"}
     )
+    return table[["model", "data", "seed", *(name for name in table if name not in ("model", "data", "seed"))]]
 
 
 def _confusion(found: Tuned) -> None:

@@ -59,7 +59,7 @@ def test_best_above_map_and_table() -> None:
     assert list(found.best(9)) == [1, 0, 2]
     assert (found.above(0.25), found.above(0.2)) == (1, 2)
     np.testing.assert_array_equal(found.by_layer(), [[0.25, 0.75], [np.nan, np.nan]])
-    table = found.frame()
+    table = found.to_frame()
     assert list(table["share"])[:2] == [0.75, 0.25]
     assert list(zip(table["layer"], table["head"], strict=True)) == [(0, 1), (0, 0), (1, 0)]
 

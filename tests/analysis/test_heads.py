@@ -19,8 +19,8 @@ def test_nothing_is_said_of_rare_tokens_by_their_ids() -> None:
     table = head_table([builders.run(TEXT, maps)])
     assert np.isnan(table.measures.rare).all()
     assert "rare token" not in table.labels
-    assert not {"rare", "rare_lift"} & set(table.frame().columns)
-    assert {"rare", "rare_lift"} <= set(head_table([builders.run(TEXT, maps)], BY_ALPHABET).frame().columns)
+    assert not {"rare", "rare_lift"} & set(table.to_frame().columns)
+    assert {"rare", "rare_lift"} <= set(head_table([builders.run(TEXT, maps)], BY_ALPHABET).to_frame().columns)
 
 
 def test_runs_of_two_models_or_none_are_refused() -> None:
@@ -196,7 +196,7 @@ def test_several_texts_find_what_one_short_text_cannot() -> None:
 
 def test_the_table_as_a_data_frame() -> None:
     table = head_table([builders.run(TEXT, random_maps(1, 4, N), random_maps(2, 4, N))])
-    frame = table.frame()
+    frame = table.to_frame()
     assert list(frame.columns[:4]) == ["layer", "head", "label", "score"]
     assert list(zip(frame["layer"], frame["head"], strict=True)) == [(i, j) for i in (0, 1) for j in range(4)]
     assert tuple(frame["label"]) == table.labels

@@ -286,7 +286,7 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         example.values[LAYERS_BESIDE[0]], example.values[HEADS_BESIDE[0]]
     )  # fmt: skip
     for model, (layer, head) in zip(example.values[COMPARED], heads, strict=True):
-        frame = head_table([engine.attend(model, example.values[TEXT])]).frame()
+        frame = head_table([engine.attend(model, example.values[TEXT])]).to_frame()
         (row,) = frame[(frame["layer"] == layer - 1) & (frame["head"] == head - 1)].to_dict("records")
         assert row["previous"] > 0.85
         assert row["previous"] == frame["previous"].max()

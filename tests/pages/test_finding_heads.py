@@ -182,7 +182,7 @@ def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open
     texts = "The phone is broken.", "It fell on the floor."
     app = open_page(PAGE, view="who", ask=share, text=texts[0], pair=texts[1])
     assert not app.exception
-    frame = head_table([engine.attend(BERT, *texts, max_tokens=1024)]).frame().sort_values(share, ascending=False)
+    frame = head_table([engine.attend(BERT, *texts, max_tokens=1024)]).to_frame().sort_values(share, ascending=False)
     best = frame.iloc[0]
     name = f"Layer {best['layer'] + 1:.0f}, head {best['head'] + 1:.0f}"
     assert f"{name} looks at {looked_at} most: {best[share]:.0%} of a token’s attention goes there" in words(app)

@@ -9,6 +9,7 @@ import model_zoo
 from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
+from model_zoo.types.shows import DataFrame, Shows
 from training.finetuning import folder
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
@@ -18,11 +19,18 @@ from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 
 
-class TunedModel:
+class TunedModel(Shows):
     """A tuned model and the engine that holds it. ``outcome`` has everything that was measured."""
 
     def __init__(self, engine: EngineInterface, outcome: Tuned) -> None:
         self.engine, self.outcome = engine, outcome
+
+    def __repr__(self) -> str:
+        return repr(self.outcome).replace("Tuned", "TunedModel", 1)
+
+    def to_frame(self) -> DataFrame:
+        """The scores on the test split, see ``Tuned.to_frame``."""
+        return self.outcome.to_frame()
 
     @property
     def id(self) -> str:

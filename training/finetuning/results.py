@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from model_zoo.types import FloatArray
+from model_zoo.types.shows import DataFrame, Shows, table
 from training.finetuning.data import Data
 from training.finetuning.settings import Settings
 
@@ -53,7 +54,7 @@ class FirstVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Classified:
+class Classified(Shows):
     """The most probable label, and the probability of each in the order of the data's labels."""
 
     label: str
@@ -61,12 +62,16 @@ class Classified:
 
 
 @dataclass(frozen=True, slots=True)
-class TaggedWords:
+class TaggedWords(Shows):
     """A tag for each word of the text, and its probability. Words beyond the model's limit are "O" with 0."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
     probabilities: tuple[float, ...]
+
+    def to_frame(self) -> DataFrame:
+        """One row a word: word, tag, probability."""
+        return table({"word": self.words, "tag": self.tags, "probability": self.probabilities})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Shows):
     """The best spans of a passage, best first; ``no_answer`` is the score of [CLS] as start and end.
 
     The answer is "" where ``margin`` is above 0. ``tokens`` are those of the passage the model read, with their
@@ -94,6 +99,10 @@ class Answered:
     start_scores: tuple[float, ...] = field(default=(), repr=False)
     end_scores: tuple[float, ...] = field(default=(), repr=False)
 
+    def to_frame(self) -> DataFrame:
+        """One row a span, best first: start, end (characters of the passage), text, score."""
+        return table([asdict(span) for span in self.spans])
+
     @property
     def margin(self) -> float:
         """The margin of "no answer" over the best span; negative where the span is ahead."""
@@ -105,7 +114,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
+class Rated(Shows):
     """The similarity of two texts by the model, on the data's scale; not bounded."""
 
     score: float
@@ -115,7 +124,7 @@ Prediction = Classified | TaggedWords | Answered | Rated
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class Score(Shows):
     """A score on the test split with its 95% interval.
 
     ``baseline`` is the majority baseline (the most frequent label, "O" for every word, "no answer", the mean score),
@@ -132,7 +141,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Tuned:
+class Tuned(Shows):
     """The outcome. ``id`` is the tuned model's, which the engine knows like any other until the visitor leaves.
 
     ``predictions`` are those for the test split, in its order, ``scores`` the data's measure first. ``latency`` is the
@@ -161,6 +170,14 @@ class Tuned:
     def score(self, measure: str | None = None) -> Score:
         """One of the scores; the first without a name."""
         return self.scores[0] if measure is None else next(one for one in self.scores if one.measure == measure)
+
+    def __repr__(self) -> str:
+        first = self.scores[0]
+        return f"<Tuned {self.base} on {self.data.title}: {first.measure} {first.value:.2f}>"
+
+    def to_frame(self) -> DataFrame:
+        """One row a score on the test split: measure, value, low, high, baseline, strongest_baseline."""
+        return table([asdict(score) for score in self.scores])
 
 
 @dataclass(frozen=True, slots=True)
