@@ -17,6 +17,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import readable
+from analysis.corpus.importance import Curve, Matters
+from analysis.corpus.results import Results
+from analysis.corpus.survey import Survey
+from analysis.findings import Ranking
+from analysis.heads import HeadTable
+from analysis.lens_fit import JudgedLens
+from analysis.probing.results import TaskResult
+from analysis.probing.structural_results import StructuralResult
+from analysis.thumbnails import thumbnails
 from model_zoo.types import (
     AttentionRun,
     Attribution,
@@ -31,8 +40,10 @@ from model_zoo.types import (
     SentenceScore,
     Shows,
     TokenScores,
+    counted,
     signed,
 )
+from viz import static
 from viz.layout import visible_text
 from viz.palette import LIGHT, diverging, sequential
 from viz.predictions import percent
@@ -42,6 +53,8 @@ from viz.token_line import Cell, filled
 MOST_ROWS: Final = 12
 MOST_WORDS: Final = 60
 MOST_LETTERS: Final = 60  # of a text in a cell
+_THUMBNAIL: Final = 12  # pixels a side of a head's picture
+_MAPS: Final = ("previous", "next", "delimiter", "same_word")  # the measures whose head maps a survey shows
 
 Write = Callable[[Any], str]
 """Makes a value into HTML, escaped."""
@@ -66,8 +79,8 @@ def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, mo
     written, by their names.
     """
     if len(found) == 1 and found.shape[1] > 6:
-        found = found.iloc[0].rename_axis("").rename("").reset_index().set_axis(["", "value"], axis=1)
-        return _table(found, {})
+        turned = pd.DataFrame({"field": found.columns, "value": [found[name].iloc[0] for name in found]}, dtype=object)
+        return _table(turned, {})
     shown = _table(found.head(MOST_ROWS), write or {})
     left = len(found) - MOST_ROWS
     return shown + (_note(f"{left:,} more of {len(found):,} rows: <code>{more}</code>.") if left > 0 else "")
@@ -139,16 +152,36 @@ def _tokens(encoding: Encoding) -> str:
 
 @body.register
 def _(run: AttentionRun) -> str:
-    more = "run.head(layer, head)</code> is a matrix, <code>run.to_frame(layer, head)</code> a table, <code>"
-    return _tokens(run.encoding) + _note(
-        f"Layers and heads count from 0. <code>{more}viz.notebook.grid(run)</code> shows all heads."
+    layers = (run.layer(layer) for layer in range(run.n_layers))
+    picture = static.grid_svg(thumbnails(layers, _THUMBNAIL))
+    alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
+    read = "" if run.source is None else _tokens(run.source)
+    return (
+        _tokens(run.encoding)
+        + read
+        + static.image(picture, alt)
+        + _note(
+            "Pictures count from 1, Python from 0. <code>run.head(layer, head)</code> is a matrix, "
+            "<code>run.to_frame(layer, head)</code> a table, <code>viz.notebook.grid(run)</code> the same picture to "
+            "click."
+        )
     )
 
 
 @body.register
 def _(found: LayerContributions) -> str:
-    return _tokens(found.encoding) + _note(
-        "<code>maps[layer]</code> is a matrix: a row says where a token’s new vector came from."
+    shares = found.measure != "value zeroing"
+    layers = (found.layer(layer) for layer in range(found.n_layers))
+    picture = static.grid_svg(
+        thumbnails(layers, _THUMBNAIL, shares=shares).in_a_row(), names=("layer",), what=found.measure
+    )
+    return (
+        _tokens(found.encoding)
+        + static.image(picture, f"{found.measure} of {counted(found.n_layers, 'layer')}")
+        + _note(
+            "The picture counts from 1. <code>maps[layer]</code> is a matrix, from 0: a row says where a token’s new "
+            "vector came from."
+        )
     )
 
 
@@ -260,3 +293,12 @@ def _(found: MaskLens) -> str:
     best = table[table["rank"] == 1][["layer", "token", "probability", "answer_rank"]]
     shown = best.rename(columns={"token": "best token", "answer_rank": f"rank of “{readable(found.answer.token)}”"})
     return first_rows(shown, {"best token": _read, "probability": _bar})
+
+
+@body.register
+def _(found: Survey) -> str:
+    names = [name for name in _MAPS if name in found.defined()]
+    pictures = "".join(_head_map(*found.every_head_of(found.measure(name)), name) for name in names)
+    said = " ".join(found.told.sentences())
+    columns = ["layer", "head", "label", *names]
+    return pictures + first_rows(found.to_frame()[columns]) + (_note(escape(said)) if said else "")

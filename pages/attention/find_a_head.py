@@ -99,8 +99,8 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
     found = between(run, query, key)
     if found.defined:
         scene.put_python(
-            "between(run, query, key).frame()",
-            found.frame,
+            "between(run, query, key).to_frame()",
+            found.to_frame,
             before=[
                 f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}",
                 f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}",
@@ -129,8 +129,8 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
         ask_for(_PLACES[share][1])
         return None
     scene.put_python(
-        f'at_place(head_table([run]), "{share}").frame()',
-        found.frame,
+        f'at_place(head_table([run]), "{share}").to_frame()',
+        found.to_frame,
         imports=["from analysis.findings import at_place", "from analysis.heads import head_table"],
     )
     return _Answer(

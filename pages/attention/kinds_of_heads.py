@@ -38,7 +38,7 @@ def draw(scene: Scene) -> None:
     frame = table.to_frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))
-    scene.put_python("head_table([run]).frame()", table.frame, imports=["from analysis.heads import head_table"])
+    scene.put_python("head_table([run]).to_frame()", table.to_frame, imports=["from analysis.heads import head_table"])
     save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of this text. A label names a rule "
