@@ -7,17 +7,21 @@ without an entry of its own it is the first rows of its table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import singledispatch
 from html import escape
 from numbers import Integral, Real
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.agreement import readable
-from analysis.corpus.importance import Curve, Matters
+from analysis.corpus.every_head import layers_and_heads
+from analysis.corpus.importance import Curve
+from analysis.corpus.relations import Findings
 from analysis.corpus.results import Results
 from analysis.corpus.survey import Survey
 from analysis.findings import Ranking
@@ -33,6 +37,7 @@ from model_zoo.types import (
     Effects,
     Encoding,
     HiddenStates,
+    IntArray,
     LayerContributions,
     MaskLens,
     MaskPrediction,
@@ -54,7 +59,7 @@ MOST_ROWS: Final = 12
 MOST_WORDS: Final = 60
 MOST_LETTERS: Final = 60  # of a text in a cell
 _THUMBNAIL: Final = 12  # pixels a side of a head's picture
-_MAPS: Final = ("previous", "next", "delimiter", "same_word")  # the measures whose head maps a survey shows
+_MAPS: Final = ("previous", "next", "delimiter")  # the measures whose head maps a survey shows
 
 Write = Callable[[Any], str]
 """Makes a value into HTML, escaped."""
@@ -62,10 +67,17 @@ Write = Callable[[Any], str]
 
 def html(result: Shows) -> str:
     """What a notebook shows of a result."""
-    name, _, said = repr(result).strip("<>").partition(" ")
-    if "(" in name:  # the repr of a dataclass, whose fields are in the table
-        name, said = type(result).__name__, ""
-    return f"<div><p><strong>{escape(name)}</strong> {_text(said, 300)}</p>{body(result)}</div>"
+    line = repr(result)
+    if line.startswith("<"):
+        said = line[1:-1].partition(" ")[2].partition(": <")[0]  # without the lines of what is in it
+    else:  # a dataclass's own, whose numbers are in the table
+        said = next((value for value in _row(result).values() if isinstance(value, str)), "")
+    return f"<div><p><strong>{type(result).__name__}</strong> {_text(said, 300)}</p>{body(result)}</div>"
+
+
+def _row(result: Shows) -> dict[str, Any]:
+    """The fields of a result that its line tells."""
+    return {one.name: getattr(result, one.name) for one in fields(result) if one.repr}  # type: ignore[arg-type]
 
 
 @singledispatch
@@ -87,17 +99,20 @@ def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, mo
 
 
 def _table(found: pd.DataFrame, write: dict[str, Write]) -> str:
-    head = "".join(f'<th scope="col"{_align(found[name])}>{escape(str(name))}</th>' for name in found)
+    writes = [write.get(str(name)) for name in found]
+    sides = [_align(found[name], way) for name, way in zip(found, writes, strict=True)]
+    head = "".join(f'<th scope="col"{side}>{escape(str(name))}</th>' for name, side in zip(found, sides, strict=True))
     columns = [
-        [f"<td{_align(found[name])}>{write.get(str(name), _value)(value)}</td>" for value in found[name]]
-        for name in found
+        [f"<td{side}>{(way or _value)(value)}</td>" for value in found[name]]
+        for name, way, side in zip(found, writes, sides, strict=True)
     ]
     rows = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _align(column: pd.Series) -> str:
-    numbers = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+def _align(column: pd.Series, write: Write | None) -> str:
+    """Numbers stand on the right, where their digits are below each other; bars begin on the left."""
+    numbers = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and write is not _bar
     return f' style="text-align:{"right" if numbers else "left"}"'
 
 
@@ -116,6 +131,8 @@ def _value(value: Any) -> str:
 
 def _text(text: str, most: int = MOST_LETTERS) -> str:
     """A text, cut where it is long, that keeps its direction to itself."""
+    if not text:
+        return ""
     shown = visible_text(text if len(text) <= most else text[: most - 1] + "…")
     return f"<bdi>{escape(shown)}</bdi>"
 
@@ -153,7 +170,7 @@ def _tokens(encoding: Encoding) -> str:
 @body.register
 def _(run: AttentionRun) -> str:
     layers = (run.layer(layer) for layer in range(run.n_layers))
-    picture = static.grid_svg(thumbnails(layers, _THUMBNAIL))
+    picture = static.grid_svg(thumbnails(layers, _THUMBNAIL), first=0)
     alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
     read = "" if run.source is None else _tokens(run.source)
     return (
@@ -161,7 +178,7 @@ def _(run: AttentionRun) -> str:
         + read
         + static.image(picture, alt)
         + _note(
-            "Pictures count from 1, Python from 0. <code>run.head(layer, head)</code> is a matrix, "
+            "Layers and heads count from 0. <code>run.head(layer, head)</code> is a matrix, "
             "<code>run.to_frame(layer, head)</code> a table, <code>viz.notebook.grid(run)</code> the same picture to "
             "click."
         )
@@ -173,13 +190,13 @@ def _(found: LayerContributions) -> str:
     shares = found.measure != "value zeroing"
     layers = (found.layer(layer) for layer in range(found.n_layers))
     picture = static.grid_svg(
-        thumbnails(layers, _THUMBNAIL, shares=shares).in_a_row(), names=("layer",), what=found.measure
+        thumbnails(layers, _THUMBNAIL, shares=shares).in_a_row(), names=("layer",), what=found.measure, first=0
     )
     return (
         _tokens(found.encoding)
         + static.image(picture, f"{found.measure} of {counted(found.n_layers, 'layer')}")
         + _note(
-            "The picture counts from 1. <code>maps[layer]</code> is a matrix, from 0: a row says where a token’s new "
+            "Layers count from 0. <code>maps[layer]</code> is a matrix: a row says where a token’s new "
             "vector came from."
         )
     )
@@ -295,10 +312,101 @@ def _(found: MaskLens) -> str:
     return first_rows(shown, {"best token": _read, "probability": _bar})
 
 
+def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating], what: str) -> str:
+    """A number of every head as a picture, layers down the side."""
+    cells = np.full((layer.max() + 1, head.max() + 1), np.nan, dtype=np.float32)
+    cells[layer, head] = values
+    rows, columns = ([str(place) for place in range(n)] for n in cells.shape)
+    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, what=f"{what}: layer, head")
+    return static.image(picture, f"{what}, for every head") + " "
+
+
 @body.register
 def _(found: Survey) -> str:
     names = [name for name in _MAPS if name in found.defined()]
-    pictures = "".join(_head_map(*found.every_head_of(found.measure(name)), name) for name in names)
+    layer, head = layers_and_heads(found.heads)
+    maps = "".join(_head_map(layer, head, found.measure(name), name) for name in names)
     said = " ".join(found.told.sentences())
-    columns = ["layer", "head", "label", *names]
-    return pictures + first_rows(found.to_frame()[columns]) + (_note(escape(said)) if said else "")
+    return (
+        maps + first_rows(found.to_frame()[["layer", "head", "label", *names]]) + (_note(escape(said)) if said else "")
+    )
+
+
+@body.register
+def _(found: HeadTable) -> str:
+    names = [name for name in _MAPS if not np.isnan(getattr(found.measures, name)).all()]
+    maps = "".join(_head_map(found.layer, found.head, getattr(found.measures, name), name) for name in names)
+    return maps + first_rows(found.to_frame()[["layer", "head", "label", *names]])
+
+
+@body.register
+def _(found: Ranking) -> str:
+    return _head_map(found.layer, found.head, found.share, "share") + first_rows(found.to_frame())
+
+
+@body.register
+def _(found: Results) -> str:
+    columns = ["relation", "direction", "layer", "head", "right", "low", "high", "words", "offset_right"]
+    table = found.to_frame()
+    return body(found.survey) + (first_rows(table[columns]) if len(table) else "")
+
+
+@body.register
+def _(found: Findings) -> str:
+    table = found.to_frame()
+    columns = ["relation", "direction", "place", "right", "low", "high", "words", "offset_right"]
+    return first_rows(table[columns] if len(table) else table)
+
+
+@body.register
+def _(found: TaskResult) -> str:
+    layers = [str(one.layer) for one in found.layers]
+    curves = {"probe": [one.accuracy for one in found.layers]}
+    others = {
+        "control task": [one.control_accuracy for one in found.layers],
+        "random weights": [one.untrained_accuracy for one in found.layers],
+    }
+    curves |= {name: [np.nan if one is None else one for one in each] for name, each in others.items() if any(each)}
+    levels = {judge.name: judge.accuracy for judge in found.baselines}
+    return _curve(layers, curves, levels, "accuracy", f"Accuracy of {found.task} by layer") + first_rows(
+        found.to_frame()[["layer", "accuracy", "low", "high", "selectivity"]]
+    )
+
+
+@body.register
+def _(found: StructuralResult) -> str:
+    layers = [str(one.layer) for one in found.layers]
+    curves = {"probe": [one.scores.uuas.value for one in found.layers]}
+    if all(one.untrained is not None for one in found.layers):
+        curves["random weights"] = [one.untrained.uuas.value for one in found.layers if one.untrained]
+    return _curve(layers, curves, {"chain": found.chain.uuas.value}, "UUAS", "UUAS by layer") + first_rows(
+        found.to_frame()[["layer", "uuas", "uuas_low", "uuas_high", "development_uuas"]]
+    )
+
+
+@body.register
+def _(found: JudgedLens) -> str:
+    layers = [str(layer) for layer in range(len(found.logit))]
+    curves = {"logit lens": [one.mean for one in found.logit], "fitted lens": [one.mean for one in found.fitted]}
+    what = "KL to the final prediction (nats)"
+    return _curve(layers, curves, {"no layer": found.average.mean}, what, what) + first_rows(found.to_frame())
+
+
+@body.register
+def _(found: Curve) -> str:
+    counts = [str(count) for count in found.counts]
+    scores = {found.name: [one.value for one in found.scores]}
+    return _curve(counts, scores, {}, "score", found.name, "heads off") + first_rows(found.to_frame())
+
+
+def _curve(
+    places: Sequence[str],
+    curves: Mapping[str, Sequence[float]],
+    levels: Mapping[str, float],
+    what: str,
+    alt: str,
+    along: str = "layer",
+) -> str:
+    if not places:
+        return ""
+    return static.image(static.curves_svg(places, curves, levels, what=what, along=along), alt)

@@ -11,7 +11,7 @@ import base64
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from analysis.thumbnails import Thumbnails, max_pool
 from model_zoo.types import FloatArray
 from viz.layout import PAPER_FONT, clipped, even_marks, root_title, visible_text, weight_marks
-from viz.palette import LIGHT, diverging, rgb, sequential
+from viz.palette import LIGHT, categorical, diverging, rgb, sequential
 from viz.token_line import Line, filled_with
 
 Levels = npt.NDArray[np.uint8]
@@ -108,10 +108,14 @@ def matrix_svg(
 
 
 def grid_svg(
-    thumbnails: Thumbnails, *, names: Sequence[str] = ("layer", "head"), what: str = "attention weight"
+    thumbnails: Thumbnails,
+    *,
+    names: Sequence[str] = ("layer", "head"),
+    what: str = "attention weight",
+    first: int = 1,
 ) -> str:
     """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
-    ``names``. Raises ValueError where there is nothing to draw.
+    ``names``. They count from ``first``. Raises ValueError where there is nothing to draw.
     """
     if 0 in thumbnails.pixels.shape:
         raise ValueError(f"no head or no token to draw: thumbnails have shape {thumbnails.pixels.shape}")
@@ -130,9 +134,9 @@ def grid_svg(
     sheet = _Sheet(left + max(heads * cell, _BAR[0]) + 8, top + layers * cell + _BELOW)
     sheet.cells(flat, [*colours, LIGHT.background], left, top, across, down)
     for row in range(layers if len(names) > 1 else 0):
-        sheet.text(str(row + 1), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
+        sheet.text(str(row + first), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
     for column in _labelled(heads, cell):
-        sheet.text(str(column + 1), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
+        sheet.text(str(column + first), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
     if len(names) > 1:
         sheet.text(names[0], 12, top + layers * cell / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(names[-1], left + heads * cell / 2, 13, LIGHT.muted, anchor="middle")
@@ -167,6 +171,58 @@ def lines_svg(
     for side, x, anchor in ((names[0], left - 4, "end"), (names[1], left + span + 4, "start")):
         for place, name in enumerate(side):
             sheet.text(name, x, place * high + 17, anchor=anchor)
+    return sheet.svg()
+
+
+def curves_svg(
+    places: Sequence[str],
+    curves: Mapping[str, Sequence[float]],
+    levels: Mapping[str, float] | None = None,
+    *,
+    what: str,
+    along: str = "layer",
+) -> str:
+    """Numbers over ``places``, a line each by their names, nan where there is none; ``levels`` are dashed lines that
+    are the same everywhere. ``what`` says what the numbers are, ``along`` what the places are.
+    """
+    levels = levels or {}
+    known = [value for each in (*curves.values(), list(levels.values())) for value in each if np.isfinite(value)]
+    least, most = min(known, default=0.0), max(known, default=1.0)
+    most = most if most > least else least + 1.0
+    left, top, wide, high = 52, 26, 360, 150
+    colours = categorical(len(curves) + len(levels), dark=False)
+    sheet = _Sheet(left + wide + 16 + max(map(_wide, [*curves, *levels]), default=0), top + high + 40)
+
+    def x(place: float) -> float:
+        return round(left + (place + 0.5) * wide / len(places), 1)
+
+    def y(value: float) -> float:
+        return round(top + (most - value) / (most - least) * high, 1)
+
+    for mark in np.linspace(least, most, 4):
+        sheet.add(f'<path d="M{left} {y(mark)}h{wide}" stroke="{LIGHT.line}"/>')
+        sheet.text(f"{mark:.2g}".replace("-", "−"), left - _GAP, y(mark) + 4, LIGHT.muted, anchor="end")
+    sheet.text(what, left, 13, LIGHT.muted)
+    for place in _labelled(len(places), wide / len(places) / 2):
+        sheet.text(places[place], x(place), top + high + 16, LIGHT.muted, anchor="middle")
+    sheet.text(along, left + wide / 2, top + high + 32, LIGHT.muted, anchor="middle")
+    named: list[tuple[float, str, str]] = []
+    for (name, level), colour in zip(levels.items(), colours[len(curves) :], strict=True):
+        sheet.add(f'<path d="M{left} {y(level)}h{wide}" stroke="{colour}" stroke-dasharray="5 4"/>')
+        named.append((y(level), name, colour))
+    for (name, values), colour in zip(curves.items(), colours, strict=False):
+        drawn = [(x(place), y(value)) for place, value in enumerate(values) if np.isfinite(value)]
+        path = "L".join(f"{across} {down}" for across, down in drawn)
+        if drawn:
+            sheet.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+            sheet.add("".join(f'<circle cx="{a}" cy="{b}" r="3" fill="{colour}"/>' for a, b in drawn))
+            named.append((drawn[-1][1], name, colour))
+    lowest = float(top)
+    for down, name, colour in sorted(named):  # names stand at the ends of their lines, none on another
+        lowest = max(lowest, down)
+        sheet.text(name, left + wide + 8, lowest + 4, colour)
+        lowest += _TYPE + 3
+    sheet.height = max(sheet.height, lowest)
     return sheet.svg()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import TEXT
+from shown import shown
 
 import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, questions
@@ -31,7 +32,7 @@ from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.types import AttentionRun, CostEvent, HiddenStates, MaskPrediction
+from model_zoo.types import AttentionRun, CostEvent, HiddenStates, MaskPrediction, Shows
 from training import measure_quality, quality
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,25 @@ def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: E
             assert type(part).__dataclass_params__.frozen  # type: ignore[attr-defined]
         else:
             assert isinstance(part, plain | tuple | frozenset)
+
+
+PLAIN = {
+    "ExplainRefusal": "a sentence, or nothing",
+    "NearestTokens": "named tuples, which make a table as they are",
+    "PutTokens": "a text",
+    "ReadProjections": "the arrays themselves",
+    "WriteMasks": "a text",
+}
+"""Questions whose answers show nothing of their own, and why."""
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_an_answer_shows_itself_in_a_notebook(kind: type[Any], engine: Engine, causal: str) -> None:
+    answer = asked(engine, example(kind, causal))
+    parts = [part for part in within(answer) if isinstance(part, Shows)]
+    assert (kind.__name__ in PLAIN) == (not parts)
+    for part in parts[:1]:
+        shown(part)
 
 
 @pytest.mark.slow
