@@ -53,7 +53,7 @@ class MaskPrediction(Shows):
 
     def to_frame(self) -> DataFrame:
         """One row a prediction, best first, then one a word that was asked for: position, rank (from 1), token, id,
-        probability, asked (the word, "" for the best), and what stood there: original ("" for a typed mask),
+        probability, asked (the word, "" for the best), and original ("" for a typed mask),
         original_rank, original_ln_p.
         """
         found = [(rank, one.token, one.id, one.probability, "") for rank, one in enumerate(self.best, start=1)]
