@@ -67,6 +67,12 @@ class AttendedText:
         """The filter applied to weights (..., n, m) of the run's tokens."""
         return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
 
+    @property
+    def arguments(self) -> str:
+        """The arguments by which lines of Python ask the engine about what is read."""
+        most = LONGEST if max(self.run.n_tokens, self.run.n_keys) == LONGEST else None  # else the model's own limit
+        return as_python.arguments(self.model, self.text, self.pair, max_tokens=most)
+
     def put_map(self, layer: int, number: int, shows: Callable[[], FloatArray]) -> None:
         """Put lines of Python that compute one map, both from 0."""
         if self.of_heads:
@@ -91,8 +97,7 @@ class AttendedText:
         ``before`` it may bind what it speaks of; those ``after`` it can speak of ``numbers``.
         """
         needed = [*imports]
-        most = LONGEST if max(self.run.n_tokens, self.run.n_keys) == LONGEST else None  # else the model's own limit
-        texts = as_python.arguments(self.model, self.text, self.pair, max_tokens=most)
+        texts = self.arguments
         name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "OfLayers")
         if self.of_heads:
             stack = f', stack="{self.stack}"' if self.stack != "encoder" else ""

@@ -44,7 +44,6 @@ def draw(scene: Scene) -> None:
         with detail:
             sinks.draw(scene, layer, head)
     if shown is not None:
-        scene.put_map(layer, head, lambda: shown.weights)
         numbers(scene, shown, [(layer, head)], name=scene.file("attention", layer, head))
         save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 
@@ -67,6 +66,7 @@ def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | 
         scene.file("attention", layer, head),
         stretch=stretch or not scene.shown.shares,
     )
+    scene.put_map(layer, head, lambda: shown.weights)
     return shown
 
 

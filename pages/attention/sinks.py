@@ -25,7 +25,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.questions.measure_sinks import MeasureSinks
 from model_zoo.types import Sinks
 from pages.attention.scene import Scene
-from ui import as_text, save
+from ui import as_python, as_text, save
 from ui.attended_text import LONGEST
 from web.engine import engine
 
@@ -53,6 +53,12 @@ def draw(scene: Scene, layer: int, head: int) -> None:
     said = finding(found, layer, head)
     if said is not None:
         st.markdown(said, help=RULE)
+    as_python.put(
+        f"numbers = frame(engine.sinks({scene.arguments}))",
+        lambda: frame(found),
+        imports=["from analysis.sinks import frame"],
+        part="Special tokens, all heads",
+    )
     save.table("Special tokens, all heads", lambda: table(found), "special_tokens")
 
 

@@ -95,7 +95,7 @@ def _put_python(
         lines.append("numbers = np.array([logit.ranks])  # of the final prediction, by layer")
     else:
         if not own and scene.model in LENSES.models:
-            lines.append("lens = LENSES.of(engine.info(model)).lens  # which came with the app")
+            lines.append("judged = LENSES.of(engine.info(model))  # it came with the app")
             imports.append("from ui.precomputed.lenses import LENSES")
         else:
             if file is not None:
@@ -107,11 +107,11 @@ def _put_python(
                 f"job = LensFitting(engine, model{', own' if own else ''})",
                 "for _ in job.steps():  # takes about a minute",
                 "    pass",
-                "lens = job.found.lens",
+                "judged = job.found",
             ]
             imports.append("from jobs.lens_fitting import LensFitting")
         lines += [
-            f"fitted = {asked.replace('{}', ', fitted=lens')}",
+            f"fitted = {asked.replace('{}', ', fitted=judged.lens')}",
             "numbers = np.array([logit.ranks, fitted.ranks])  # of the final prediction, by layer",
         ]
     scene.put_python(lines, lambda: np.array([one.ranks for one in (lens, fitted) if one is not None]), imports=imports)
@@ -192,6 +192,11 @@ def _judged(found: JudgedLens) -> None:
             "the logit lens misses only because earlier layers write in another form. It does not prove that "
             "the model uses what it finds: a map fitted to foretell the answer also finds what no later layer reads."
         )
+    as_python.put(
+        "numbers = judged.to_frame()",
+        found.to_frame,
+        part="How far both lenses are from the final prediction, on sentences that the lens was not fitted to",
+    )
     save.table("Distances by layer", lambda: _table(found), "lens-distances")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -115,17 +114,17 @@ def _what_comes_next(scene: Scene) -> None:
 def _put_python(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     """The best answers to every mask, or to what comes next."""
     top_k = "" if TOP_K.value == TOP_K.default else f", {TOP_K.value}"
-    asked = f"engine.fill_mask(model, text{top_k}{{hidden}})"
     if scene.causal:
-        asked = f"[engine.next_tokens(model, text{top_k})]"
+        lines = [f"answer = engine.next_tokens(model, text{top_k})"]
+    elif len(answers) == 1:
+        lines = [f"(answer,) = engine.fill_mask(model, text{top_k}{{hidden}})"]
+    else:
+        lines = [f"answers = engine.fill_mask(model, text{top_k}{{hidden}})"]
+    several = len(answers) > 1
     scene.put_python(
-        [
-            f"answers = {asked}",
-            "tokens = [[best.token for best in one.best] for one in answers]",
-            "numbers = np.array([[best.probability for best in one.best] for one in answers])",
-        ],
-        lambda: np.array([[best.probability for best in one.best] for one in answers]),
-        imports=["import numpy as np"],
+        [*lines, f"numbers = {'pd.concat([one.to_frame() for one in answers])' if several else 'answer.to_frame()'}"],
+        lambda: pd.concat([one.to_frame() for one in answers]),
+        imports=["import pandas as pd"] if several else [],
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from pages.next_sentence.scene import Scene
 from ui import View, as_python, notes, token_line
 from viz.sentence_input import sentence_input
@@ -19,10 +17,9 @@ def draw(scene: Scene) -> None:
     as_python.put(
         f"""
         encoding = engine.encode({as_python.arguments(scene.model, scene.a, scene.b)})
-        numbers = pd.DataFrame({{"token": encoding.tokens, "segment": encoding.segment_ids}})  # 0 is A, 1 is B
+        numbers = encoding.to_frame()  # segment 0 is A, 1 is B
         """,
-        lambda: pd.DataFrame({"token": run.encoding.tokens, "segment": run.encoding.segment_ids}),
-        imports=["import pandas as pd"],
+        run.encoding.to_frame,
     )
 
     def lines(*, dark: bool) -> list[Line]:
