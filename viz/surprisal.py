@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from analysis.words import Unit
-from model_zoo.types import FloatArray, Prediction
+from analysis.scoring import unit_bits
+from analysis.words import Unit, token_units, word_units
+from model_zoo.types import FloatArray, Prediction, TokenScores
 from viz.layout import visible_text
 from viz.palette import sequential
 from viz.token_line import Cell, Item, Line, filled
@@ -80,3 +81,10 @@ def surprisal(
             word = filled(unit.label, sequential(dark), value / SCALE_END)
             items.append(Item((word, Cell(f"{value:.1f}", small=True)), title))
     return Line(tuple(items), label)
+
+
+def of_scores(scores: TokenScores, *, words: bool, dark: bool = False, label: str = "") -> Line:
+    """Every token with its surprisal, or every word with the sum over its pieces."""
+    units = (word_units if words else token_units)(scores.encoding)
+    guesses = [scores.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
+    return surprisal(units, unit_bits(scores, units), guesses, dark=dark, label=label)

@@ -17,11 +17,12 @@ from model_zoo.types import Change, Effects, counted
 from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
-from pages.cause.scene import TARGET, UNITS, Scene
+from pages.cause.scene import TARGET, Scene
 from ui import Field, View, as_python, ask_for, note, one_of, save, told_apart, widgets, within
 from ui.cells import Cells, show
 from viz import cells
 from viz.erasure import SIGNS
+from viz.head_effects import UNITS
 from web.engine import engine
 
 Map = npt.NDArray[np.float64]

@@ -24,19 +24,18 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.parts import BLOCKS, change_of, name_of
-from pages.cause.scene import TARGET, UNITS, Scene
+from pages.cause.scene import TARGET, Scene
 from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
-from viz import cells
 from viz.curves import curves
-from viz.erasure import LEGEND, SIGNS, without_word
+from viz.erasure import LEGEND, without_word
+from viz.head_effects import head_effects
 from viz.token_line import Line
 from web.background import desk
 from web.engine import engine
 
 Map = npt.NDArray[np.float64]
 
-_BLOCK_NAMES = ("all heads", "feed-fwd")
 _MOST_NAMED = 6
 _LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
 
@@ -105,24 +104,9 @@ def _off(parts: Sequence[str]) -> tuple[str, ...]:
 def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[str]) -> None:
     layers, heads = scene.info.n_layers, scene.info.n_heads
     values = lost(effects, by).reshape(layers, heads + n_blocks)
-    names = [*map(str, range(1, heads + 1)), *_BLOCK_NAMES[:n_blocks]]
     parts, _ = _parts(scene)
     at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
-    payload = cells.cells(
-        values,
-        [str(layer) for layer in range(1, layers + 1)],
-        names,
-        what=UNITS[by],
-        across="head",
-        down="layer",
-        end=float(np.abs(values[:, :heads]).max(initial=0)),
-        picked=[at[part] for part in off],
-        pick=True,
-        mark="off",
-        signed=by != "divergence",
-        signs=SIGNS,
-        file="heads-that-matter",
-    )
+    payload = head_effects(values, heads, by, picked=[at[part] for part in off], pick=True, mark="off")
 
     def picked(found: Cells) -> None:
         OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in found)

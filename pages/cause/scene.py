@@ -35,6 +35,7 @@ from ui import (
 )
 from ui.mask_strip import MaskedText
 from viz.erasure import LEGEND
+from viz.head_effects import UNITS
 from viz.predictions import percent
 from web.background import desk
 from web.engine import engine
@@ -264,14 +265,6 @@ def measure(options: tuple[By, ...] = BYS) -> By:
     labels = {by: BY.labels[by] for by in options}
     found: By = st.selectbox("Measured by", **BY.offering(labels), label_visibility="collapsed", width=170)
     return found
-
-
-UNITS: dict[By, str] = {
-    "bits": "loss of log₂ P in bits: 1 bit halves the probability",
-    "probability": "P lost",
-    "difference": "logit difference lost",
-    "divergence": "KL divergence from the original distribution, in bits",
-}
 
 
 def in_numbers(by: By) -> str:

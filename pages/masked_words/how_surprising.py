@@ -15,7 +15,7 @@ from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene, whole_words
 from ui import Field, View, as_python, long_text, notes, one_of, save, token_line, widgets
-from viz.surprisal import surprisal
+from viz.surprisal import of_scores
 from viz.token_line import Line
 from web.engine import engine
 
@@ -66,7 +66,10 @@ def draw(scene: Scene) -> None:
     labels = ["A", "B"] if len(scores) == 2 else [""]
 
     def lines(*, dark: bool) -> list[Line]:
-        return [_line(score, label, dark) for score, label in zip(scores, labels, strict=True)]
+        return [
+            of_scores(score, words=WORDS.value, dark=dark, label=label)
+            for score, label in zip(scores, labels, strict=True)
+        ]
 
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
     turn = "" if scene.causal else " Every word is scored, whatever is masked in other views; typed masks stay."
@@ -130,16 +133,6 @@ def _put_python(scene: Scene, scores: Sequence[TokenScores], scheme: Scheme) -> 
         lambda: np.concatenate([scoring.unit_bits(one, units(one.encoding)) for one in scores]),
         imports=imports,
     )
-
-
-def _line(score: TokenScores, label: str, dark: bool) -> Line:
-    if WORDS.value:
-        units = word_units(score.encoding)
-        guesses = [score.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
-    else:
-        units = token_units(score.encoding)
-        guesses = list(score.guesses)
-    return surprisal(units, scoring.unit_bits(score, units), guesses, dark=dark, label=label)
 
 
 def _totals(scores: Sequence[TokenScores], labels: Sequence[str], *, causal: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from builders import encoding, random_maps
 from builders import run as make_run
+from in_a_notebook import as_sent, looked_at, sent
 from in_deno import deno
 
 from analysis.filters import Filter
@@ -23,7 +23,6 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, LayerContributions
 from viz import attended, notebook
 from viz.grid import grid as grid_payload
-from viz.notebook.widget import Widget
 
 TOKENS = ["the", "cat", "sat", "<b>"]
 N = len(TOKENS) + 2
@@ -37,25 +36,6 @@ def run() -> AttentionRun:
 @pytest.fixture
 def contributions(run: AttentionRun) -> LayerContributions:
     return LayerContributions(encoding=run.encoding, model=run.model, measure="ALTI", maps=random_maps(2, 4, N, N))
-
-
-def sent(widget: Widget) -> dict[str, Any]:
-    """The payload that the browser has, its weights as bytes."""
-    data = widget._data
-    length = int.from_bytes(data[:4], "little")
-    return {**json.loads(data[4 : 4 + length]), "weights": data[4 + length :]}
-
-
-def looked_at(widget: Any) -> Any:
-    """The widget in a browser."""
-    widget.set_state({"_views": 1})
-    return widget
-
-
-def as_sent(payload: Any, widget: Widget, **others: Any) -> dict[str, Any]:
-    """A payload as it arrives."""
-    plain = json.loads(json.dumps({name: value for name, value in payload.items() if name != "weights"}))
-    return {**plain, "weights": payload["weights"], "file": widget._id, "still": widget._id, **others}
 
 
 def test_a_heatmap_reads_what_that_of_the_page_reads(run: AttentionRun) -> None:
@@ -198,7 +178,7 @@ def test_a_text_too_long_to_be_read_is_refused_and_a_long_one_is_not() -> None:
     for make in (notebook.grid, notebook.heatmap, notebook.words, notebook.lines):
         widget = looked_at(make(long))
         sizes[make.__name__] = len(widget._data)
-        assert len(widget._still(widget._svg())) < 100_000
+        assert len(widget._still()["text/html"]) < 100_000
     assert sizes["grid"] < 20_000
     assert sizes["heatmap"] < 1_100_000
     assert sizes["words"] < 1_700_000
@@ -245,8 +225,9 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
     one = notebook.heatmap(run, 0, 1)
     one._ipython_display_()
     (still, how), (bundle, raw) = displayed
-    found = Tags(still.data)
-    assert found.tags == ["div", "img"]
+    found = Tags(still["text/html"])
+    assert found.tags == ["div", "img", "style"]
+    assert still["text/plain"] == f"<{one}>"
     assert found.attributes["class"] == one._id
     assert found.attributes["alt"] == "Heatmap of layer 1, head 2 in “the cat sat <b>”, test/model"
     assert raw["raw"] is True
@@ -256,12 +237,12 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
 
     one._handle_custom_msg({"svg": "<svg>drawn & done</svg>"}, [])
     after, again = displayed[-1]
-    assert again == {"display_id": how["display_id"]}
-    source = Tags(after.data).attributes["src"]
+    assert again == {"display_id": how["display_id"], "raw": True}
+    source = Tags(after["text/html"]).attributes["src"]
     assert source is not None
     assert base64.b64decode(source.partition(",")[2]) == b"<svg>drawn & done</svg>"
     one._handle_custom_msg({"png": base64.b64encode(b"PNG").decode()}, [])
-    assert "data:image/png;base64,UE5H" in displayed[-1][0].data
+    assert "data:image/png;base64,UE5H" in displayed[-1][0]["text/html"]
     before = len(displayed)
     one._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
     assert len(displayed) == before

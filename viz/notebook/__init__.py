@@ -22,5 +22,6 @@ except ImportError as error:
     ) from error
 
 from viz.notebook.attention import grid, heatmap, lines, words
+from viz.notebook.numbers import anatomy, cells, example_sentences, sketch, token_line
 
-__all__ = ["grid", "heatmap", "lines", "words"]
+__all__ = ["anatomy", "cells", "example_sentences", "grid", "heatmap", "lines", "sketch", "token_line", "words"]

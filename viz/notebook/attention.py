@@ -27,7 +27,7 @@ from viz import attended, static
 from viz.attended import Head
 from viz.layout import clipped, visible_text
 from viz.lit_words import Says
-from viz.notebook.widget import Widget
+from viz.notebook.widget import Widget, among
 from viz.palette import categorical
 
 Run = AttentionRun | LayerContributions | Shown
@@ -70,13 +70,13 @@ class OfHeads(Widget):
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return _among(proposal["value"], self.shown.n_layers, "layer")
+        return among(proposal["value"], self.shown.n_layers, "layer")
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int | None:
         head = proposal["value"]
         n = max(self.shown.n_maps(layer) for layer in range(self.shown.n_layers))
-        return None if head is None else _among(head, n, "head" if self._heads else "map")
+        return None if head is None else among(head, n, "head" if self._heads else "map")
 
     @observe("layer", "head")
     def _opened(self, _change: object) -> None:
@@ -382,12 +382,6 @@ def _model(shown: Shown) -> ModelInfo:
     of: Any = shown
     model: ModelInfo = of.found.model if isinstance(shown, OfLayers) else of.run.model
     return model
-
-
-def _among(number: int, n: int, what: str) -> int:
-    if not 0 <= number < n:
-        raise InvalidInput(f"There are {what}s 0 to {n - 1}; {what} {number} does not exist. Choose one of these.")
-    return number
 
 
 def _can_be_read(shown: Shown) -> None:

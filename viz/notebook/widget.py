@@ -13,6 +13,7 @@ from uuid import uuid4
 import anywidget
 from traitlets import Bytes, Int, observe
 
+from model_zoo.errors import InvalidInput
 from viz import component, static
 from viz.layout import PAPER_FONT
 from viz.palette import DARK, LIGHT
@@ -52,6 +53,7 @@ class Widget(anywidget.AnyWidget):
 
     source: Mapping[str, str]  # the component's files
     title: str  # of a file
+    unseen = "The picture is kept here once a browser has drawn it."
 
     def __init_subclass__(cls, *, part: str = "", source: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         if source is not None:
@@ -123,36 +125,46 @@ class Widget(anywidget.AnyWidget):
 
     def _ipython_display_(self, **_options: Any) -> None:
         """Two outputs: the picture, for whoever opens the notebook without a kernel, and the widget, which hides it."""
-        from IPython.display import HTML, display
+        from IPython.display import display
 
         self._refresh(anyway=True)
         place = uuid4().hex
         self._stills.append(place)
-        display(HTML(self._still(self._svg())), display_id=place)
+        display(self._still(), display_id=place, raw=True)
         found = self._repr_mimebundle_()
         data, metadata = found if isinstance(found, tuple) else (found, {})
         display(data, metadata=metadata, raw=True)
 
-    def _still(self, svg: str | None) -> str:
-        inside = (
-            f"<em>{escape(str(self))}. The picture is kept here once a browser has drawn it.</em>"
-            if svg is None
-            else static.image(svg, str(self))
-        )
-        return f'<div class="{self._id}">{inside}</div>'
+    def _still(self, image: str | None = None) -> dict[str, str]:
+        """The picture as an output: an HTML image, by default as Python draws it, or a sentence in its place."""
+        if image is None:
+            svg = self._svg()
+            image = f"<em>{escape(str(self))}. {self.unseen}</em>" if svg is None else static.image(svg, str(self))
+        # Jupyter keeps its own words in the widget's place, "Loading widget...", as long as there is none.
+        widget = f".jp-OutputArea-child:has(.{self._id}) + .jp-OutputArea-child:not(:has(.inside-bert-widget))"
+        style = f"<style>{widget} {{ display: none; }}</style>"
+        return {"text/html": f'<div class="{self._id}">{image}{style}</div>', "text/plain": repr(self)}
+
+    def _keep(self, image: str | None = None) -> None:
+        """Put a picture in the place of the one before."""
+        from IPython.display import update_display
+
+        for place in self._stills:
+            update_display(self._still(image), display_id=place, raw=True)
 
     def _hear(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
-        """The picture that a browser has drawn takes the place of the one before."""
-        from IPython.display import HTML, update_display
-
+        """The picture that a browser has drawn."""
         if isinstance(svg := content.get("svg"), str):
-            picture = self._still(svg)
+            self._keep(static.image(svg, str(self)))
         elif isinstance(png := content.get("png"), str):
-            picture = f'<div class="{self._id}">{static.png_image(png, str(self))}</div>'
-        else:
-            return
-        for place in self._stills:
-            update_display(HTML(picture), display_id=place)
+            self._keep(static.png_image(png, str(self)))
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+
+def among(number: int, n: int, what: str) -> int:
+    """The number, if it is one of n. Raises InvalidInput for another."""
+    if not 0 <= number < n:
+        raise InvalidInput(f"There are {what}s 0 to {n - 1}; {what} {number} does not exist. Choose one of these.")
+    return number

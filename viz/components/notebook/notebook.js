@@ -31,7 +31,7 @@ class View {
     this.look = look;
     this.model = model;
     this.id = crypto.randomUUID();
-    this.host = document.createElement("div");
+    this.host = Object.assign(document.createElement("div"), { className: "inside-bert-widget" });
     this.host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's, which would take the arrow keys
     this.shadow = this.host.attachShadow({ mode: "open" });
     const style = Object.assign(document.createElement("style"), { textContent: css });
@@ -86,7 +86,8 @@ class View {
       document.head.append(this.still);
       this.take();
     }
-    const data = { ...this.data, ...this.part.shows?.((trait) => this.model.get(trait), this.data) };
+    const dark = this.host.classList.contains("dark");
+    const data = { ...this.data, ...this.part.shows?.((trait) => this.model.get(trait), this.data, dark) };
     const report = (name, value) => this.told(name, value);
     this.endOf = this.component({
       data,
@@ -102,6 +103,7 @@ class View {
   darken(dark) {
     if (dark === this.host.classList.contains("dark")) return;
     this.host.classList.toggle("dark", dark);
+    if (this.part.themed && this.endOf) this.show();
     setTimeout(() => {
       for (const root of this.shadow.querySelectorAll(".themed")) root.dispatchEvent(new Event("transitionend"));
     }, RESTED.theme);

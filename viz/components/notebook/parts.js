@@ -1,5 +1,5 @@
 // What each component has to do with the traits of its widget: `traits` that it shows beside its data, as the fields of
-// the payload that `shows` makes of them; the traits that what it reports changes (`tells`); and what a reader cannot do
+// the payload that `shows` makes of them, and of the theme where it is `themed`; the traits that what it reports changes (`tells`); and what a reader cannot do
 // any more when nobody hears it (`stopped`).
 
 const OTHER_HEADS = " to choose other heads";
@@ -28,8 +28,12 @@ export const PARTS = {
     tells: { picks: ({ cells, serial }) => ({ picked: cells, _clicks: serial }) },
   },
   anatomy: {
-    tells: { token: (token) => ({ token }), layer: (layer) => ({ layer }), stage: (part) => ({ part }) },
+    tells: { token: (token) => ({ token }), layer: (layer) => ({ layer }), stage: (stage) => ({ stage }) },
     stopped: " to follow another token",
   },
-  sketch: { tells: { drawn: (heights) => ({ drawn: heights }) } },
+  sketch: { tells: { drawn: (drawn) => ({ drawn }) } },
+  token_line: {
+    themed: true,
+    shows: (_get, { lines, others }, dark) => dark ? { lines: others, others: lines, dark } : {},
+  },
 };

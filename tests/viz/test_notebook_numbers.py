@@ -1,0 +1,184 @@
+"""Widgets of results that are not a text's attention: cells, token lines, the walk, sentences and sketches."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from anatomies import bert
+from builders import encoding, info
+from in_a_notebook import as_sent, looked_at, sent
+
+from model_zoo.errors import InvalidInput
+from model_zoo.types import Anatomy, Effects, Prediction, Reading, TokenScores
+from viz import example_sentences, notebook, sketch
+from viz.anatomy import payload as anatomy_payload
+from viz.example_sentences import ExampleSentence
+from viz.head_effects import head_effects
+from viz.surprisal import of_scores
+from viz.token_line import Cell, Item, Line
+from viz.token_line import payload as line_payload
+
+
+def effects(n: int, *, other: bool = False, **of_model: Any) -> Effects:
+    """n changes, each of which takes another number of bits."""
+
+    def reading(bits: float) -> Reading:
+        return Reading(-bits * np.log(2), -bits, None, None, bits, (Prediction("are", 7, 0.5),))
+
+    return Effects(
+        encoding(["a"]),
+        info(**of_model),
+        1,
+        Prediction("are", 7, 0.5),
+        None,
+        reading(1),
+        tuple(reading(1 + place) for place in range(n)),
+        reading(5) if other else None,
+    )
+
+
+SCORES = TokenScores(
+    encoding=encoding(["a", "##b", "c"]),
+    model=info(),
+    log_probabilities=np.array([np.nan, -1, -2, -3, np.nan], dtype=np.float32),
+    guesses=(None, *[Prediction("x", 1, 0.5)] * 3, None),
+)
+
+
+@pytest.mark.parametrize("blocks", [0, 2])
+def test_effects_of_every_head_are_the_cells_of_the_page(blocks: int) -> None:
+    found = effects(2 * (3 + blocks), n_layers=2, n_heads=3)
+    shown = looked_at(notebook.cells(found))
+    expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", pick=True)
+    assert sent(shown) == as_sent(expected, shown)
+
+
+def test_effects_of_another_run_are_shares_of_the_difference() -> None:
+    shown = looked_at(notebook.cells(effects(6, other=True, n_layers=2, n_heads=3)))
+    assert np.frombuffer(sent(shown)["weights"], dtype="<f4").tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25]
+    assert (sent(shown)["what"], sent(shown)["down"], sent(shown)["across"]) == (
+        "share of the difference",
+        "layer",
+        "head",
+    )
+
+
+def test_cells_that_are_picked_come_back_and_can_be_set() -> None:
+    shown = looked_at(notebook.cells(np.eye(2), ["a", "b"], ["c", "d"], what="weight"))
+    shown.set_state({"picked": [[0, 1], [1, 0]], "_clicks": 2, "_asked": 1})
+    assert shown.picked == [(0, 1), (1, 0)]
+    assert shown._answered == 1
+    shown.picked = [(1, 1)]
+    assert shown.payload()["picked"] == [(1, 1)]
+    with pytest.raises(InvalidInput, match="There are rows 0 to 1; row 2 does not exist"):
+        shown.picked = [(2, 0)]
+    assert ">weight<" in str(shown._svg())
+
+
+def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names() -> None:
+    assert looked_at(notebook.cells(np.eye(3))).payload()["rows"] == ["0", "1", "2"]
+    for wrong in (effects(5, n_layers=2, n_heads=3), np.ones(3), np.ones((0, 2))):
+        with pytest.raises(InvalidInput, match=r"Name these: cells\(numbers, rows, columns\)"):
+            notebook.cells(wrong)
+    named = notebook.cells(effects(5), ["block"], list("abcde"))
+    assert named.payload()["columns"] == list("abcde")
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_scores_are_the_line_of_the_page_in_both_themes(words: bool) -> None:
+    shown = looked_at(notebook.token_line(SCORES, words=words))
+    light, dark = (of_scores(SCORES, words=words, dark=dark) for dark in (False, True))
+    expected = {**line_payload([light], others=[dark]), "weights": b""}
+    assert sent(shown) == as_sent(expected, shown)
+    assert (">ab<" if words else ">##b<") in str(shown._svg())
+
+
+def test_several_scores_are_a_line_each_and_any_lines_are_shown() -> None:
+    assert len(notebook.token_line([SCORES, SCORES]).payload()["lines"]) == 2
+    line = Line((Item((Cell("word"),)),))
+    assert notebook.token_line([line]).payload()["lines"] == line_payload([line])["lines"]
+
+
+class Engine:
+    """Takes a text apart as often as it is asked to."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, ...]] = []
+
+    def dissect(self, model: str, text: str, pair: str | None, *, layer: int, head: int) -> Anatomy:
+        self.asked.append((model, text, pair, layer, head))
+        found = bert()
+        return Anatomy(**{name: getattr(found, name) for name in found.__slots__} | {"layer": layer, "head": head})
+
+
+def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
+    found = bert()
+    walk = looked_at(notebook.anatomy(found, token=2))
+    expected = anatomy_payload(found, n_layers=3, n_heads=found.model.n_heads, position=2)
+    assert sent(walk) == as_sent(expected, walk)
+    walk.set_state({"token": 3, "_asked": 1})
+    assert sent(walk)["position"] == 3
+    with pytest.raises(InvalidInput, match="There are tokens 0 to 5"):
+        walk.token = 6
+    assert "once a browser has drawn it" in walk._still()["text/html"]
+
+
+def test_without_an_engine_no_other_layer_opens() -> None:
+    walk = looked_at(notebook.anatomy(bert()))
+    walk.set_state({"layer": 2, "_asked": 1})
+    assert walk.layer == 1
+    with pytest.raises(InvalidInput, match=r"Give the engine, too"):
+        walk.layer = 2
+
+
+def test_with_an_engine_a_click_on_a_layer_opens_it() -> None:
+    engine = Engine()
+    walk = looked_at(notebook.anatomy(bert(), engine=engine, token=2))
+    walk.set_state({"layer": 2, "_asked": 1})
+    ((model, _, pair, layer, head),) = engine.asked
+    assert (model, pair, layer, head) == ("test/model", None, 2, 1)
+    assert (walk.anatomy.layer, sent(walk)["layer"], sent(walk)["position"]) == (2, 2, 2)
+
+
+def test_sentences_are_those_of_the_page() -> None:
+    found = [ExampleSentence("The <b> sat.", (8, 11), (((4, 7), 0.83),), beside="83%")]
+    shown = looked_at(notebook.example_sentences(found, "weight"))
+    expected = {**example_sentences.payload(found, "weight"), "weights": b""}
+    assert sent(shown) == as_sent(expected, shown)
+    svg = str(shown._svg())
+    assert re.findall(r">([^<>]+)</text>", svg) == ["83%", "The", "&lt;b&gt;", "sat", "."]
+    assert str(shown) == "1 sentence"
+    with pytest.raises(InvalidInput, match="There is no sentence to show"):
+        notebook.example_sentences([])
+
+
+def test_what_is_true_is_told_once_somebody_has_drawn() -> None:
+    guess = looked_at(notebook.sketch(["a", "b"], [0.25, 0.5], unit="%", top=1))
+    assert (sent(guess)["truth"], sent(guess)["drawn"]) == (None, None)
+    assert "25%" not in guess._still()["text/html"]
+    guess.set_state({"drawn": [0.1, 0.9], "_asked": 1})
+    expected = {**sketch.payload(["a", "b"], [0.1, 0.9], [0.25, 0.5], top=1, unit="%", kind="bars"), "weights": b""}
+    assert sent(guess) == as_sent(expected, guess)
+    assert re.findall(r">([^<>]+)</text>", str(guess._svg())) == ["drawn", "true", "a", "10%", "25%", "b", "90%", "50%"]
+    with pytest.raises(ValueError, match="do not fit 2 labels"):
+        notebook.sketch(["a", "b"], [1.0])
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        notebook.cells(np.eye(2)),
+        notebook.token_line(SCORES),
+        notebook.anatomy(bert()),
+        notebook.example_sentences([ExampleSentence("It is so.")]),
+        notebook.sketch(["a"], [1.0]),
+    ],
+    ids=lambda widget: type(widget).__name__,
+)
+def test_each_is_a_file_that_works_by_itself(widget: Any) -> None:
+    html = widget.html()
+    assert f"<h1>{widget.title}</h1>" in html
+    assert "default-src 'none'" in html

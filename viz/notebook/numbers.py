@@ -1,0 +1,373 @@
+"""Widgets of other results: effects as cells, scores as words with numbers, a text on its way through a model,
+sentences as evidence, and heights to draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from traitlets import Float, Int, List, Tuple, Unicode, observe, validate
+
+import viz.anatomy
+import viz.cells
+import viz.example_sentences
+import viz.sketch
+import viz.token_line
+from analysis.effects import By, lost, recovered
+from analysis.words import to_follow
+from model_zoo.errors import InvalidInput
+from model_zoo.types import Anatomy, Effects, MaskPrediction, ModelInfo, TokenScores, counted
+from viz import static
+from viz.example_sentences import ExampleSentence
+from viz.head_effects import head_effects
+from viz.lit_words import shades
+from viz.notebook.widget import Widget, among
+from viz.surprisal import of_scores
+from viz.token_line import Line
+
+Numbers = npt.NDArray[np.floating[Any]]
+_LONGEST_TEXT: Final = 60  # characters, of what a picture is called
+
+
+class Cells(Widget, part="cells", source=viz.cells.SOURCE):
+    """A number for every row and column; those clicked are ``picked``: (row, column) from 0, in their order."""
+
+    title = "Cells"
+    picked = List(Tuple(Int(), Int())).tag(sync=True)
+    _clicks = Int(0).tag(sync=True)
+
+    def __init__(self, payload: viz.cells.Payload, values: Numbers, about: Mapping[str, str]) -> None:
+        self._payload, self._values, self._about = payload, values, dict(about)
+        super().__init__()
+
+    @validate("picked")
+    def _have(self, proposal: Any) -> list[tuple[int, int]]:
+        found = [(int(row), int(column)) for row, column in proposal["value"]]
+        for row, column in found:
+            among(row, self._values.shape[0], "row")
+            among(column, self._values.shape[1], "column")
+        return found
+
+    def payload(self) -> viz.cells.Payload:
+        return viz.cells.Payload(**{**self._payload, "picked": list(self.picked)})
+
+    def about(self) -> dict[str, str]:
+        return self._about
+
+    def _svg(self) -> str:
+        given = self._payload
+        return static.matrix_svg(
+            self._values,
+            given["rows"],
+            given["columns"],
+            end=given["ends"][0],
+            signed=given["signed"],
+            what=given["what"],
+            numbers=True,
+        )
+
+    def __str__(self) -> str:
+        rows, columns = self._values.shape
+        return f"{self._payload['what']}: {rows} by {columns} cells"
+
+
+class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
+    """Words in their order with colours and numbers."""
+
+    title = "Words and numbers"
+
+    def __init__(self, light: Sequence[Line], dark: Sequence[Line], what: str, about: Mapping[str, str]) -> None:
+        self._light, self._dark, self._what, self._about = light, dark, what, dict(about)
+        super().__init__()
+
+    def payload(self) -> dict[str, Any]:
+        return viz.token_line.payload(self._light, "words-and-numbers", others=self._dark)
+
+    def about(self) -> dict[str, str]:
+        return self._about
+
+    def _svg(self) -> str:
+        return static.of_token_line(self._light)
+
+    def __str__(self) -> str:
+        return self._what
+
+
+class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
+    """A text on its way through a model. ``token`` is followed and ``layer`` opened, by a click, too; ``stage`` is the
+    part that was clicked or entered last.
+    """
+
+    title = "The walk through the model"
+    token = Int(0).tag(sync=True)
+    layer = Int(0).tag(sync=True)
+    head = Int(0).tag(sync=True)
+    stage = Unicode("").tag(sync=True)
+
+    def __init__(self, found: Anatomy, engine: Dissects | None, predictions: MaskPrediction | None, token: int) -> None:
+        self._found, self._engine, self._predictions = found, engine, predictions
+        super().__init__(token=token, layer=found.layer, head=found.head)
+
+    @property
+    def anatomy(self) -> Anatomy:
+        """What is drawn."""
+        return self._found
+
+    @validate("token")
+    def _has_token(self, proposal: Any) -> int:
+        return among(proposal["value"], len(self._found.encoding), "token")
+
+    @validate("layer")
+    def _has_layer(self, proposal: Any) -> int:
+        return self._only(among(proposal["value"], len(self._found.states) - 1, "layer"), self._found.layer)
+
+    @validate("head")
+    def _has_head(self, proposal: Any) -> int:
+        return self._only(among(proposal["value"], self._found.model.n_heads, "head"), self._found.head)
+
+    def _only(self, wanted: int, there: int) -> int:
+        """Without an engine there is the layer and the head that were computed."""
+        if wanted != there and self._engine is None and not self._from_browser:
+            raise InvalidInput(
+                "Another layer or head has to be computed. Give the engine, too: anatomy(found, engine=engine)."
+            )
+        return there if self._engine is None else wanted
+
+    @observe("token", "layer", "head")
+    def _goes(self, _change: object) -> None:
+        found = self._found
+        if self._engine is not None and (self.layer, self.head) != (found.layer, found.head):
+            text, pair = found.encoding.text, found.encoding.text_pair
+            self._found = self._engine.dissect(found.model.id, text, pair, layer=self.layer, head=self.head)
+        self._refresh()
+
+    def _state(self) -> object:
+        return self.token, self.layer, self.head
+
+    def payload(self) -> viz.anatomy.Payload:
+        return viz.anatomy.payload(
+            self._found,
+            n_layers=len(self._found.states) - 1,
+            n_heads=self._found.model.n_heads,
+            predictions=self._predictions,
+            position=self.token,
+        )
+
+    def about(self) -> dict[str, str]:
+        return _about(self._found.model, self._found.encoding.text)
+
+    def __str__(self) -> str:
+        layer, head = self._found.layer + 1, self._found.head + 1
+        return f"“{self._found.encoding.text}” on its way through layer {layer}, head {head} of {self._found.model.id}"
+
+
+class Sentences(Widget, part="example_sentences", source=viz.example_sentences.SOURCE):
+    """Sentences as evidence, one below the other."""
+
+    title = "Sentences"
+
+    def __init__(self, found: Sequence[ExampleSentence], what: str, first: int) -> None:
+        self._found, self._what, self._first = found, what, first
+        super().__init__()
+
+    def payload(self) -> viz.example_sentences.Payload:
+        return viz.example_sentences.payload(self._found, self._what, first=self._first, file="sentences")
+
+    def about(self) -> dict[str, str]:
+        return {"Numbers": self._what}
+
+    def _svg(self) -> str:
+        colours = shades(dark=False)
+        lines = []
+        for row in self.payload()["rows"][: self._first]:
+            words = []
+            for part in row["parts"]:
+                given = viz.example_sentences.Part(text=part) if isinstance(part, str) else part
+                ground, ink = colours[given["shade"]] if given.get("shade") else (None, None)
+                framed = given.get("framed", False) or given.get("expected", False)
+                if ground or framed:
+                    words.append(static.Word(((given["text"], ground, ink),), frame=framed))
+                else:
+                    words += [static.Word(((word, None, None),)) for word in given["text"].split()]
+            lines.append((row["beside"], words))
+        return static.words_svg(lines)
+
+    def __str__(self) -> str:
+        return counted(len(self._found), "sentence")
+
+
+class Sketch(Widget, part="sketch", source=viz.sketch.SOURCE):
+    """Heights to draw as a guess: ``drawn``, empty until somebody has; then what is true is shown beside it."""
+
+    title = "A guess and what is true"
+    unseen = "It is drawn with the pointer or with keys, while the kernel runs."
+    drawn = List(Float()).tag(sync=True)
+
+    def __init__(
+        self, labels: Sequence[str], truth: Sequence[float], top: float, unit: str, kind: Literal["bars", "curve"]
+    ) -> None:
+        self._labels, self._truth, self._top, self._unit, self._kind = labels, truth, top, unit, kind
+        super().__init__()
+
+    @observe("drawn")
+    def _compared(self, _change: object) -> None:
+        self._refresh()
+        self._keep()
+
+    def _state(self) -> object:
+        return tuple(self.drawn)
+
+    def payload(self) -> viz.sketch.Payload:
+        return viz.sketch.payload(
+            self._labels,
+            self.drawn or None,
+            self._truth if self.drawn else None,
+            top=self._top,
+            unit=self._unit,
+            kind=self._kind,
+        )
+
+    def about(self) -> dict[str, str]:
+        return {}
+
+    def _svg(self) -> str | None:
+        """A table, once somebody has drawn."""
+        if not self.drawn:
+            return None
+        rows = ("", self._labels), ("drawn", self._written(self.drawn)), ("true", self._written(self._truth))
+        return static.words_svg(
+            [
+                (
+                    "",
+                    [
+                        static.Word(tuple((text, None, None) for text in column))
+                        for column in zip(*([name, *texts] for name, texts in rows), strict=True)
+                    ],
+                )
+            ]
+        )
+
+    def _written(self, heights: Sequence[float]) -> list[str]:
+        return [f"{height:.0%}" if self._unit == "%" else f"{height:.3g} {self._unit}".rstrip() for height in heights]
+
+    def __str__(self) -> str:
+        return f"A guess over {len(self._labels)} labels, and what is true"
+
+
+class Dissects(Protocol):
+    """An engine, as far as the walk needs it."""
+
+    @property
+    def dissect(self) -> Any: ...
+
+
+def cells(
+    numbers: Effects | Numbers,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    by: By = "bits",
+    what: str = "",
+    down: str = "",
+    across: str = "",
+    signed: bool = True,
+) -> Cells:
+    """A number for every row and column, by their names; or the effects of changes, one after the other in rows, by
+    what is measured. Of effects of every head of a model, in order, the names are known: ``cells(effects)``.
+
+    Effects of another run's values are shares of the difference between the two runs. Raises InvalidInput where there
+    are not as many numbers as rows and columns.
+    """
+    about: dict[str, str] = {}
+    if isinstance(numbers, Effects):
+        about = _about(numbers.model, numbers.encoding.text) | {"Answer": numbers.answer.token}
+        patched = numbers.other is not None
+        values = recovered(numbers, by) if patched else lost(numbers, by)
+        signed = signed and (patched or by != "divergence")
+        what = what or ("share of the difference" if patched else "")
+        n_layers, n_heads = numbers.model.n_layers, numbers.model.n_heads
+        n, rest = divmod(len(values), n_layers)
+        if rows is None and columns is None and rest == 0 and n_heads <= n <= n_heads + 2 and not patched:
+            values = values.reshape(n_layers, n)
+            return Cells(head_effects(values, n_heads, by, pick=True), values, about)
+        if rows is None and columns is None and len(values) == n_layers * n_heads:
+            rows, columns = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
+            down, across = down or "layer", across or "head"
+    else:
+        values = np.asarray(numbers, dtype=np.float64)
+    rows = rows if rows is not None or values.ndim < 2 else [str(number) for number in range(len(values))]
+    columns = columns if columns is not None or values.ndim < 2 else [str(n) for n in range(values.shape[-1])]
+    if rows is None or columns is None or values.size != len(rows) * len(columns) or not values.size:
+        raise InvalidInput(
+            f"There are {values.size:,} numbers, and it is not known which rows and columns they are in. "
+            "Name these: cells(numbers, rows, columns)."
+        )
+    values = values.reshape(len(rows), len(columns))
+    payload = viz.cells.cells(
+        values, rows, columns, what=what or "number", down=down, across=across, signed=signed, pick=True
+    )
+    return Cells(payload, values, about)
+
+
+def token_line(scores: TokenScores | Sequence[TokenScores] | Sequence[Line], *, words: bool = False) -> TokenLine:
+    """The surprisal of every token, or of every word; of several texts a line each. Or any lines of words with colours
+    and numbers, the same in light and dark.
+    """
+    given = [scores] if isinstance(scores, TokenScores) else list(scores)
+    found = [one for one in given if isinstance(one, TokenScores)]
+    if len(found) < len(given):
+        lines = [one for one in given if isinstance(one, Line)]
+        return TokenLine(lines, lines, f"{len(lines)} lines of words", {})
+    light, dark = ([of_scores(one, words=words, dark=dark) for one in found] for dark in (False, True))
+    of = _about(found[0].model, "; ".join(one.encoding.text for one in found)) if found else {}
+    what = f"Surprisal in bits, {'of words' if words else 'of tokens'}"
+    return TokenLine(light, dark, what, of | {"Numbers": what})
+
+
+def anatomy(
+    found: Anatomy,
+    *,
+    engine: Dissects | None = None,
+    predictions: MaskPrediction | None = None,
+    token: int | None = None,
+) -> Walk:
+    """A text on its way through one layer and head: what ``engine.dissect`` gives. ``token`` is the place of the one
+    that is followed, by default one that is worth it. With an ``engine`` a click on a layer opens it; ``predictions``
+    are drawn as the model's output.
+    """
+    if token is None:
+        token = to_follow(found.encoding) or 0
+    return Walk(found, engine, predictions, token)
+
+
+def example_sentences(sentences: Sequence[ExampleSentence], what: str = "attention", *, first: int = 10) -> Sentences:
+    """Sentences in the order given, the ``first`` at once; ``what`` names the number beside each. Raises InvalidInput
+    where there is none.
+    """
+    if not sentences:
+        raise InvalidInput("There is no sentence to show. Give at least one.")
+    return Sentences(list(sentences), what, first)
+
+
+def sketch(
+    labels: Sequence[str],
+    truth: Sequence[float],
+    *,
+    top: float | None = None,
+    unit: str = "",
+    kind: Literal["bars", "curve"] = "bars",
+) -> Sketch:
+    """Heights over labels to be guessed by drawing them; then those that are true are shown. ``top`` is the end of the
+    scale, by default the largest; with the unit "%" heights are shares of one. Raises ValueError where heights do not
+    fit the labels, or none is above 0.
+    """
+    top = max(truth, default=0.0) if top is None else top
+    viz.sketch.payload(labels, None, truth, top=top, unit=unit, kind=kind)  # whether it can be drawn
+    return Sketch(labels, truth, top, unit, kind)
+
+
+def _about(model: ModelInfo, text: str) -> dict[str, str]:
+    return {"Model": model.id, "Revision": model.revision, "Text": text}
