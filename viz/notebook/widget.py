@@ -19,7 +19,7 @@ from viz.layout import PAPER_FONT
 from viz.palette import DARK, LIGHT
 from viz.standalone import standalone_html
 
-_WIDTH: Final = 900  # px of a picture that is kept, at most
+_WIDTH: Final = 640  # px of a picture that is kept, at most
 _ADAPTER: Final = component.FILES / "notebook" / "notebook.js"
 
 

@@ -3,7 +3,6 @@
 
 import { isDark } from "../shared/screen.js";
 
-const SEE_THROUGH = /^(transparent|rgba\(.*, 0(\.[0-4]\d*)?\))$/;
 const TELLING = [
   "class",
   "theme",
@@ -16,19 +15,24 @@ const FADED = 400; // ms that a theme may take to come
 
 const parentOf = (element) => element.parentElement ?? element.getRootNode().host ?? null;
 
-// The colour behind an element, as browsers compute it; null where nothing is painted there.
-export function groundOf(element, styleOf = getComputedStyle) {
+// Red, green, blue and opacity, 0 to 255, of a colour as CSS writes it in any of its ways.
+function pixelOf(colour) {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return context.getImageData(0, 0, 1, 1).data;
+}
+
+// Whether the colour behind an element is a dark one; null where nothing is painted there.
+export function groundOf(element, { styleOf = getComputedStyle, pixel = pixelOf } = {}) {
   for (let at = parentOf(element); at; at = parentOf(at)) {
-    const { backgroundColor } = styleOf(at);
-    if (backgroundColor && !SEE_THROUGH.test(backgroundColor)) return backgroundColor;
+    const [red, green, blue, opacity] = pixel(styleOf(at).backgroundColor || "transparent");
+    if (opacity > 127) return isDark(`rgb(${red}, ${green}, ${blue})`);
   }
   return null;
 }
 
-export function isGroundDark(element) {
-  const ground = groundOf(element);
-  return ground ? isDark(ground) : matchMedia("(prefers-color-scheme: dark)").matches;
-}
+export const isGroundDark = (element) => groundOf(element) ?? matchMedia("(prefers-color-scheme: dark)").matches;
 
 // Calls act(dark) at once and whenever the theme may have changed, until the signal ends it.
 export function onGround(element, act, signal) {

@@ -14,7 +14,7 @@ import { PARTS } from "./parts.js";
 
 const RESTED = { pointing: 80, theme: 50, picture: 1000 }; // ms until it is told, drawn anew, or kept
 const PATIENCE = 5000; // ms until an answer of Python is missed
-const LARGEST_SVG = 60_000; // characters of a picture that is kept; a larger one is kept as a PNG
+const SMALL_SVG = 20_000; // characters of a picture that is kept; beyond, it is kept as a PNG where that is smaller
 const HERE = "inside-bert:here";
 const STOPPED = "The kernel has stopped: run the cell again";
 const SILENT = "The kernel does not answer. If it has stopped, run the cell again";
@@ -30,7 +30,7 @@ class View {
     this.component = render;
     this.look = look;
     this.model = model;
-    this.id = crypto.randomUUID();
+    this.id = Math.random().toString(36).slice(2); // a page without TLS has no crypto.randomUUID
     this.host = Object.assign(document.createElement("div"), { className: "inside-bert-widget" });
     this.host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's, which would take the arrow keys
     this.shadow = this.host.attachShadow({ mode: "open" });
@@ -56,7 +56,7 @@ class View {
       ...["_data", ...(this.part.traits ?? [])].map((trait) => [`change:${trait}`, this.ask]),
       ...["token", "key", "_by"].map((trait) => [`change:${trait}`, () => this.take()]),
       ["change:_answered", () => this.answered()],
-      ["comm_live_update", () => this.isCut() && this.say(STOPPED)], // in Jupyter, when its kernel was restarted
+      ["comm_live_update", () => this.cut()], // Jupyter's, when the kernel was restarted or has died
     ];
     for (const [event, act] of this.heard) this.model.on(event, act);
     // A notebook renders a widget before it puts it on the page.
@@ -121,15 +121,14 @@ class View {
 
   // ---- to Python ----------------------------------------------------------------------------------------
 
-  // Sets traits in Python, too; whether they went out, as far as one can know.
+  // Sets traits in Python, too.
   set(traits) {
     for (const [trait, value] of Object.entries(traits)) this.model.set(trait, value);
     try {
       this.model.save_changes();
     } catch {
-      return false;
+      this.stopped = true;
     }
-    return !this.isCut();
   }
 
   told(name, value) {
@@ -138,23 +137,29 @@ class View {
       this.kept = value && { query: null, key: null, [value.side]: value.index };
       this.tellPlace();
     } else if (name in tells) {
-      const went = this.set({ ...tells[name](value, this.data), _asked: this.model.get("_asked") + 1 });
-      clearTimeout(this.waits);
-      if (went) this.waits = setTimeout(() => this.say(SILENT), PATIENCE);
-      else this.say(STOPPED);
+      this.inquire(tells[name](value, this.data));
       this.keep();
     }
+  }
+
+  // Sets traits and asks for an answer; says so where none comes. Not every notebook tells that its kernel is gone.
+  inquire(traits = {}) {
+    this.set({ ...traits, _asked: this.model.get("_asked") + 1 });
+    clearTimeout(this.waits);
+    if (this.stopped) this.say(STOPPED);
+    else this.waits = setTimeout(() => this.say(SILENT), PATIENCE);
+  }
+
+  cut() {
+    this.stopped = true;
+    this.inquire();
   }
 
   answered() {
     if (this.model.get("_answered") < this.model.get("_asked")) return;
     clearTimeout(this.waits);
+    this.stopped = false;
     this.note.hidden = true;
-  }
-
-  // JupyterLab marks a widget whose kernel was restarted, or has died.
-  isCut() {
-    return this.host.closest(".jupyter-widgets-disconnected") !== null;
   }
 
   say(what) {
@@ -183,19 +188,15 @@ class View {
 
   async sendPicture() {
     if (!this.host.clientWidth || !document.querySelector(`.${this.data.still}`)) return;
-    const { namespaceURI: namespace } = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector(
-      "svg",
-    );
+    const page = new DOMParser().parseFromString("<svg></svg>", "text/html");
+    const { namespaceURI: namespace } = page.querySelector("svg");
     const width = Math.min(this.host.clientWidth, this.look.width);
     const svg = await drawn(this.data.file, { ...this.look, width }, namespace);
     if (!svg || this.listeners.signal.aborted) return;
     const text = new XMLSerializer().serializeToString(svg);
-    if (text.length <= LARGEST_SVG) {
-      this.send({ svg: text });
-      return;
-    }
-    const png = await pngOf(text, {}, 1);
-    if (png) this.send({ png: base64(new Uint8Array(await png.arrayBuffer())) });
+    const png = text.length > SMALL_SVG && await pngOf(text, {}, 1);
+    if (png && png.size < text.length) this.send({ png: base64(new Uint8Array(await png.arrayBuffer())) });
+    else this.send({ svg: text });
   }
 
   send(content) {

@@ -1,0 +1,308 @@
+// A component in a notebook: what it is given, what it tells, and what stays when it ends. The page, the notebook's model
+// and the component are stand-ins.
+
+import { deepEqual, equal, match } from "node:assert/strict";
+import { groundOf } from "../../../viz/components/notebook/ground.js";
+import { base64, widget } from "../../../viz/components/notebook/notebook.js";
+import { PARTS } from "../../../viz/components/notebook/parts.js";
+import { onPoint, point } from "../../../viz/components/shared/pointing.js";
+
+class Element {
+  constructor() {
+    this.children = [];
+    this.dataset = {};
+    const classes = new Set();
+    this.classList = {
+      contains: (name) => classes.has(name),
+      toggle: (name, on) => on ? classes.add(name) : classes.delete(name),
+    };
+    this.hidden = false;
+    this.isConnected = false;
+    this.parentElement = null;
+  }
+  append(...children) {
+    this.children.push(...children);
+    for (const child of children) Object.assign(child, { parentElement: this, isConnected: this.isConnected });
+  }
+  attachShadow() {
+    return this.shadow = Object.assign(new Element(), { contains: (one) => one === this.inside });
+  }
+  setAttribute() {}
+  getRootNode() {
+    return {};
+  }
+  getContext() {
+    return { fillRect() {}, getImageData: () => ({ data: [0, 0, 0, 0] }) };
+  }
+  querySelectorAll() {
+    return [];
+  }
+  remove() {
+    this.parentElement.children = this.parentElement.children.filter((child) => child !== this);
+    this.isConnected = false;
+  }
+}
+
+class Model {
+  constructor(traits) {
+    this.traits = { _views: 0, _asked: 0, _answered: 0, _by: "", token: null, key: null, ...traits };
+    this.heard = new Map();
+    this.saved = 0;
+  }
+  get(trait) {
+    return this.traits[trait];
+  }
+  set(trait, value) {
+    if (this.traits[trait] === value) return;
+    this.traits[trait] = value;
+    this.fire(`change:${trait}`);
+  }
+  fire(event) {
+    for (const act of this.heard.get(event) ?? []) act();
+  }
+  save_changes() {
+    this.saved++;
+    if (this.gone) throw new Error("Cannot send");
+  }
+  send() {}
+  on(event, act) {
+    this.heard.set(event, [...(this.heard.get(event) ?? []), act]);
+  }
+  off(event, act) {
+    this.heard.set(event, this.heard.get(event).filter((one) => one !== act));
+  }
+  get listeners() {
+    return [...this.heard.values()].flat().length;
+  }
+}
+
+// The parts of a browser that the adapter uses; what is observed and timed is in the lists.
+function browser() {
+  const observers = [];
+  const timers = new Map();
+  let started = 0;
+  class Observer {
+    constructor(act) {
+      this.act = act;
+      observers.push(this);
+    }
+    observe() {}
+    disconnect() {
+      observers.splice(observers.indexOf(this), 1);
+    }
+  }
+  const root = Object.assign(new Element(), { isConnected: true });
+  const stand_ins = {
+    document: {
+      createElement: () => new Element(),
+      documentElement: root,
+      body: root,
+      head: Object.assign(new Element(), { isConnected: true }),
+      querySelector: () => null,
+    },
+    DOMParser: class {
+      parseFromString() {
+        return { body: { childNodes: [] } };
+      }
+    },
+    MutationObserver: Observer,
+    ResizeObserver: Observer,
+    getComputedStyle: () => ({ backgroundColor: "" }),
+    matchMedia: () => ({ matches: false, addEventListener: () => {} }),
+    setTimeout: (act, after) => timers.set(++started, { act, after }) && started,
+    clearTimeout: (id) => timers.delete(id),
+  };
+  const before = Object.keys(stand_ins).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
+  for (const [name, value] of Object.entries(stand_ins)) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+  return {
+    observers,
+    head: stand_ins.document.head,
+    pass: (after) => [...timers.values()].filter((one) => one.after === after).forEach(({ act }) => act()),
+    leave: () =>
+      before.forEach(([name, was]) =>
+        was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name)
+      ),
+  };
+}
+
+function packed(header, weights = []) {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const bytes = new Uint8Array(4 + json.length + weights.length);
+  new DataView(bytes.buffer).setUint32(0, json.length, true);
+  bytes.set(json, 4);
+  bytes.set(weights, 4 + json.length);
+  return new DataView(bytes.buffer);
+}
+
+// A widget of a part on a page; `given` is what the component was given, in turn.
+function shown(part, traits = {}) {
+  const page = browser();
+  const given = [];
+  let ended = 0;
+  const model = new Model({ _data: packed({ names: ["layer", "head"], group: "g", still: "s" }, [7]), ...traits });
+  const el = new Element();
+  const component = (one) => {
+    given.push(one);
+    return () => ended++;
+  };
+  const end = widget(part, component, { html: "", css: "", look: {} }).render({ model, el });
+  const [host] = el.children;
+  const place = () => {
+    host.isConnected = true;
+    page.observers.forEach(({ act }) => act());
+  };
+  const note = host.shadow.children.at(-1);
+  return { ...page, model, el, end, given, host, note, place, ended: () => ended };
+}
+
+const turn = () => new Promise((done) => queueMicrotask(() => done(null)));
+
+Deno.test("a component is given its data once it is on the page, and again when they change together", async () => {
+  const { model, given, place, host, head, leave } = shown("grid", { layer: 1, head: 2 });
+  try {
+    deepEqual([given.length, host.hidden, model.get("_views")], [0, true, 1]);
+    place();
+    deepEqual([...given[0].data.weights], [7]);
+    deepEqual(given[0].data.selected, [1, 2]);
+    equal(host.hidden, false);
+    match(head.children[0].textContent, /^:is\(.*\.s\) \{ display: none; \}$/);
+    model.set("layer", 0);
+    model.set("head", 4);
+    await turn();
+    deepEqual(given.slice(1).map(({ data }) => data.selected), [[0, 4]]);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("a widget without data shows nothing, and then what comes", async () => {
+  const { model, given, place, host, leave } = shown("heatmap", { _data: new DataView(new ArrayBuffer(0)) });
+  try {
+    place();
+    deepEqual([given.length, host.hidden], [0, true]);
+    model.set("_data", packed({ group: "g", still: "s" }));
+    await turn();
+    deepEqual([given.length, host.hidden], [1, false]);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("what a component reports sets traits and asks for an answer", () => {
+  const { model, given, place, note, pass, leave } = shown("grid", { layer: 0, head: 0 });
+  try {
+    place();
+    given[0].setTriggerValue("head", [3, 5]);
+    deepEqual([model.get("layer"), model.get("head"), model.get("_asked")], [3, 5, 1]);
+    pass(5000);
+    equal(note.textContent, "The kernel does not answer. If it has stopped, run the cell again to choose other heads.");
+    equal(note.hidden, false);
+    model.set("_answered", 1);
+    equal(note.hidden, true);
+    given[0].setTriggerValue("unknown", 1);
+    equal(model.get("_asked"), 1);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("a kernel that was restarted is told of at once, and a click does no harm", () => {
+  const { model, given, place, note, leave } = shown("heatmap");
+  try {
+    place();
+    model.fire("comm_live_update");
+    deepEqual([note.hidden, note.textContent], [false, "The kernel has stopped: run the cell again."]);
+    model.set("_answered", model.get("_asked")); // it lives after all
+    equal(note.hidden, true);
+    model.gone = true;
+    given[0].setTriggerValue("head", [1, 1]);
+    model.fire("comm_live_update");
+    equal(note.hidden, false);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("what is pointed at in the picture is told after a moment, with the view it is in", () => {
+  const { model, host, place, pass, leave } = shown("heatmap");
+  try {
+    place();
+    const heard = [];
+    onPoint({}, () => "g", (where) => heard.push(where), new AbortController().signal);
+    host.inside = {};
+    point(host.inside, "g", { query: 1, key: 2 });
+    point(host.inside, "g", { query: 3, key: null });
+    equal(model.get("token"), null);
+    pass(80);
+    deepEqual([model.get("token"), model.get("key")], [3, null]);
+    equal(heard.length, 2); // what it told itself is not told again
+    model.set("_by", "");
+    deepEqual(heard.at(-1), { query: 3, key: null });
+    model.set("token", 5);
+    deepEqual(heard.at(-1), { query: 5, key: null });
+    model.set("token", null);
+    equal(heard.at(-1), null);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("a token that is kept stays told while others are pointed at", () => {
+  const { model, host, given, place, pass, leave } = shown("lines", { off: [] });
+  try {
+    place();
+    host.inside = {};
+    given[0].setStateValue("selected", { side: "key", index: 4 });
+    point(host.inside, "g", { query: 1, key: null });
+    pass(80);
+    deepEqual([model.get("token"), model.get("key")], [null, 4]);
+    given[0].setStateValue("selected", null);
+    deepEqual([model.get("token"), model.get("key")], [1, null]);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("nothing stays behind when a widget ends", () => {
+  const { model, el, end, head, place, observers, ended, leave } = shown("grid", { layer: 0, head: 0 });
+  try {
+    place();
+    end();
+    deepEqual([model.listeners, observers.length, el.children.length, head.children.length], [0, 0, 0, 0]);
+    deepEqual([model.get("_views"), ended()], [0, 1]);
+  } finally {
+    leave();
+  }
+});
+
+Deno.test("parts say what their traits are in the payload, and what a report changes", () => {
+  const get = (traits) => (name) => traits[name];
+  const { grid, words, cells, token_line } = PARTS;
+  deepEqual(grid.shows(get({ layer: 2, head: 0 }), { names: ["layer"] }), { selected: [0, 2] });
+  deepEqual(grid.tells.head([0, 2], { names: ["layer"] }), { layer: 2 });
+  deepEqual(words.tells.head(1, { maps: [[0, 0], [0, 1]] }), { layer: 0, head: 1 });
+  deepEqual(cells.shows(get({ picked: [[0, 1]], _clicks: 3 })), { picked: [[0, 1]], known: 3 });
+  deepEqual(cells.tells.picks({ cells: [[1, 1]], serial: 4 }), { picked: [[1, 1]], _clicks: 4 });
+  deepEqual(token_line.shows(get({}), { lines: 1, others: 2 }, false), {});
+  deepEqual(token_line.shows(get({}), { lines: 1, others: 2 }, true), { lines: 2, others: 1, dark: true });
+});
+
+Deno.test("the ground is the first that is painted behind an element, through shadow roots", () => {
+  const outer = { name: "outer", getRootNode: () => ({}) };
+  const shade = { name: "clear", getRootNode: () => ({ host: outer }) };
+  const element = { parentElement: shade };
+  const pixels = { outer: [17, 19, 26, 255], clear: [255, 255, 255, 90], light: [250, 250, 250, 255] };
+  const ways = { styleOf: ({ name }) => ({ backgroundColor: name }), pixel: (name) => pixels[name] };
+  equal(groundOf(element, ways), true);
+  outer.name = "light";
+  equal(groundOf(element, ways), false);
+  outer.name = "clear";
+  equal(groundOf(element, ways), null);
+});
+
+Deno.test("bytes become base64 however many they are", () => {
+  const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 251);
+  deepEqual(Uint8Array.from(atob(base64(bytes)), (sign) => sign.charCodeAt(0)), bytes);
+});
