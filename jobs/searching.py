@@ -7,10 +7,8 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Final
 
-import numpy as np
-
 from analysis.corpus.looks import Looks
-from analysis.corpus.pattern import Pattern
+from analysis.corpus.pattern import Pattern, may_match
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
 from jobs.job import Job, time_left
@@ -18,7 +16,6 @@ from model_zoo.engine_interface import EngineInterface
 from model_zoo.types import counted
 
 _AT_ONCE: Final = 256  # sentences a question
-_SEED: Final = 35
 
 
 class Searching(Job):
@@ -70,12 +67,11 @@ class Searching(Job):
 
     def steps(self) -> Generator[None, None, None]:
         model, query, key, layer, head, joined = self.asked
-        numbers = np.flatnonzero(query.sentences(self.corpus) & key.sentences(self.corpus))
-        numbers = np.random.default_rng(_SEED).permutation(numbers)
+        numbers = may_match(self.corpus, query, key)
         self.n_sentences = len(numbers)
         yield
         for start in range(0, len(numbers), _AT_ONCE):
-            sentences = self.corpus.some(numbers[start : start + _AT_ONCE].tolist())
+            sentences = self.corpus.some(numbers[start : start + _AT_ONCE])
             began = time.monotonic()
             with closing(self._engine.stream(Look(model, sentences, query, key, layer, head, joined))) as parts:
                 for part in parts:

@@ -26,6 +26,7 @@ PARTS: Final = "what can be computed in Python"
 _ENGINE: Final = "from model_zoo import Engine"
 _ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
 _ROOT: Final = Path(__file__).parents[1]
+_LONGEST: Final = 20_000  # bytes of a text that was pasted
 _NOTHING: Final = "Nothing is computed here yet."
 
 
@@ -121,10 +122,10 @@ def arguments(*values: Any, **named: Any) -> str:
 
 def file(name: str, data: bytes, *, uploaded: bool) -> tuple[str, tuple[str, ...]]:
     """The line that binds ``data`` to a visitor's file, and what it imports: one that was ``uploaded`` is read from
-    where the lines run; what was pasted stands in the line.
+    where the lines run, as is a long text; a shorter one that was pasted stands in the line.
     """
-    if uploaded:
-        line = f"data = Path({literal(name)}).read_bytes()  # the file that you uploaded"
+    if uploaded or len(data) > _LONGEST:
+        line = f"data = Path({literal(name)}).read_bytes()  # the file that you {'uploaded' if uploaded else 'pasted'}"
         return line, ("from pathlib import Path",)
     text = data.decode()
     line = f'data = """{text}""".encode()'

@@ -25,6 +25,8 @@ _NAMES: Final[Mapping[Kind, str]] = {
 _LONGEST: Final = 200  # characters
 _MARKS: Final = ("##", "Ġ", "▁")  # before a token of WordPiece, of byte-level BPE, of SentencePiece
 
+_SEED: Final = 35
+
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
@@ -95,6 +97,13 @@ class Pattern:
                 if not all(signs):
                     return np.ones(len(corpus), dtype=bool)
                 return np.array([any(sign in _plain(text) for sign in signs) for text in corpus.texts], bool)
+
+
+def may_match(corpus: Corpus, query: Pattern, key: Pattern) -> tuple[int, ...]:
+    """The numbers of the sentences that can hold both, in a random order: the first of them are a fair sample."""
+    numbers = np.flatnonzero(query.sentences(corpus) & key.sentences(corpus))
+    shuffled: list[int] = np.random.default_rng(_SEED).permutation(numbers).tolist()
+    return tuple(shuffled)
 
 
 def _form(kind: Kind, value: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.corpus.between_words import Strongest, between_words, edges_found, hide_trivial, strongest_pairs
+from analysis.corpus.every_head import shares_right
 from analysis.corpus.examples import Examples
 from analysis.corpus.moments import Moments
 from analysis.corpus.placing import word_of_token
@@ -140,6 +141,13 @@ class Survey(Shows):
         """The ends of the 95% intervals over sentences, (heads,) each."""
         column = NAMES.index(name)
         return self.moments.column(column).intervals(shares=name not in NUMBERS)
+
+    def right(self, relation: Relation) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
+        """How often each head finds the partner of a relation in the half of the sentences that judges, and the ends of
+        the 95% intervals, (heads,) each.
+        """
+        cases = self.cases.of_relation(relation)
+        return shares_right(cases.where(cases.judged))
 
     def defined(self) -> tuple[str, ...]:
         """The names of the measures that any head has."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+import numpy as np
 import streamlit as st
 
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.examples import STEPS
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import ALL, Found
@@ -21,8 +21,8 @@ from pages.corpus.in_words import beside, evidence
 from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
 from pages.corpus.relations import SHOW
-from pages.corpus.scene import Scene, written
-from ui import Field, View, as_text, caption, example_sentences, figures, notes, one_of, save, widgets
+from pages.corpus.scene import Scene, relation_in_python, written
+from ui import Field, View, as_python, as_text, caption, example_sentences, figures, notes, one_of, save, widgets
 from viz.head_measure import HeadMeasure
 from viz.measure_dots import measure_dots
 from viz.predictions import percent
@@ -105,17 +105,26 @@ def _share(measure: HeadMeasure, place: int) -> str:
 
 def _numbers(scene: Scene, numbers: Numbers) -> None:
     """Measures and relations of the head among all heads."""
-    measures = [numbers.measures[name] for name in _MEASURES if name in numbers.measures]
+    names = [name for name in _MEASURES if name in numbers.measures]
+    measures = [numbers.measures[name] for name in names]
     survey = scene.found.survey
     found = sorted(
         (one for one in scene.found.findings.found if one.relation != ALL),
         key=lambda one: -float(one.judged[scene.place]),
     )[:_RELATIONS]
-    for one in found:
-        cases = survey.cases.of_relation(one.relation)
-        measures.append(
-            HeadMeasure(short(one.relation), *shares_right(cases.where(cases.judged)), "share of held-out words")
-        )
+    unit = "share of held-out words"
+    measures += [HeadMeasure(short(one.relation), *survey.right(one.relation), unit) for one in found]
+    lines, imports = scene.survey_in_python(names)
+    relations = ", ".join(relation_in_python(one.relation) for one in found)
+    as_python.put(
+        f"{lines}"
+        f"place = found.place({scene.layer}, {scene.head})\n"
+        f"shares = [found.measure(name)[place] for name in {as_python.literal(names)}]\n"
+        f"shares += [found.right(relation)[0][place] for relation in [{relations}]]\n"
+        "numbers = np.array(shares)",
+        lambda: np.array([one.values[scene.place] for one in measures]),
+        imports=("import numpy as np", *imports, *["from analysis.corpus.relations import Relation"] * bool(found)),
+    )
     figures.show(
         partial(measure_dots, survey.every_head(), measures, scene.place),
         "measures of a head",

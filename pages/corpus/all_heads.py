@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from analysis.corpus.survey import Survey
@@ -12,7 +13,7 @@ from analysis.head_measures import special_names
 from pages.corpus.heads import open_head
 from pages.corpus.measures import Numbers, Sought
 from pages.corpus.scene import Scene
-from ui import Field, View, as_text, caption, figures, note, notes, pattern, save, widgets
+from ui import Field, View, as_python, as_text, caption, figures, note, notes, pattern, save, widgets
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
 from web.engine import engine
@@ -35,11 +36,18 @@ def draw(scene: Scene) -> None:
         find = _chosen(
             "Find a head that …", FIND, {"": "(choose)"} | {name: one.says for name, one in asked.items()}, 330
         )
-        across, up = (
-            numbers.of(_chosen(label, field, numbers.titles, 230)) for label, field in (("Across", ACROSS), ("Up", UP))
-        )
+        names = [_chosen(label, field, numbers.titles, 230) for label, field in (("Across", ACROSS), ("Up", UP))]
         with widgets.popover("Colour", ":material/palette:"):
-            colour = numbers.of(_chosen("Colour", COLOUR, numbers.titles, 230))
+            names.append(_chosen("Colour", COLOUR, numbers.titles, 230))
+    across, up, colour = map(numbers.of, names)
+    lines, imports = scene.survey_in_python(names)
+    as_python.put(
+        f"{lines}"
+        "heads = found.every_head()\n"
+        f"numbers = np.array([{', '.join(map(numbers.in_python, names))}])  # across, up, colour; a column a head",
+        lambda: np.array([across.values, up.values, colour.values]),
+        imports=("import numpy as np", *imports, *numbers.imports(names)),
+    )
     sought = asked.get(find)
     best = sought.best() if sought else []
     if sought:

@@ -36,6 +36,7 @@ from pages.corpus.scene import Scene
 from ui import (
     Field,
     View,
+    as_python,
     as_text,
     ask_for,
     caption,
@@ -135,11 +136,11 @@ def _pronouns(scene: Scene) -> None:
             st.rerun()
         _before(pairs, scene)
         return
-    _of_job(scene, job, by)
+    _of_job(scene, job, by, file)
     work.watch(job, stop=False)
 
 
-def _of_job(scene: Scene, job: Referring, by: By) -> None:
+def _of_job(scene: Scene, job: Referring, by: By, file: File | None) -> None:
     """What is known so far; before anything is, what is compared."""
     pairs, referred = job.pairs, job.trained
     if referred is None:
@@ -165,7 +166,7 @@ def _of_job(scene: Scene, job: Referring, by: By) -> None:
         else:
             _before(pairs, scene)
         return
-    _results(scene, job, referred, judged)
+    _results(scene, job, referred, judged, file)
 
 
 def _is_bundled(model: str) -> bool:
@@ -192,8 +193,10 @@ def _before(pairs: Pairs, scene: Scene) -> None:
     caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
 
 
-def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -> None:
+def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged, file: File | None) -> None:
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
+    if len(referred.numbers) + len(referred.left_out) == len(pairs.corpus):
+        _pronouns_in_python(scene, judged, file)
     with st.container(key="answer pronouns"):
         st.markdown(_first(pairs, referred, judged))
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
@@ -212,6 +215,25 @@ def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged) -
         f"95%, by bootstrap over sentences.{missing}"
     )
     _sentences(scene, pairs, referred, judged, chosen)
+
+
+def _pronouns_in_python(scene: Scene, judged: Judged, file: File | None) -> None:
+    imports = ["import numpy as np", "from evidence.questions.refer import Refer"]
+    read = "pairs = built_in()"
+    if file is not None:
+        read, more = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
+        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data)"
+        imports += more
+    by = as_python.arguments(None if judged.by == BY.default else judged.by)
+    made = "built_in" if file is None else "read_pairs"
+    as_python.put(
+        f"{read}\n"
+        f"found = engine.ask(Refer({as_python.literal(scene.model)}, tuple(pairs.corpus)))\n"
+        f"judged = judge({', '.join(filter(None, ('pairs, found', by)))})\n"
+        "numbers = np.array([(share.share, share.low, share.high) for share in judged.shares])  # a row a head",
+        lambda: np.array([(share.share, share.low, share.high) for share in judged.shares]),
+        imports=(*imports, f"from analysis.corpus.coreference import {made}, judge"),
+    )
 
 
 def _place(referred: Referred, place: int) -> tuple[int, int]:
@@ -388,6 +410,13 @@ def _rare_words(scene: Scene) -> None:
         ask_for("No sentence has a word that is rarer than its others. Bring longer or more varied sentences.")
         return
     measures = {name: HeadMeasure(_RARE[name], survey.measure(name), *survey.interval(name)) for name in known}
+    lines, imports = scene.survey_in_python(known)
+    as_python.put(
+        f"{lines}numbers = np.array([found.measure(name) for name in {as_python.literal(known)}])  # a column a head",
+        lambda: np.array([measure.values for measure in measures.values()]),
+        imports=("import numpy as np", *imports),
+        part="Who looks at rare words?",
+    )
     share = "rare_listed" if "rare_listed" in measures else "rare"
     measure = measures[share]
     best = int(np.nanargmax(measure.values))

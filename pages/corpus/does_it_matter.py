@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final, Literal
 
@@ -25,8 +25,8 @@ from pages.corpus.heads import open_head
 from pages.corpus.scene import Scene, written
 from pages.corpus.switching_off import NOUNS, SCORES, SHARES, SHORT, Tried
 from training.finetuning.data import Data, Labelled
-from training.finetuning.sets import acceptability
-from ui import Field, View, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
+from training.finetuning.sets import SETS, acceptability
+from ui import Field, View, as_python, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
 from ui.lit_words import choose
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
@@ -70,6 +70,7 @@ def draw(scene: Scene) -> None:
         job = switching_off.first_look(scene, tried)
     if job is not None:
         switching_off.evidence(job, tried)
+        switching_off.put_python(scene, job, tried)
     _which(scene, tried)
     if job is not None:
         switching_off.losing(scene, job)
@@ -116,7 +117,9 @@ def _pairs() -> Tried | None:
             for pair in acceptability.pairs(split)
             if kind in (_ALL, pair.phenomenon)
         ]
-        return Tried(f"built in {kind}", "pairs", lambda: of_pairs(chosen, f"built in {kind}", templates=True))
+        name = f"built in {kind}"
+        lines = _built_in_pairs_in_python(kind)
+        return Tried(name, "pairs", lambda: of_pairs(chosen, name, templates=True), in_python=lines)
     uploaded = uploads.several(
         "Pairs, as CSV with the columns good and bad, or as BLiMP has them", _FILES, st.container()
     )
@@ -127,7 +130,33 @@ def _pairs() -> Tried | None:
     for note in pairs.notes:
         say_cut(note)
     name = f"own {hash(pairs.rows)}"
-    return Tried(name, "pairs", lambda: of_pairs(pairs.rows, name))
+    lines = _pairs_in_python([file.name for file in uploaded])
+    return Tried(name, "pairs", lambda: of_pairs(pairs.rows, name), in_python=lines)
+
+
+def _built_in_pairs_in_python(kind: str) -> tuple[str, tuple[str, ...]]:
+    """Lines that bind ``material`` to built-in pairs of a kind, and what they import."""
+    only = "" if kind == _ALL else f" if pair.phenomenon == {as_python.literal(kind)}"
+    return (
+        'splits = [acceptability.pairs(split) for split in ("train", "dev", "test")]\n'
+        f"pairs = [pair for split in splits for pair in split{only}]\n"
+        f"material = of_pairs(pairs, {as_python.literal(kind)}, templates=True)\n",
+        ("from evidence.material import of_pairs", "from training.finetuning.sets import acceptability"),
+    )
+
+
+def _pairs_in_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
+    """Lines that bind ``material`` to pairs of these files, and what they import."""
+    return (
+        f"files = [Path(name) for name in {as_python.literal(names)}]  # those that you uploaded\n"
+        f"pairs = read([(file.read_bytes(), file.name) for file in files], {_MOST_PAIRS}).rows\n"
+        'material = of_pairs(pairs, "your own")\n',
+        (
+            "from pathlib import Path",
+            "from analysis.minimal_pairs import read",
+            "from evidence.material import of_pairs",
+        ),
+    )
 
 
 def _data(scene: Scene) -> Data | None:
@@ -150,7 +179,23 @@ def _labels(scene: Scene, data: Data | None) -> Tried | None:
         ]
 
     name = f"tuned {scene.model}"
-    return Tried(name, "labels", lambda: of_labels(labelled(data.dev), labelled(data.test), name))
+    made = _labels_in_python(data.name) if data.name in SETS else ("", ())
+    return Tried(name, "labels", lambda: of_labels(labelled(data.dev), labelled(data.test), name), in_python=made)
+
+
+def _labels_in_python(name: str) -> tuple[str, tuple[str, ...]]:
+    """Lines that bind ``material`` to the texts of a built-in set, and what they import."""
+    each = "[(LabelledText(one.text, one.pair, one.label), one.cluster) for one in items]"
+    return (
+        f"data = SETS[{as_python.literal(name)}].build()\n"
+        f"dev, test = ({each} for items in (data.dev, data.test))\n"
+        f"material = of_labels(dev, test, {as_python.literal(name)})\n",
+        (
+            "from evidence.items import LabelledText",
+            "from evidence.material import of_labels",
+            "from training.finetuning.sets import SETS",
+        ),
+    )
 
 
 def _which(scene: Scene, tried: Tried) -> None:
@@ -218,6 +263,14 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
         lambda point: open_head(int(point[0]), int(point[1])),
     )
     caption(_foretold(foretold, tried, importance=importance))
+    if not job.running and as_python.begun():
+        as_python.put(
+            "every = zip(job.foretold.importance, job.foretold.estimate, job.foretold.change)\n"
+            "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
+            lambda: np.array([[mean.value for mean in head] for head in _every(foretold)]),
+            imports=("import numpy as np",),
+            part="Every head: the size of its gradient, the change that foretells, and the change that happens",
+        )
     frame = pd.DataFrame(
         {
             "layer": [effect.heads[0][0] + 1 for effect in job.layers],
@@ -232,6 +285,10 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
         caption(f"All heads of a layer off together: mean change of {SCORES[tried.kind]}.")
     save.table("Whole layers", lambda: frame, "layers-off")
     save.table("Every head", lambda: _table(heads, foretold), "every-head-off")
+
+
+def _every(foretold: Foretold) -> Iterable[tuple[Mean, ...]]:
+    return zip(foretold.importance, foretold.estimate, foretold.change, strict=True)
 
 
 def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
@@ -325,6 +382,18 @@ def _curves(job: Pruning, tried: Tried) -> None:
     elif job.stopping and not job.running:
         said += " The search was stopped before its end."
     caption(said)
+    named = next((curve for curve in curves if curve.name == "by importance"), None)
+    if named is not None and not job.running and as_python.begun():
+        as_python.put(
+            f"job = Pruning(engine, {as_python.literal(job.model)}, material, {job.shape})\n"
+            "for _ in job.steps():  # the greedy search takes up to two minutes\n"
+            "    pass\n"
+            f"curves = {{curve.name: curve for curve in job.curves(right={right})}}\n"
+            'numbers = np.array([mean.value for mean in curves["by importance"].scores])',
+            lambda: np.array([mean.value for mean in named.scores]),
+            imports=("import numpy as np", "from jobs.pruning import Pruning"),
+            part="How many heads can go?",
+        )
     save.table("Pruning curves", lambda: _curve_table(curves, right=right), "pruning")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Found
 from model_zoo.types import counted
@@ -29,8 +28,7 @@ def evidence(scene: Scene, found: Found, place: int) -> str:
     if place == found.head:
         share, low, high = found.accuracy.share, found.accuracy.low, found.accuracy.high
     else:
-        cases = survey.cases.of_relation(found.relation)
-        share, low, high = (float(each[place]) for each in shares_right(cases.where(cases.judged)))
+        share, low, high = (float(each[place]) for each in survey.right(found.relation))
     start, end = ends(found.relation)
     where = "the head of its phrase is" if found.relation == ALL else f"the {end} is"
     looks = "a word" if found.relation == ALL else f"its {start}" if start != end else "the other"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.relation_names import looks, short
 from analysis.corpus.results import Results
 from analysis.corpus.survey import BY_VALUE
 from analysis.heads import RULES
 from model_zoo.types import DoubleArray, counted
-from pages.corpus.scene import written
+from pages.corpus.scene import relation_in_python, written
 from viz.head_measure import SHARE, HeadMeasure
 
 _KEYS: Final = {
@@ -107,8 +106,17 @@ class Numbers:
         if name in self.measures:
             return self.measures[name]
         relation = self._found[name].relation
-        cases = self._survey.cases.of_relation(relation)
-        return HeadMeasure(short(relation), *shares_right(cases.where(cases.judged)), _RIGHT)
+        return HeadMeasure(short(relation), *self._survey.right(relation), _RIGHT)
+
+    def in_python(self, name: str) -> str:
+        """A number of every head in a survey, ``found``, as an expression."""
+        if name in self.measures:
+            return f'found.measure("{name}")'
+        return f"found.right({relation_in_python(self._found[name].relation)})[0]"
+
+    def imports(self, names: Iterable[str]) -> list[str]:
+        """What the expressions of these need."""
+        return ["from analysis.corpus.relations import Relation"] * any(name in self._found for name in names)
 
     def sought(self) -> dict[str, Sought]:
         """All that a finder can look for, by its name in links: what the rules of kinds of heads test, the model's

@@ -22,6 +22,7 @@ from pages.corpus.scene import Scene
 from ui import (
     SWITCH,
     Field,
+    as_python,
     as_text,
     ask_for,
     caption,
@@ -188,7 +189,34 @@ def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: N
     _sentences(scene, layer, sentences, found.tokens)
     looked_at = _looked_at(scene, sentences, found.tokens) if scene.info.n_heads else None
     _histograms(scene, sentences, found.tokens, looked_at)
+    if index.n_sentences == len(scene.corpus):
+        _put_python(scene, clicked, layer, found)
     save.table("Nearest words", lambda: _table(scene, sentences, found.tokens, looked_at), "nearest-words")
+
+
+def _put_python(scene: Scene, clicked: _Clicked, layer: int, found: Nearest) -> None:
+    lines, imports = scene.source.in_python()
+    model, text = as_python.literal(scene.model), as_python.literal(clicked.text)
+    once = ", each_once=True" if ONCE.value else ""
+    as_python.put(
+        f"{lines}"
+        f"text, token, layer = {text}, {clicked.token}, {layer}\n"
+        f"hidden = engine.encoded_states({model}, text, layers=[layer])\n"
+        'index = Index(Path("vectors.f16"), hidden.states.shape[-1])  # a file of this name, of 2 bytes a number\n'
+        f"for number, other in engine.iter_hidden_states({model}, corpus.texts, layers=[layer]):\n"
+        "    index.add(corpus.sentence(number), other.encoding, other.states[0])\n"
+        "itself = [(number, token) for number, other in enumerate(corpus.texts) if other == text]\n"
+        f"word = {as_python.literal(clicked.written)}\n"
+        f"near = index.nearest(hidden.states[0, token], {HOW_MANY.value}, without=itself, word=word{once})\n"
+        "numbers = np.array([one.cosine for one in near.tokens])",
+        lambda: np.array([one.cosine for one in found.tokens]),
+        imports=(
+            "from pathlib import Path",
+            "import numpy as np",
+            "from analysis.corpus.nearest import Index",
+            *imports,
+        ),
+    )
 
 
 def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.corpus.every_head import shares_right
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, Found
 from pages.corpus import looking, published
@@ -17,7 +16,20 @@ from pages.corpus.fields import RELATION
 from pages.corpus.heads import open_head
 from pages.corpus.in_words import OFFSET, beside, compared, evidence
 from pages.corpus.scene import Scene, written
-from ui import Field, View, ask_for, caption, enumerated, example_sentences, figures, notes, one_of, save, widgets
+from ui import (
+    Field,
+    View,
+    as_python,
+    ask_for,
+    caption,
+    enumerated,
+    example_sentences,
+    figures,
+    notes,
+    one_of,
+    save,
+    widgets,
+)
 from ui.lit_words import choose
 from viz import relation_dots
 from viz.predictions import percent
@@ -105,6 +117,15 @@ def _best(scene: Scene) -> None:
         RELATION.value = written(found[at].relation)
         choose(layer, head)
 
+    lines, imports = scene.survey_in_python()
+    as_python.put(
+        f"{lines}"
+        "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
+        "best = findings(found.cases).found\n"
+        "numbers = np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in best])",
+        lambda: np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in found]),
+        imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
+    )
     figures.show(
         partial(relation_dots.relation_dots, rows, what="share of held-out words"),
         "relations best",
@@ -120,9 +141,7 @@ def _best(scene: Scene) -> None:
 def _all(scene: Scene, chosen: Found) -> None:
     """Every head by every relation; a click chooses both."""
     survey, found = scene.found.survey, scene.found.findings.found
-    judged = [survey.cases.of_relation(one.relation) for one in found]
-    shares = [shares_right(cases.where(cases.judged)) for cases in judged]
-    values, lows, highs = (np.array(each) for each in zip(*shares, strict=True))
+    values, lows, highs = map(np.array, zip(*(survey.right(one.relation) for one in found), strict=True))
     beside: dict[str, list[float]] = {"best head": [one.accuracy.share for one in found]}
     for one in found:
         for name, share in compared(scene, one).items():
@@ -133,6 +152,13 @@ def _all(scene: Scene, chosen: Found) -> None:
         RELATION.value = written(found[at].relation)
         choose(layer, head)
 
+    lines, imports = scene.survey_in_python()
+    as_python.put(
+        f"{lines}"
+        "numbers = np.array([one.judged for one in findings(found.cases).found])  # a row a relation, a column a head",
+        lambda: values,
+        imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
+    )
     with st.container(key="wide relations"):
         figures.show(
             partial(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from analysis.corpus.relations import Found, Relation
@@ -11,7 +12,7 @@ from model_zoo.types import ModelInfo, ModelSpec, counted
 from pages.corpus import running, source
 from pages.corpus.fields import RELATION
 from pages.corpus.source import Source
-from ui import HEAD, LAYER, Need, View, notes, widgets
+from ui import HEAD, LAYER, Need, View, as_python, notes, widgets
 from web.engine import engine
 
 
@@ -59,6 +60,14 @@ class Scene:
         chosen = next((one for one in findings.found if one.relation == (deprel, direction)), None)
         return chosen or (findings.found[0] if findings.found else None)
 
+    def survey_in_python(self, names: Collection[str] = ()) -> tuple[str, list[str]]:
+        """Lines that bind ``found`` to a survey of all heads, with the rarest words noted where measures of these
+        ``names`` need them; and what they import.
+        """
+        lines, imports = self.source.in_python(rare=any("rare" in name for name in names))
+        asked = f"*_, found = survey(engine, {as_python.literal(self.model)}, corpus)\n"
+        return f"{lines}{asked}", [*imports, "from evidence.asking import survey"]
+
     def lacks(self, need: Need) -> str | None:
         if need == "attention":
             return None if self.info.n_heads else f"{self.model} has no attention to measure. Choose another model."
@@ -74,6 +83,10 @@ class Scene:
 def written(relation: Relation) -> str:
     """A relation as the field holds it."""
     return ".".join(relation)
+
+
+def relation_in_python(relation: Relation) -> str:
+    return f"Relation({as_python.arguments(*relation)})"
 
 
 def make(_view: View[Scene]) -> Scene:

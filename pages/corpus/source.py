@@ -15,7 +15,7 @@ from analysis.probing.template_trees import template_conllu
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
-from ui import as_text, caption, save, widgets
+from ui import as_python, as_text, caption, save, widgets
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File
@@ -40,13 +40,23 @@ _ABOUT_LIST: Final = (
 @dataclass(frozen=True, slots=True)
 class Source:
     """``fingerprint`` tells this corpus from any other; ``own`` says that a file or pasted text of the visitor's is in
-    it. ``n_whole`` sentences were there to draw from.
+    it. ``n_whole`` sentences were there to draw from. ``lines`` of Python bind ``corpus`` to it, ``rare`` note its
+    rarest words, and ``imports`` are theirs.
     """
 
     corpus: Corpus = field(repr=False)
     fingerprint: str
     own: bool
     n_whole: int
+    lines: str = field(default="", repr=False)
+    rare: str = field(default="", repr=False)
+    imports: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), repr=False)
+
+    def in_python(self, *, rare: bool = False) -> tuple[str, list[str]]:
+        """The lines, with those for the rarest words if they are needed, and what they import."""
+        if not rare:
+            return self.lines, [*self.imports[0]]
+        return f"{self.lines}{self.rare}", [line for each in self.imports for line in each]
 
 
 def draw() -> Source:
@@ -127,7 +137,41 @@ def _read(fingerprint: str, files: Sequence[File], n: int, seed: int, frequencie
     if corpus is whole and not files:
         corpus = whole.only(range(len(whole)))  # the rarest words are noted in it
     corpus.find_rare(listed)
-    return Source(corpus, fingerprint, bool(files) or listed is not None, len(whole))
+    lines, imports = _read_in_python(files, n if n < len(whole) else None, seed)
+    rare, more = _rare_in_python(frequencies)
+    return Source(
+        corpus, fingerprint, bool(files) or listed is not None, len(whole), lines, rare, (tuple(imports), tuple(more))
+    )
+
+
+def _read_in_python(files: Sequence[File], n: int | None, seed: int) -> tuple[str, list[str]]:
+    """Lines that bind ``corpus``, to ``n`` of its sentences where there are more, and what they import."""
+    imports = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
+    lines = "corpus = built_in()\n"
+    if len(files) == 1:
+        read, more = as_python.file(files[0].name, files[0].data, uploaded=_OWN.uploaded())
+        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)])\n"
+        imports += more
+    elif files:
+        names = as_python.literal([file.name for file in files])
+        lines = (
+            f"files = [Path(name) for name in {names}]  # those that you uploaded\n"
+            "corpus = read_corpus([(one.name, one.read_bytes()) for one in files])\n"
+        )
+        imports.append("from pathlib import Path")
+    if n is not None:
+        lines += f"corpus = sampled(corpus, {as_python.arguments(n, seed=seed)})\n"
+        imports.append("from analysis.corpus.reading import sampled")
+    return lines, imports
+
+
+def _rare_in_python(frequencies: File | None) -> tuple[str, list[str]]:
+    """Lines that note the rarest words of ``corpus``, and what they import."""
+    if frequencies is None:
+        return "corpus.find_rare()\n", []
+    read, imports = as_python.file(frequencies.name, frequencies.data, uploaded=_LIST.uploaded())
+    asked = f"corpus.find_rare(read_frequencies({as_python.literal(frequencies.name)}, data))\n"
+    return f"{read}\n{asked}", [*imports, "from analysis.corpus.reading import read_frequencies"]
 
 
 def _describe(source: Source) -> None:

@@ -22,8 +22,8 @@ from jobs.mattering import Mattering
 from jobs.switching import Answers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, signed, with_interval
-from pages.corpus.scene import Scene, written
-from ui import as_text, caption, example_sentences, figures, save, work
+from pages.corpus.scene import Scene, relation_in_python, written
+from ui import as_python, as_text, caption, example_sentences, figures, save, work
 from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
 from viz.switched_off import switched_off
@@ -61,13 +61,15 @@ _FIRST: Final = 4  # of which so many at once
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
-    that is hidden, for the screen ("the verb"), "" where none is chosen.
+    that is hidden, for the screen ("the verb"), "" where none is chosen. Lines of Python bind ``material`` to it, and
+    import something; "" where they cannot.
     """
 
     name: str
     kind: Kind
     make: Callable[[], Material]
     hidden: str = ""
+    in_python: tuple[str, tuple[str, ...]] = ("", ())
 
 
 def words_of(scene: Scene, relation: Relation) -> Tried:
@@ -79,7 +81,14 @@ def words_of(scene: Scene, relation: Relation) -> Tried:
         cases = scene.found.survey.cases.of_relation(relation)
         return of_words(scene.corpus, cases.sentence, cases.query, name)
 
-    return Tried(name, "words", make, hidden)
+    lines, imports = scene.survey_in_python()
+    asked = (
+        f"{lines}"
+        f"cases = found.cases.of_relation({relation_in_python(relation)})\n"
+        f'material = of_words(corpus, cases.sentence, cases.query, "{written(relation)}")\n'
+    )
+    needed = "from analysis.corpus.relations import Relation", "from evidence.material import of_words"
+    return Tried(name, "words", make, hidden, (asked, (*imports, *needed)))
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -94,6 +103,7 @@ def panel(scene: Scene, relation: Relation) -> None:
     job = found(scene, tried)
     if job is not None:
         evidence(job, tried)
+        put_python(scene, job, tried, f"With layer {scene.layer + 1}, head {scene.head + 1} off")
 
 
 def button(scene: Scene, tried: Tried, *, every: bool, primary: bool) -> None:
@@ -173,6 +183,28 @@ def evidence(job: Mattering, tried: Tried) -> None:
     )
     caption(basis(job, matters))
     save.table("Heads that were switched off", lambda: table(matters), "switched-off")
+
+
+def put_python(scene: Scene, job: Mattering, tried: Tried, part: str = "") -> None:
+    """The change by each set of heads, as Python, once the job is over."""
+    matters, (material, imports) = job.matters, tried.in_python
+    if job.running or job.stopping or matters is None or not material:
+        return
+    sample = f".sample({_FEW})" if len(job.material) == _FEW < job.material.n_all else ""
+    effects = matters.head, *matters.others, matters.layer
+    every = "" if job.foretold is not None else ", every=False"
+    given = f"{as_python.literal(scene.model)}, material{sample}, {job.head}, {job.shape}{every}"
+    as_python.put(
+        f"{material}"
+        f"job = Mattering(engine, {given})  # layer {job.head[0] + 1}, head {job.head[1] + 1} on the page\n"
+        "for _ in job.steps():\n"
+        "    pass\n"
+        "effects = [job.matters.head, *job.matters.others, job.matters.layer]  # what is off is in their heads\n"
+        "numbers = np.array([(one.change.value, one.change.low, one.change.high) for one in effects])  # in nats",
+        lambda: np.array([(one.change.value, one.change.low, one.change.high) for one in effects]),
+        imports=("import numpy as np", "from jobs.mattering import Mattering", *imports),
+        part=part,
+    )
 
 
 def sentence(matters: Matters, tried: Tried) -> str:

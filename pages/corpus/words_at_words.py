@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.corpus.looks import Hits, Looks
-from analysis.corpus.pattern import Kind, Pattern
+from analysis.corpus.pattern import Kind, Pattern, may_match
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
 from jobs.searching import Searching
@@ -23,6 +23,7 @@ from ui import (
     LAYER,
     SWITCH,
     Field,
+    as_python,
     as_text,
     ask_for,
     caption,
@@ -54,7 +55,6 @@ JOINED: Field[bool] = Field("joined", True, SWITCH, of=_PAGE)
 FIELDS = (FROM_KIND, FROM, TO_KIND, TO, SCOPE, JOINED)
 
 _AT_ONCE: Final = 60  # sentences, which take a second or two
-_SEED: Final = 35
 _BARS: Final = 10
 _SHOWN: Final = 50
 _STARTS: Final[dict[Kind, str]] = {"word": "the", "piece": "##s", "upos": "NOUN", "deprel": "nsubj"}
@@ -92,7 +92,7 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     with controls, widgets.popover(_of_heads_chosen(scene), ":material/tune:", "heads searched"):
         layer, head = _heads(scene)
         joined = _joined(query, key)
-    asked = _Asked(query, key, layer, head, joined, _may_match(scene.corpus, query, key))
+    asked = _Asked(query, key, layer, head, joined, may_match(scene.corpus, query, key))
     with st.container(key="answer search"):
         _answer(scene, asked)
 
@@ -185,13 +185,6 @@ def _joined(query: Pattern, key: Pattern) -> bool:
     )
 
 
-def _may_match(corpus: Corpus, query: Pattern, key: Pattern) -> tuple[int, ...]:
-    """The numbers of the sentences that can hold both, in a random order."""
-    numbers = np.flatnonzero(query.sentences(corpus) & key.sentences(corpus))
-    shuffled: list[int] = np.random.default_rng(_SEED).permutation(numbers).tolist()
-    return tuple(shuffled)
-
-
 def _job(scene: Scene, asked: _Asked) -> Searching | None:
     """This visitor's search for the same in the same sentences, at work or over."""
     job = desk().current(Searching)
@@ -239,8 +232,30 @@ def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
         right = st.container()
     with right:
         _sentences(scene, looks, hits)
+    _put_python(scene, asked, looks)
     save.table("Heads", lambda: _of_heads(looks), "search-heads")
     save.table("Pairs of words", lambda: _of_pairs(scene, looks), "search-pairs")
+
+
+def _put_python(scene: Scene, asked: _Asked, looks: Looks) -> None:
+    lines, imports = scene.source.in_python()
+    query, key = (f"Pattern({as_python.arguments(one.kind, one.values)})" for one in (asked.query, asked.key))
+    some = f"[:{looks.n_sentences}]" if looks.n_sentences < len(asked.numbers) else ""
+    more = as_python.arguments(layer=asked.layer, head=asked.head, joined=asked.joined or None)
+    given = ", ".join(filter(None, (as_python.literal(scene.model), "sentences, query, key", more)))
+    as_python.put(
+        f"{lines}"
+        f"query, key = {query}, {key}\n"
+        f"sentences = corpus.some(may_match(corpus, query, key){some})\n"
+        f"looks = engine.ask(Look({given}))\n"
+        "numbers = looks.mean  # of each head: its layer is in looks.layer, its number in looks.head",
+        lambda: looks.mean,
+        imports=(
+            *imports,
+            "from analysis.corpus.pattern import Pattern, may_match",
+            "from evidence.questions.look import Look",
+        ),
+    )
 
 
 def _said(asked: _Asked, looks: Looks, best: int) -> str:

@@ -8,10 +8,18 @@ from typing import Any
 
 import layers_page
 import pytest
+from gated import PATIENCE
 from on_screen import button
 from run_lines import compiled, compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
+from analysis.probing.template_trees import template_conllu
+from evidence import material
+from jobs import Desk, Job, mattering, pruning
+from jobs.indexing import Indexing
+from jobs.mattering import Mattering
+from jobs.referring import Referring
+from jobs.surveying import Surveying
 from model_zoo import Engine
 from pages import PAGES
 from ui import as_python, attended_text
@@ -20,11 +28,11 @@ from ui.page import Page, View
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Views that give no lines yet: all of these pages.
-PENDING = {"train", "corpus"}
+PENDING = {"train"}
 
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
 # where a smaller job was done, below.
-LONG = {"layers": {"movement"}}
+LONG = {"layers": {"movement"}, "corpus": {"search"}}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
 SMALL = "embedded/tinybert,embedded/modernbert"
@@ -90,6 +98,9 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
         },
     ),
     ("cause", {"view": "sum", "text": "He put the key in the [MASK].", "difference": "0"}),
+    ("corpus", {"view": "search", "model": "embedded/tinybert", "heads": "layer", "layer": "2"}),
+    ("corpus", {"view": "search", "from": "NOUN,PRON", "joined": "0", "heads": "head", "sentences": "100"}),
+    ("corpus", {"view": "search", "from_is": "word", "from": "the, a", "to_is": "piece", "to": ".", "layer": "2"}),
     ("layers", {"view": "movement", "text": NASTY, "measure": "relative", "model": "embedded/modernbert"}),
     ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
     ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),
@@ -142,6 +153,24 @@ def test_lines_hold_what_was_chosen(
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
 
 
+Began = Callable[[AppTest], AppTest]
+
+
+def done(kind: type[Job], label: str = "") -> Began:
+    """Press the button that begins with a label, if any, wait for the job, look again."""
+
+    def begin(app: AppTest) -> AppTest:
+        if label:
+            button(app, label).click().run()
+        desk: Desk = app.session_state["desk"]
+        job = desk.current(kind)
+        assert job is not None
+        assert job.wait(PATIENCE)
+        return app.run()
+
+    return begin
+
+
 SMALL_STUDY = {"model": "embedded/tinybert", "sentences": "40", "seed": "3"}
 
 # Small jobs: the page and its address, what is pasted, the button, and views that show what comes of it.
@@ -154,20 +183,38 @@ JOBS = [
         layers_page.conllu(40), layers_page.run, ("trees",), id="trees"),
     pytest.param("layers", {**SMALL_STUDY, "tasks": "", "format": "conllu", "pieces": "first"},
         layers_page.conllu(40), layers_page.run, ("curve",), id="parts of speech"),
+    pytest.param("corpus", {**SMALL_STUDY, "sentences": "120", "across": "rare", "up": "obj.up", "layer": "2"}, "",
+        done(Surveying, "Measure"), ("all", "head", "relations", "coreference"), id="a corpus"),
+    pytest.param("corpus", {**SMALL_STUDY, "show": "all", "frequencies": "a,3\nthe,1"}, template_conllu(100),
+        done(Surveying, "Measure"), ("relations", "all"), id="a treebank"),
+    pytest.param("corpus", {**SMALL_STUDY, "sentences": "120", "view": "matters"}, "",
+        done(Surveying, "Measure"), ("matters",), id="a first look"),
+    pytest.param("corpus", {**SMALL_STUDY, "tried_on": "pairs", "pairs": "agreement", "view": "matters"}, "",
+        done(Mattering, "Switch"), ("matters",), id="heads off"),
+    pytest.param("corpus", {**SMALL_STUDY, "search": "nearest", "after": "2", "once": "1", "view": "search"}, "",
+        done(Indexing, "Read"), ("search",), id="nearest words"),
+    pytest.param("corpus", {**SMALL_STUDY, "pronouns_by": "more", "view": "coreference"}, "",
+        done(Referring), ("coreference",), id="pronouns"),
 ]  # fmt: skip
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "query", "pasted", "begin", "views"), JOBS)
 def test_a_job_is_done_again(
-    name: str, query: dict[str, str], pasted: str, begin: Callable[[AppTest], AppTest], views: tuple[str, ...],
-    open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch,
+    name: str, query: dict[str, str], pasted: str, begin: Began, views: tuple[str, ...],
+    open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:  # fmt: skip
+    """A long text that was pasted is read from a file."""
+    monkeypatch.setattr(material, "MOST_PAIRS", 20)
+    monkeypatch.setattr(mattering, "MOST_EVERY", 8)
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
     (page,) = [page for page in PAGES if page.name == name]
     assert page.view is not None
-    app = open_page(page.path, view=views[0], **query)
+    app = open_page(page.path, **{"view": views[0]} | query)
     if pasted:
         app.text_area(key=f"{name}_data").set_value(pasted).run()
+        (tmp_path / "The pasted data").write_text(pasted)
+    monkeypatch.chdir(tmp_path)
     app = begin(app)
     for view in views:
         compute_what_is_shown(app.button_group(key=page.view.key).set_value(view).run(), engine, monkeypatch)
