@@ -32,7 +32,7 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        return " ".join(self.texts)
+        return " ".join("".join(self.texts).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = dict(attrs)
@@ -48,6 +48,8 @@ class Page(HTMLParser):
         style = str(found.get("style", ""))
         grounds, inks = ("background" in style, "color:" in style.replace("background-color:", ""))
         assert not inks or grounds  # a colour of text alone could not be read on every ground
+        if tag in ("p", "td", "th"):
+            self.texts.append(" ")
         if tag not in _ALONE:
             self.open.append(tag)
 
@@ -58,13 +60,18 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def shown(result: Shows) -> Page:
-    """What a result shows, read and found to be in order, and not too long; its table is one, too."""
-    table = result.to_frame()
-    assert isinstance(table, pd.DataFrame)
-    assert all(isinstance(name, str) and name.isidentifier() for name in table.columns)
+def read(result: Shows) -> Page:
+    """What a result shows, read and found to be in order, and not too long."""
     html = result._repr_html_()
     assert len(html.encode()) <= MOST_BYTES
     page = Page(html)
-    assert type(result).__name__ in page.text
+    assert page.text.startswith(type(result).__name__)
     return page
+
+
+def shown(result: Shows) -> Page:
+    """``read``, where its table is found to be one, too."""
+    table = result.to_frame()
+    assert isinstance(table, pd.DataFrame)
+    assert all(isinstance(name, str) and name.isidentifier() for name in table.columns)
+    return read(result)

@@ -58,7 +58,8 @@ from viz.token_line import Cell, filled
 MOST_ROWS: Final = 12
 MOST_WORDS: Final = 60
 MOST_LETTERS: Final = 60  # of a text in a cell
-_THUMBNAIL: Final = 12  # pixels a side of a head's picture
+_LARGEST: Final = 12  # pixels a side of a head's picture,
+_PIXELS: Final = 18_000  # and of all heads together
 _MAPS: Final = ("previous", "next", "delimiter")  # the measures whose head maps a survey shows
 
 Write = Callable[[Any], str]
@@ -101,7 +102,7 @@ def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, mo
 def _table(found: pd.DataFrame, write: dict[str, Write]) -> str:
     writes = [write.get(str(name)) for name in found]
     sides = [_align(found[name], way) for name, way in zip(found, writes, strict=True)]
-    head = "".join(f'<th scope="col"{side}>{escape(str(name))}</th>' for name, side in zip(found, sides, strict=True))
+    head = "".join(f'<th scope="col"{side}>{_text(str(name))}</th>' for name, side in zip(found, sides, strict=True))
     columns = [
         [f"<td{side}>{(way or _value)(value)}</td>" for value in found[name]]
         for name, way, side in zip(found, writes, sides, strict=True)
@@ -167,10 +168,15 @@ def _tokens(encoding: Encoding) -> str:
     return _words([Cell(token) for token in encoding.tokens])
 
 
+def _side(n: int) -> int:
+    """Pixels a side of each of n pictures: fewer where they are many."""
+    return min(_LARGEST, int((_PIXELS / n) ** 0.5))
+
+
 @body.register
 def _(run: AttentionRun) -> str:
     layers = (run.layer(layer) for layer in range(run.n_layers))
-    picture = static.grid_svg(thumbnails(layers, _THUMBNAIL), first=0)
+    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)), first=0)
     alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
     read = "" if run.source is None else _tokens(run.source)
     return (
@@ -190,7 +196,10 @@ def _(found: LayerContributions) -> str:
     shares = found.measure != "value zeroing"
     layers = (found.layer(layer) for layer in range(found.n_layers))
     picture = static.grid_svg(
-        thumbnails(layers, _THUMBNAIL, shares=shares).in_a_row(), names=("layer",), what=found.measure, first=0
+        thumbnails(layers, _side(found.n_layers), shares=shares).in_a_row(),
+        names=("layer",),
+        what=found.measure,
+        first=0,
     )
     return (
         _tokens(found.encoding)

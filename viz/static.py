@@ -191,7 +191,9 @@ def curves_svg(
     most = most if most > least else least + 1.0
     left, top, wide, high = 52, 26, 360, 150
     colours = categorical(len(curves) + len(levels), dark=False)
-    sheet = _Sheet(left + wide + 16 + max(map(_wide, [*curves, *levels]), default=0), top + high + 40)
+    sheet = _Sheet(
+        left + wide + 16 + max((_wide(_name(name)) for name in (*curves, *levels)), default=0), top + high + 40
+    )
 
     def x(place: float) -> float:
         return round(left + (place + 0.5) * wide / len(places), 1)
@@ -220,7 +222,7 @@ def curves_svg(
     lowest = float(top)
     for down, name, colour in sorted(named):  # names stand at the ends of their lines, none on another
         lowest = max(lowest, down)
-        sheet.text(name, left + wide + 8, lowest + 4, colour)
+        sheet.text(_name(name), left + wide + 8, lowest + 4, colour)
         lowest += _TYPE + 3
     sheet.height = max(sheet.height, lowest)
     return sheet.svg()
@@ -372,6 +374,11 @@ def _pooled(values: FloatArray) -> FloatArray:
 def _labels(names: Sequence[str], n: int) -> list[str]:
     """What n rows or columns are called; without names where several share one."""
     return [clipped(visible_text(name), _LONGEST) for name in names] if len(names) == n else [""] * n
+
+
+def _name(name: str) -> str:
+    """What a line is called."""
+    return clipped(visible_text(name), 2 * _LONGEST)
 
 
 def _cell(n: int, largest: int) -> float:
