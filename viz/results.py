@@ -50,7 +50,7 @@ from model_zoo.types import (
 )
 from viz import static
 from viz.layout import visible_text
-from viz.palette import LIGHT, diverging, sequential
+from viz.palette import diverging, sequential
 from viz.predictions import percent
 from viz.surprisal import SCALE_END
 from viz.token_line import Cell, filled
@@ -58,9 +58,17 @@ from viz.token_line import Cell, filled
 MOST_ROWS: Final = 12
 MOST_WORDS: Final = 60
 MOST_LETTERS: Final = 60  # of a text in a cell
+_GROUPED: Final = 100_000  # from where on thousands are set apart: ids of tokens and years are not
 _LARGEST: Final = 12  # pixels a side of a head's picture,
 _PIXELS: Final = 18_000  # and of all heads together
-_MAPS: Final = ("previous", "next", "delimiter")  # the measures whose head maps a survey shows
+_MAPS: Final[Mapping[str, str]] = {
+    "previous": "attention to the token before",
+    "next": "attention to the token after",
+    "delimiter": "attention to special tokens",
+}
+"""The measures whose head maps are shown."""
+
+_BAR: Final = "#6E74E8"  # at least 3:1 on white, and on the ground of a dark notebook
 
 Write = Callable[[Any], str]
 """Makes a value into HTML, escaped."""
@@ -124,7 +132,8 @@ def _value(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):
-        return signed(int(value), 0) if value < 0 else f"{int(value)}"
+        whole = int(value)
+        return f"{whole:,}".replace("-", "−") if abs(whole) >= _GROUPED else f"{whole}".replace("-", "−")
     if isinstance(value, Real):
         return f"{float(value):.3g}".replace("-", "−")
     return _text(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
@@ -145,7 +154,7 @@ def _note(said: str) -> str:
 
 def _bar(share: float) -> str:
     """A share as a bar and as a number."""
-    grown = f"display:inline-block;height:0.7em;width:{100 * min(max(share, 0), 1):.0f}px;background:{LIGHT.primary}"
+    grown = f"display:inline-block;height:0.7em;width:{100 * min(max(share, 0), 1):.0f}px;background:{_BAR}"
     return f'<span style="{grown}"></span> {percent(share)}'
 
 
@@ -322,19 +331,19 @@ def _(found: MaskLens) -> str:
 
 
 def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating], what: str) -> str:
-    """A number of every head as a picture, layers down the side."""
+    """A number of every head as a picture, layers down the side and heads along the top."""
     cells = np.full((layer.max() + 1, head.max() + 1), np.nan, dtype=np.float32)
     cells[layer, head] = values
     rows, columns = ([str(place) for place in range(n)] for n in cells.shape)
-    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, what=f"{what}: layer, head")
-    return static.image(picture, f"{what}, for every head") + " "
+    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, what=what)
+    return static.image(picture, f"{what}, by layer and head") + " "
 
 
 @body.register
 def _(found: Survey) -> str:
     names = [name for name in _MAPS if name in found.defined()]
     layer, head = layers_and_heads(found.heads)
-    maps = "".join(_head_map(layer, head, found.measure(name), name) for name in names)
+    maps = "".join(_head_map(layer, head, found.measure(name), _MAPS[name]) for name in names)
     said = " ".join(found.told.sentences())
     return (
         maps + first_rows(found.to_frame()[["layer", "head", "label", *names]]) + (_note(escape(said)) if said else "")
@@ -344,13 +353,13 @@ def _(found: Survey) -> str:
 @body.register
 def _(found: HeadTable) -> str:
     names = [name for name in _MAPS if not np.isnan(getattr(found.measures, name)).all()]
-    maps = "".join(_head_map(found.layer, found.head, getattr(found.measures, name), name) for name in names)
+    maps = "".join(_head_map(found.layer, found.head, getattr(found.measures, name), _MAPS[name]) for name in names)
     return maps + first_rows(found.to_frame()[["layer", "head", "label", *names]])
 
 
 @body.register
 def _(found: Ranking) -> str:
-    return _head_map(found.layer, found.head, found.share, "share") + first_rows(found.to_frame())
+    return _head_map(found.layer, found.head, found.share, "share of attention") + first_rows(found.to_frame())
 
 
 @body.register
