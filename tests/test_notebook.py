@@ -1,16 +1,30 @@
-"""docs/notebook.md: every recipe runs as it stands there, and prints what stands under it."""
+"""docs/notebook.md: every recipe runs as it stands there, and prints what stands under it; so do the other sections,
+whose blocks follow from each other. What the table names from BertViz is there, and so is what takes its place.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import re
 from pathlib import Path
 
 import pytest
+from bertviz import head_view, model_view
+from bertviz.neuron_view import show
+
+from model_zoo.engine_interface import EngineInterface
+from model_zoo.types import AttentionRun
+from viz import notebook
 
 PAGE = (Path(__file__).parents[1] / "docs" / "notebook.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## \d+\. (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+SECTIONS = {
+    name: blocks
+    for name, text in re.findall(r"^## (\D.+?)\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    if (blocks := re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL))
+}
 _CODE = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 
@@ -23,7 +37,42 @@ def test_recipes_are_numbered_and_each_is_one_block_with_its_output() -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_prints_what_stands_under_it(name: str) -> None:
     ((code, expected),) = _CODE.findall(RECIPES[name])
+    _run(code, expected, {"__name__": "__main__"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SECTIONS)
+def test_blocks_of_a_section_print_what_stands_under_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = {"__name__": "__main__"}
+    for code, expected in SECTIONS[name]:
+        _run(code, expected, known)
+
+
+def _run(code: str, expected: str, known: dict[str, str]) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, name, "exec"), {"__name__": "__main__"})
+        exec(compile(code, "docs/notebook.md", "exec"), known)
     assert [line.rstrip() for line in printed.getvalue().splitlines()] == expected.splitlines()
+
+
+def _table(section: str) -> list[list[str]]:
+    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL)
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return rows[2:]
+
+
+def test_every_widget_is_named() -> None:
+    assert sorted(re.findall(r"`(\w+)\(", " ".join(row[0] for row in _table("Pictures")))) == sorted(notebook.__all__)
+
+
+def test_the_table_names_what_bertviz_and_this_project_have() -> None:
+    theirs, ours = map(" ".join, zip(*_table("Coming from BertViz"), strict=True))
+    parameters = {name for view in (head_view, model_view, show) for name in inspect.signature(view).parameters}
+    assert set(re.findall(r"(\w+)=", theirs)) - {"output_attentions"} <= parameters
+    calls = set(re.findall(r"(?<![\w.])(engine\.|run\.|)([a-z_]+)\(", ours))
+    assert {("engine.", "attend"), ("run.", "query_key"), ("", "grid")} <= calls
+    owners = {"engine.": EngineInterface, "run.": AttentionRun, "": notebook}
+    assert [name for owner, name in calls if not hasattr(owners[owner], name)] == []
