@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from analysis import files as texts
 from analysis.files import decoded
@@ -34,13 +35,20 @@ class MinimalPair:
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalPairs:
+class MinimalPairs(Shows):
     """The pairs of some files in their order, and what must be said about them: what was left out, and how
     they were read.
     """
 
     rows: tuple[MinimalPair, ...] = field(repr=False)
     notes: tuple[str, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<MinimalPairs {counted(len(self.rows), 'pair')}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a pair: good, bad, phenomenon, paradigm."""
+        return pd.DataFrame([asdict(one) for one in self.rows])
 
 
 def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> MinimalPairs:

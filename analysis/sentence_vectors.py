@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from analysis.intervals import interval, left_out
 from analysis.probing.features import Pooling, classifier_place, pooled
 from model_zoo.errors import InvalidInput
-from model_zoo.types import DoubleArray, Encoding, FloatArray, HiddenStates
+from model_zoo.types import DoubleArray, Encoding, FloatArray, HiddenStates, Shows
 
 POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max")
 _ROUNDING = 1e-5
@@ -119,7 +120,7 @@ def nearest(similarity: FloatArray, place: int) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Shows):
     """How one layer and pooling does on scored pairs, with what all vectors share or with that ``removed``.
 
     ``rho`` is Spearman's ρ of cosines with scores, ``low`` and ``high`` its 95% interval; NaN where all
@@ -136,13 +137,17 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Shows):
     """What scored pairs say of a model: what a reference of sentences shares, by pooling and layer, and how cosines
     agree with the scores of pairs of other sentences.
     """
 
     shared: Mapping[Pooling, tuple[Shared, ...]] = field(repr=False)
     agreements: tuple[Agreement, ...] = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer, pooling and whether what is shared is removed, with the fields of ``Agreement``."""
+        return pd.DataFrame([asdict(one) for one in self.agreements])
 
     def of(self, layer: int, pooling: Pooling, *, removed: bool) -> Agreement:
         wanted = layer, pooling, removed

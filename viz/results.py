@@ -59,6 +59,7 @@ MOST_ROWS: Final = 12
 MOST_WORDS: Final = 60
 MOST_LETTERS: Final = 60  # of a text in a cell
 _GROUPED: Final = 100_000  # from where on thousands are set apart: ids of tokens and years are not
+_LONGEST: Final = 1024  # tokens of a run whose heads are drawn: a layer of more takes gigabytes
 _LARGEST: Final = 12  # pixels a side of a head's picture,
 _PIXELS: Final = 18_000  # and of all heads together
 _MAPS: Final[Mapping[str, str]] = {
@@ -184,20 +185,26 @@ def _side(n: int) -> int:
 
 @body.register
 def _(run: AttentionRun) -> str:
-    layers = (run.layer(layer) for layer in range(run.n_layers))
-    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)), first=0)
-    alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
     read = "" if run.source is None else _tokens(run.source)
     return (
         _tokens(run.encoding)
         + read
-        + static.image(picture, alt)
+        + _heads(run)
         + _note(
             "Layers and heads count from 0. <code>run.head(layer, head)</code> is a matrix, "
             "<code>run.to_frame(layer, head)</code> a table, <code>viz.notebook.grid(run)</code> the same picture to "
             "click."
         )
     )
+
+
+def _heads(run: AttentionRun) -> str:
+    if max(run.n_tokens, run.n_keys) > _LONGEST:
+        return _note(f"Of more than {_LONGEST:,} tokens no picture is drawn here.")
+    layers = (run.layer(layer) for layer in range(run.n_layers))
+    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)), first=0)
+    alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
+    return static.image(picture, alt)
 
 
 @body.register

@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from analysis.corpus.between_words import Strongest
-from model_zoo.types import FloatArray, IntArray
+from model_zoo.types import FloatArray, IntArray, Shows, counted
 
 TOP: Final = 20
 """The strongest sentences of each head that are kept."""
@@ -29,7 +30,7 @@ class Example(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(Shows):
     """``top`` (heads, at most ``TOP``, 4) and ``drawn`` (heads, steps, at most ``DRAWN``, 4), float32: weight, number
     of the sentence, place of the word that looks and of the word looked at; a number of -1 where there is none.
 
@@ -54,6 +55,24 @@ class Examples:
         return Examples(
             np.concatenate([self.top, other.top], axis=1), np.concatenate([self.drawn, other.drawn], axis=2)
         )._kept()
+
+    def __repr__(self) -> str:
+        return f"<Examples of {counted(len(self.top), 'head')}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an example: place (of the head among all), kept ("strongest", or "drawn" of a step of strength),
+        sentence (its number), query and key (places of the words), weight; from strong to weak.
+        """
+        rows = [
+            (place, kept, *example)
+            for place in range(len(self.top))
+            for kept, examples in (
+                ("strongest", self.strongest(place)),
+                ("drawn", [one for step in self.sample(place) for one in step]),
+            )
+            for example in examples
+        ]
+        return pd.DataFrame(rows, columns=["place", "kept", "sentence", "query", "key", "weight"])
 
     def _kept(self) -> Examples:
         number = self.top[..., 1]

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import regex
 
-from model_zoo.types import BoolArray, IntArray
+from model_zoo.types import BoolArray, IntArray, Shows, counted
 
 NO_HEAD = -2
 """The head of a word whose head is not known, or has no characters of its own."""
@@ -79,8 +80,8 @@ def plain_words(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _WORD.finditer(text)]
 
 
-@dataclass(slots=True)
-class Corpus:
+@dataclass(slots=True, repr=False)
+class Corpus(Shows):
     """Sentences in their order. ``notes`` say what was left out of the data and why, in sentences for the screen.
 
     ``files`` are the names of what was read; ``sources`` is for each sentence its file's place among them and the line
@@ -104,6 +105,23 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __repr__(self) -> str:
+        files = f" of {', '.join(self.files)}" if self.files else ""
+        return f"<Corpus {counted(len(self), 'sentence')}{files}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a sentence: sentence (its number), words (how many), text, file and line where it begins."""
+        files, lines = self.sources[::2], self.sources[1::2]
+        return pd.DataFrame(
+            {
+                "sentence": range(len(self)),
+                "words": np.diff(self._ends),
+                "text": self.texts,
+                "file": [self.files[place] if self.files else "" for place in files],
+                "line": np.array(lines),
+            }
+        )
 
     def add(
         self,

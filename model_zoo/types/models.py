@@ -68,6 +68,9 @@ class ModelStatus(Shows):
     usable: bool
     reason: str
 
+    def __repr__(self) -> str:
+        return f"<ModelStatus {self.spec.id}: {'usable' if self.usable else 'not usable'}. {self.reason}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInfo(Shows):

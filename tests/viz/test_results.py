@@ -22,9 +22,10 @@ import jobs
 import model_zoo.types
 import training
 from analysis.corpus.coreference import Judged, OfKind, Referred
+from analysis.corpus.examples import Examples
 from analysis.corpus.importance import Curve, Mean, compared_sets, foretold, matters
 from analysis.corpus.looks import Hits, Looks
-from analysis.corpus.reading import built_in
+from analysis.corpus.reading import built_in, read_corpus
 from analysis.corpus.relations import Asked, Cases, Ensemble, Findings, Found, Relation, Share
 from analysis.corpus.results import Results
 from analysis.corpus.survey import Measuring, Survey
@@ -33,9 +34,11 @@ from analysis.heads import head_table
 from analysis.latency import Latency, ModelCost
 from analysis.lens_fit import Distance, JudgedLens
 from analysis.minimal_pairs import MinimalPair, accuracies
+from analysis.minimal_pairs import read as read_pairs
 from analysis.pairs import judge
 from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, StructuralResult, TaskMap, TaskResult
 from analysis.probing.structural_results import Estimate, Scores
+from analysis.sentence_vectors import Agreement, Measured
 from analysis.words import word_units
 from evidence.questions.head_gradients import Gradients
 from evidence.questions.switch_off import SwitchedOff
@@ -177,6 +180,7 @@ SINKS = Sinks(
     value=floats([[2], [NAN]]), ordinary_value=floats([4, NAN]), stream=floats(8), added=floats([[0.25], [NAN]]),
     update=floats([0.5, NAN]), common=floats([1, NAN]), rank=floats([1, NAN]),
 )  # fmt: skip
+AGREEMENT = Agreement(2, "mean", True, 0.5, 0.25, 0.75, 0.125)
 HITS = Hits(
     of=np.array([0]), sentence=np.array([3]), query=np.array([1]), key=np.array([0]), query_start=np.array([2]),
     query_end=np.array([3]), key_start=np.array([0]), key_end=np.array([1]), token=np.array([1]), weight=floats(0.75),
@@ -400,6 +404,17 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         ),
         {"layer": [2], "head": [3], "n": [4], "strongest": [1], "mean": [0.5], "expected": [0.25]},
     ),
+    (
+        Examples(floats([[0.75, 7, 1, 0], [0.5, -1, 0, 0]]), floats([[[0.25, 3, 2, 1]], [[0, -1, 0, 0]]])),
+        {"place": [0, 0], "kept": ["strongest", "drawn"], "sentence": [7, 3], "query": [1, 2], "weight": [0.75, 0.25]},
+    ),
+    (
+        read_corpus([("mine.txt", b"The cat sat.\nIt slept well.\n")]),
+        {"words": [4, 4], "text": ["The cat sat.", "It slept well."], "file": ["mine.txt"] * 2, "line": [1, 2]},
+    ),
+    (read_pairs([(b"good,bad\na b,b a\n", "p.csv")]), {"good": ["a b"], "bad": ["b a"], "phenomenon": [""]}),
+    (AGREEMENT, {"layer": [2], "pooling": ["mean"], "rho": [0.5], "high": [0.75]}),
+    (Measured({}, (AGREEMENT,)), {"layer": [2], "removed": [True], "mean_cosine": [0.125]}),
     (HITS, {"sentence": [3], "weight": [0.75], "strongest": [True]}),
     (
         Referred(
@@ -509,6 +524,13 @@ def test_what_is_long_is_cut_with_a_sentence() -> None:
     assert "token100" not in page.text
     bits = np.linspace(-9, 0, 512, dtype=np.float32)
     assert "500 more of 512 rows: to_frame()." in read(TokenScores(text, INFO, bits, (CAT,) * 512)).text
+
+
+def test_heads_of_a_very_long_text_are_not_computed_to_be_shown() -> None:
+    long = builders.run(builders.anonymous(1025), builders.even_layer(np.zeros((1, 1025, 1))))
+    page = read(long)
+    assert not page.pictures
+    assert "Of more than 1,024 tokens no picture is drawn here." in page.text
 
 
 def test_large_models_are_shown_in_little_room() -> None:
