@@ -17,6 +17,7 @@ from viz.palette import MOST_COLOURS, categorical
 
 Head = tuple[int, int]  # layer and head, from 0
 LONGEST: Final = 1024  # tokens: what a browser can show as text
+_HEIGHT: Final = 440  # px of a heatmap: what is left of a projector's screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,6 @@ def heatmap_of(
     stretch: bool = False,
     what: str = "",
     number: str = "",
-    height: int = 0,
     group: str = "",
 ) -> heatmap.Payload:
     """A filtered matrix with its tokens; ``what`` says what its numbers are, and ``number`` one of them, in a word,
@@ -117,7 +117,7 @@ def heatmap_of(
         special_queries=[place for place, unit in enumerate(filtered.queries) if unit.special],
         special_keys=[place for place, unit in enumerate(filtered.keys) if unit.special],
         says=words.says,
-        height=height,
+        height=_HEIGHT,
         group=group,
     )
 

@@ -17,8 +17,6 @@ from ui.attended_text import AttendedText
 from viz.attended import heatmap_of
 from web.engine import engine
 
-_HEIGHT = 440  # px of a heatmap: what is left of a projector's screen
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene(AttendedText):
@@ -146,7 +144,6 @@ def draw_heatmap(
             stretch=stretch,
             what=what,
             number=number,
-            height=_HEIGHT,
             group="attention",
         ),
         key,

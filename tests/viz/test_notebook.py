@@ -243,6 +243,8 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
     assert base64.b64decode(source.partition(",")[2]) == b"<svg>drawn & done</svg>"
     one._handle_custom_msg({"png": base64.b64encode(b"PNG").decode()}, [])
     assert "data:image/png;base64,UE5H" in displayed[-1][0]["text/html"]
+    one._handle_custom_msg({}, [])
+    assert displayed[-1][0] == still
     before = len(displayed)
     one._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
     assert len(displayed) == before

@@ -153,11 +153,13 @@ class Widget(anywidget.AnyWidget):
             update_display(self._still(image), display_id=place, raw=True)
 
     def _hear(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
-        """The picture that a browser has drawn."""
+        """The picture that a browser has drawn; with none it was too large to be kept, and Python's takes its place."""
         if isinstance(svg := content.get("svg"), str):
             self._keep(static.image(svg, str(self)))
         elif isinstance(png := content.get("png"), str):
             self._keep(static.png_image(png, str(self)))
+        else:
+            self._keep()
 
     def __repr__(self) -> str:
         return f"<{self}>"

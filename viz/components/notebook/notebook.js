@@ -15,6 +15,7 @@ import { PARTS } from "./parts.js";
 const RESTED = { pointing: 80, theme: 50, picture: 1000 }; // ms until it is told, drawn anew, or kept
 const PATIENCE = 5000; // ms until an answer of Python is missed
 const SMALL_SVG = 20_000; // characters of a picture that is kept; beyond, it is kept as a PNG where that is smaller
+const LARGEST = 100_000; // bytes of one
 const HERE = "inside-bert:here";
 const STOPPED = "The kernel has stopped: run the cell again";
 const SILENT = "The kernel does not answer. If it has stopped, run the cell again";
@@ -195,7 +196,8 @@ class View {
     if (!svg || this.listeners.signal.aborted) return;
     const text = new XMLSerializer().serializeToString(svg);
     const png = text.length > SMALL_SVG && await pngOf(text, {}, 1);
-    if (png && png.size < text.length) this.send({ png: base64(new Uint8Array(await png.arrayBuffer())) });
+    if (Math.min(text.length, png ? png.size : Infinity) > LARGEST) this.send({}); // that of Python is small
+    else if (png && png.size < text.length) this.send({ png: base64(new Uint8Array(await png.arrayBuffer())) });
     else this.send({ svg: text });
   }
 
