@@ -103,17 +103,17 @@ class Looks(ReadOnly, Shows):
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a head: layer, head, n, strongest, and the mean attention beside what is expected; the pairs
-        themselves are ``hits.to_frame()``.
+        """One row a head: layer, head, the mean attention beside what is expected, n, strongest; the pairs themselves
+        are ``hits.to_frame()``.
         """
         return pd.DataFrame(
             {
                 "layer": self.layer,
                 "head": self.head,
-                "n": self.n,
-                "strongest": self.strongest,
                 "mean": self.mean,
                 "expected": self.expected,
+                "n": self.n,
+                "strongest": self.strongest,
             }
         )
 

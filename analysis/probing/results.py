@@ -169,16 +169,16 @@ class TaskMap(Shows):
     labels: tuple[str, ...] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a layer and item: layer, item, text, word (of a word-level task), label, x, y."""
-        layer, item = np.indices(self.points.shape[:2]).reshape(2, -1)
-        columns = {"text": self.texts, "word": self.words, "label": self.labels}
+        """One row a layer and item: layer, text, word ("" at sentence level), label, component_1, component_2."""
+        n_layers, n, _ = self.points.shape
         return pd.DataFrame(
             {
-                "layer": layer,
-                "item": item,
-                **{name: np.array(each, dtype=object)[item] for name, each in columns.items() if each is not None},
-                "x": self.points[..., 0].reshape(-1),
-                "y": self.points[..., 1].reshape(-1),
+                "layer": np.repeat(np.arange(n_layers), n),
+                "text": self.texts * n_layers,
+                "word": (self.words or ("",) * n) * n_layers,
+                "label": self.labels * n_layers,
+                "component_1": self.points[:, :, 0].ravel(),
+                "component_2": self.points[:, :, 1].ravel(),
             }
         )
 

@@ -316,16 +316,10 @@ def _sentences(scene: Scene, looks: Looks, hits: Hits) -> None:
 
 
 def _of_heads(looks: Looks) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "layer": looks.layer + 1,
-            "head": looks.head + 1,
-            "attention": looks.mean,
-            "uniform": looks.expected,
-            "pairs": looks.n,
-            "looked at most": looks.strongest,
-        }
-    )
+    table = looks.to_frame()
+    table[["layer", "head"]] += 1
+    names = {"mean": "attention", "expected": "uniform", "n": "pairs", "strongest": "looked at most"}
+    return table.rename(columns=names)
 
 
 def _of_pairs(scene: Scene, looks: Looks) -> pd.DataFrame:

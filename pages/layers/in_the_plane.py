@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from analysis.probing import TaskMap
 from pages.layers import in_python
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
@@ -33,21 +30,7 @@ def draw(scene: Scene) -> None:
         f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has its "
         "own axes, so compare distances only within a layer. What a probe finds may be outside these two directions."
     )
-    save.table("Points", lambda: _points(picture), f"plane-{picture.task}")
-
-
-def _points(picture: TaskMap) -> pd.DataFrame:
-    n_layers, n, _ = picture.points.shape
-    return pd.DataFrame(
-        {
-            "layer": np.repeat(np.arange(n_layers), n),
-            "text": picture.texts * n_layers,
-            "word": (picture.words or ("",) * n) * n_layers,
-            "label": picture.labels * n_layers,
-            "component_1": picture.points[:, :, 0].ravel(),
-            "component_2": picture.points[:, :, 1].ravel(),
-        }
-    )
+    save.table("Points", picture.to_frame, f"plane-{picture.task}")
 
 
 VIEW = View(

@@ -230,7 +230,7 @@ def _table(scene: Scene, answers: Sequence[MaskPrediction]) -> pd.DataFrame:
     table = pd.concat([answer.to_frame() for answer in answers], ignore_index=True)
     table["position"] += 1
     columns = ["position", "original", "original_rank", "original_ln_p", "rank", "token", "probability"]
-    return table[columns].assign(model=scene.model, text=scene.text)
+    return table.assign(model=scene.model, text=scene.text)[["model", "text", *columns]]
 
 
 VIEW = View(

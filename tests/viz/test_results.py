@@ -375,7 +375,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
     (judge([0.875, 0.125], [True, False]), {"low": [0.1, 0.8], "n": [1, 1], "share_next": [0.0, 1.0]}),
     (TASK, {"task": ["t"], "layer": [0], "accuracy": [0.75], "majority": [0.5], "best_layer": [0]}),
     (TREES, {"layer": [0], "uuas": [0.8], "chain_uuas": [0.8], "root_accuracy_high": [0.6]}),
-    (MAP, {"layer": [0, 0], "text": ["x", "y"], "label": ["p", "q"], "x": [1, 3], "y": [2, 4]}),
+    (MAP, {"layer": [0, 0], "text": ["x", "y"], "label": ["p", "q"], "component_1": [1, 3], "component_2": [2, 4]}),
     (
         Ranking(layer=np.array([0, 1]), head=np.array([0, 0]), share=np.array([0.25, 0.75]), even=np.array([0.5, 0.5])),
         {"layer": [1, 0], "share": [0.75, 0.25]},
