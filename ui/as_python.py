@@ -19,7 +19,7 @@ import pandas as pd
 import streamlit as st
 
 from model_zoo.tuned import is_id
-from model_zoo.types import DoubleArray, FloatArray
+from model_zoo.types import DoubleArray, FloatArray, IntArray
 from ui.messages import fragment
 
 PARTS: Final = "what can be computed in Python"
@@ -30,7 +30,7 @@ _LONGEST: Final = 20_000  # bytes of a text that was pasted
 _NOTHING: Final = "Nothing is computed here yet."
 
 
-Numbers = FloatArray | DoubleArray | pd.DataFrame
+Numbers = FloatArray | DoubleArray | IntArray | pd.DataFrame
 _TUNED: Final = """\
 # The name tuned/… is known to the app alone: save the model on the page Train, unpack it, and write its folder instead.
 """

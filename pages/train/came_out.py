@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Candidate, Tuning
+from pages.train import in_python
 from pages.train.running import another_seed, outcome_of
 from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
@@ -21,7 +22,7 @@ from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
-from ui import View, as_text, figures, save, start_button, token_line, watch
+from ui import View, as_python, as_text, figures, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.token_line import Line
@@ -52,12 +53,19 @@ class LearningCurve(Tuning):
 
 def draw(scene: Scene) -> None:
     found = scene.shown[0]
+    every = scene.shown
+    lines, imports = in_python.seeds([(each.base, each.data, each.settings) for each in every], scene.own)
+    as_python.put(
+        f"{lines}numbers = pd.DataFrame({in_python.each('scores', several=len(every) > 1)})",
+        lambda: pd.DataFrame([score for each in every for score in each.scores]),
+        imports=("import pandas as pd", *imports),
+    )
     numbers, picture = st.columns([3, 2], gap="large")
     with numbers:
         _scores(scene.shown)
     with picture:
         if found.data.kind == "classification":
-            _confusion(found)
+            _confusion(found, "found" if len(every) == 1 else "found[0]")
         elif found.data.kind == "tagging":
             _by_type(found)
     _mistakes(scene.shown)
@@ -121,10 +129,17 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     return table[["model", "data", "seed", *(name for name in table if name not in ("model", "data", "seed"))]]
 
 
-def _confusion(found: Tuned) -> None:
+def _confusion(found: Tuned, bound: str) -> None:
+    """``bound`` is what the lines of Python above bound to the outcome."""
     labels = found.data.labels
     matrix = confusion(found.data.test, found.predictions, labels)
     figures.show(partial(outcome.confusion, matrix, labels), "confusion", "confusion")
+    as_python.put(
+        f"numbers = confusion({bound}.data.test, {bound}.predictions, {bound}.data.labels)  # rows are the true labels",
+        lambda: matrix,
+        imports=("from training.finetuning.scores import confusion",),
+        part="Which labels are taken for which",
+    )
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
 
 

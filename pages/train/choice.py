@@ -41,6 +41,7 @@ class Choice:
     model: str
     settings: Settings
     seeds: int
+    own: own_data.Own | None = None
 
 
 @kept(most=len(SETS))
@@ -64,10 +65,11 @@ def draw() -> Choice:
         label_visibility="collapsed",
         width=300,
     )
-    built_in = SETS.get(chosen)
+    built_in, own = SETS.get(chosen), None
     if built_in is None:
         with widgets.popover("Your own data", ":material/upload_file:"):
-            data = own_data.draw(fields.SEED.value)
+            own = own_data.draw(fields.SEED.value)
+        data = own.data if own else None
     else:
         data = _built(chosen)
         with widgets.popover("About the data", ":material/description:", "about_data"):
@@ -75,7 +77,7 @@ def draw() -> Choice:
     model = widgets.model()
     with widgets.popover("How", ":material/tune:"):
         settings, seeds = _settings(model)
-    return Choice(data, built_in, model, settings, seeds)
+    return Choice(data, built_in, model, settings, seeds, own)
 
 
 def _about(built_in: BuiltIn, data: Data) -> None:

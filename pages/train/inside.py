@@ -16,10 +16,26 @@ from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import NotSupported
 from model_zoo.text import Text, word_spans
 from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
+from pages.train import in_python
+from pages.train.own_data import Own
 from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
-from ui import Field, View, address, caption, count, failures_as_messages, figures, note, notes, optional, save, widgets
+from ui import (
+    Field,
+    View,
+    address,
+    as_python,
+    caption,
+    count,
+    failures_as_messages,
+    figures,
+    note,
+    notes,
+    optional,
+    save,
+    widgets,
+)
 from ui.precomputed import trainings
 from ui.widgets import page_link
 from viz import compare
@@ -48,14 +64,14 @@ def draw(scene: Scene) -> None:
         st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
     with failures_as_messages():
         if engine().info(found.base).n_heads:
-            _heads(found, known)
+            _heads(found, known, scene.own)
         else:
             note("This model has no attention, so there are no heads to compare. Look at its layers instead.")
     with failures_as_messages():
-        _layers(found, known)
+        _layers(found, known, scene.own)
 
 
-def _heads(found: Tuned, known: trainings.Inside | None) -> None:
+def _heads(found: Tuned, known: trainings.Inside | None, own_data: Own | None) -> None:
     item, text = found.data.test[0], ""
     if known is None:
         with widgets.asked("inside"):
@@ -72,6 +88,16 @@ def _heads(found: Tuned, known: trainings.Inside | None) -> None:
         notes.warn_of_run(before)
     change = change_of_heads(before, after)
     ranked = most_changed(change)
+    lines, imports = in_python.one(found, own_data)
+    texts = as_python.arguments(text, pair, max_tokens=LONGEST if before.encoding.n_dropped else None)
+    as_python.put(
+        f"{lines}"
+        f"before = engine.attend({as_python.literal(found.base)}, {texts})\n"
+        f"after = engine.attend(tuned.id, {texts})\n"
+        "numbers = change_of_heads(before, after)  # in bits: a row a layer, a column a head",
+        lambda: change,
+        imports=("from analysis.before_after import change_of_heads", *imports),
+    )
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**How much each head changed**")
@@ -210,10 +236,11 @@ def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "tuned on", "layer", "head", "divergence (bits)"])
 
 
-def _layers(found: Tuned, known: trainings.Inside | None) -> None:
+def _layers(found: Tuned, known: trainings.Inside | None, own: Own | None) -> None:
     st.subheader("Layer by layer", anchor=False)
     texts = texts_of(found)
     if known is not None:
+        _layers_in_python(found, own, texts, known.cka)
         _cka(known.cka, known.n_tokens, known.n_texts, engine().info(found.base).width)
         return
     before, after = (engine().info(model) for model in (found.base, found.id))
@@ -224,7 +251,24 @@ def _layers(found: Tuned, known: trainings.Inside | None) -> None:
             ("before and after", found.base, before.revision, found.id, after.revision, texts),
             lambda: compared(engine(), found, texts),
         )
+    _layers_in_python(found, own, texts, values)
     _cka(values, n_tokens, len(texts), before.width)
+
+
+def _layers_in_python(found: Tuned, own: Own | None, texts: Sequence[Text], values: FloatArray) -> None:
+    lines, imports = ("", []) if as_python.begun() else in_python.one(found, own)
+    text = "item.text" if all(isinstance(one, str) for one in texts) else "(item.text, item.pair)"
+    as_python.put(
+        f"{lines}"
+        "data = tuned.outcome.data\n"
+        f"texts = [{text} for item in (*data.dev, *data.test)[:{len(texts)}]]\n"
+        f"before = engine.encoded_states({as_python.literal(found.base)}, texts)\n"
+        "after = engine.encoded_states(tuned.id, texts)\n"
+        "numbers = cka_by_layer(before, after)  # the embeddings first",
+        lambda: values,
+        imports=("from analysis.before_after import cka_by_layer", *imports),
+        part="Layer by layer",
+    )
 
 
 def _cka(values: FloatArray, n_tokens: int, n_texts: int, width: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import fmean
 
 import streamlit as st
@@ -54,19 +55,28 @@ _MOST_READ = 8  # files; whatever is beyond is read again at every action
 _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
 
 
-def draw(seed: int) -> Data | None:
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What was read of a ``file``, which was ``uploaded`` or pasted."""
+
+    data: Data
+    file: File
+    uploaded: bool
+
+
+def draw(seed: int) -> Own | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
     kind = widgets.choice("Task", KIND)
     st.caption(_ABOUT[kind])
     st.code(_EXAMPLE[kind], language=None)
     st.caption(_ABOUT_PARTS)
-    data: Data | None = None
+    own: Own | None = None
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
-            data = _read(file, kind, seed)
-            _describe(data)
-    return data
+            own = Own(_read(file, kind, seed), file, uploaded())
+            _describe(own.data)
+    return own
 
 
 def uploaded() -> bool:

@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.before_after import Path, path_in_the_plane
+from pages.train import in_python
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
-from ui import View, ask_for, figures, notes, save
+from ui import View, as_python, ask_for, figures, notes, save
 from ui.precomputed import trainings
 from viz.learning_plane import learning_plane
 
@@ -27,6 +28,14 @@ def draw(scene: Scene) -> None:
             ask_for("This needs at least one whole epoch and two texts in the development split.")
             return
         path, epochs = path_in_the_plane(vectors), tuple(each.epoch for each in found.first_vectors)
+    lines, imports = in_python.one(found, scene.own)
+    as_python.put(
+        f"{lines}"
+        "path = path_in_the_plane([each.vectors for each in tuned.outcome.first_vectors])\n"
+        "numbers = path.points  # of each epoch and text",
+        lambda: path.points,
+        imports=("from analysis.before_after import path_in_the_plane", *imports),
+    )
     n = path.points.shape[1]
     items = found.data.dev[:n]
     names = [str(epoch) for epoch in epochs]

@@ -9,6 +9,7 @@ from jobs.tuning import Run
 from model_zoo import registry
 from model_zoo.types import TunedFor
 from pages.train import choice, running
+from pages.train.own_data import Own
 from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
@@ -26,7 +27,7 @@ class Scene:
     """``data`` is None where own data cannot be read; ``built_in`` is its set, None for the visitor's own.
 
     ``tuned`` are the outcomes of the last run, one for each of its seeds; ``example`` is what came with the app, for
-    as long as there are none.
+    as long as there are none; ``own`` is what was read of the visitor's own data.
     """
 
     data: Data | None
@@ -35,6 +36,7 @@ class Scene:
     settings: Settings
     tuned: tuple[Tuned, ...]
     example: tuple[Tuned, ...] = ()
+    own: Own | None = None
 
     @property
     def shown(self) -> tuple[Tuned, ...]:
@@ -90,7 +92,7 @@ def make(view: View[Scene]) -> Scene:
     runs = () if found or busy or apart else trainings.runs("train")
     running.draw(chosen, example=None if view.starts else _about(runs))
     example = tuple(run.tuned for run in runs if run.tuned is not None)
-    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, example)
+    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, example, chosen.own)
 
 
 def _about(runs: Sequence[Run]) -> str:

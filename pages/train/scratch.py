@@ -35,7 +35,8 @@ def draw(scene: Scene) -> None:
         side_by_side.button(Scratch, f"Train {len(twice)} times", twice, key="scratch")
     if tuned.is_id(scene.model):
         ask_for("This model has been fine-tuned here. Choose the pretrained model it was made from.")
-    _, runs = side_by_side.current(Scratch, twice, "scratch")
+    job, runs = side_by_side.current(Scratch, twice, "scratch")
+    side_by_side.put_python(job, runs, scene.own)
     _draw(runs)
 
 

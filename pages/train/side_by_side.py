@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from math import isnan
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -13,10 +14,11 @@ from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import registry
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import counted
-from pages.train import curves, running
+from pages.train import curves, in_python, running
+from pages.train.own_data import Own
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import as_text, figures, save, work
+from ui import as_python, as_text, figures, save, work
 from ui.precomputed import trainings
 from viz.race import Entry, against
 from viz.training_curves import Over
@@ -135,6 +137,23 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
         "epochs": found.steps[-1].epoch,
         "seconds of training": found.seconds,
     }
+
+
+def put_python(job: Tuning | None, runs: Sequence[Run], own: Own | None) -> None:
+    """The scores of all candidates with their intervals as Python, once all are trained."""
+    if not runs or (job is not None and job.running) or any(run.tuned is None for run in runs):
+        return
+    lines, imports = in_python.candidates([run.candidate for run in runs], own)
+    scores = [run.tuned.score() for run in runs if run.tuned is not None]
+    if runs[0].candidate.settings.seconds is not None:
+        lines += "# Scores differ from run to run: how far training gets in so many seconds is chance.\n"
+        lines += "numbers = np.array([one.n_parameters for one in found], dtype=float)"
+        shown = np.array([run.tuned.n_parameters for run in runs if run.tuned is not None], dtype=float)
+    else:
+        lines += "scores = [one.score() for one in found]\n"
+        lines += "numbers = np.array([(score.value, score.low, score.high) for score in scores])"
+        shown = np.array([(score.value, score.low, score.high) for score in scores])
+    as_python.put(lines, lambda: shown, imports=("import numpy as np", *imports))
 
 
 def show_table(runs: Sequence[Run], file: str) -> None:

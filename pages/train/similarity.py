@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 
@@ -20,18 +21,30 @@ from analysis.sentence_vectors import (
     SentenceVectors,
     cosines,
     mean_of_pairs,
-    measure,
     nearest,
-    sentence_vectors,
     summary_token,
 )
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import FloatArray, with_interval
 from pages.train.scene import Scene
-from training.finetuning.data import Scored, Split
-from training.finetuning.sets import SETS
-from ui import SWITCH, Field, View, as_text, ask_for, figures, note, one_of, optional, save, say_cut, widgets, within
+from training.finetuning import sentence_pairs
+from ui import (
+    SWITCH,
+    Field,
+    View,
+    as_python,
+    as_text,
+    ask_for,
+    figures,
+    note,
+    one_of,
+    optional,
+    save,
+    say_cut,
+    widgets,
+    within,
+)
 from viz import sentences as pictures
 from viz.layout import clipped
 from web.engine import engine
@@ -104,18 +117,37 @@ def draw(scene: Scene) -> None:
     raw = read.of[pooling][layer]
     vectors = shared.removed(raw) if removed else raw
     numbers: Numbers | None = None
+    python = _Lines(model, lines, query, pooling, layer, removed)
     match shown:
         case "matrix":
             numbers = _matrix(vectors, lines)
+            python.put("cosines(vectors)", lambda: cosines(vectors), "from analysis.sentence_vectors import cosines")
         case "nearest":
             numbers = _nearest(vectors, lines, beside)
+            row = SENTENCE.value - 1
+            python.put(
+                f"cosines(vectors)[{row}]  # of sentence {row + 1} on the page with every sentence",
+                lambda: cosines(vectors)[row],
+                "from analysis.sentence_vectors import cosines",
+            )
         case "plane":
             numbers = _plane(vectors, lines)
+            python.put(
+                "principal_components(vectors[None]).points[0]",
+                lambda: principal_components(vectors[None]).points[0],
+                "from analysis.probing.pca import principal_components",
+            )
         case _ if asked is None:
             st.info("Type a query.", icon=":material/search:")
         case _:
             wanted = asked.of[pooling][layer]
-            numbers = _search(np.concatenate([shared.removed(wanted) if removed else wanted, vectors]), lines, beside)
+            together = np.concatenate([shared.removed(wanted) if removed else wanted, vectors])
+            numbers = _search(together, lines, beside)
+            python.put(
+                "cosines(vectors)[0, 1:]  # of what is searched for with every sentence",
+                lambda: cosines(together)[0, 1:],
+                "from analysis.sentence_vectors import cosines",
+            )
     _caution(model, pooling, layer, raw, measured)
     if beside is not None:
         own = mean_of_pairs(beside[-len(lines) :])
@@ -125,6 +157,34 @@ def draw(scene: Scene) -> None:
     if numbers is not None:
         save.table(*numbers)
     _save_vectors(vectors, lines, model, pooling, layer, removed=removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What Python needs to bind ``vectors`` to those of a query, where there is one, and of the sentences."""
+
+    model: str
+    lines: Sequence[str]
+    query: str
+    pooling: Pooling
+    layer: int
+    removed: bool
+
+    def put(self, numbers: str, shows: Callable[[], FloatArray], needed: str) -> None:
+        model = as_python.literal(self.model)
+        of = f'of["{self.pooling}"][{self.layer}]'
+        lines = [
+            f"texts = {as_python.listed([*([self.query] if self.query else []), *self.lines])}",
+            f"vectors = sentence_pairs.vectors(engine, {model}, texts).{of}",
+        ]
+        if self.removed:
+            lines.append(f'shared = sentence_pairs.measured(engine, {model}).shared["{self.pooling}"][{self.layer}]')
+            lines.append("vectors = shared.removed(vectors)")
+        as_python.put(
+            "\n".join([*lines, f"numbers = {numbers}"]),
+            shows,
+            imports=("from training.finetuning import sentence_pairs", needed),
+        )
 
 
 def _model(scene: Scene) -> str:
@@ -173,7 +233,7 @@ def _read(model: str, texts: Sequence[str], name: str = "Sentence {}") -> Senten
     """The vectors of texts in every layer; ``name`` as for ``sentence_vectors``."""
     return engine().derived(
         ("sentence vectors", model, engine().info(model).revision, tuple(texts)),
-        lambda: sentence_vectors(engine().iter_hidden_states(model, texts), len(texts), name),
+        lambda: sentence_pairs.vectors(engine(), model, texts, name),
     )
 
 
@@ -201,30 +261,10 @@ def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
         )
 
 
-def _pairs(split: Split) -> list[Scored]:
-    return [item for item in SETS["similarity"].build().split(split) if isinstance(item, Scored)]
-
-
-def _sentences(pairs: Sequence[Scored]) -> list[str]:
-    """The sentences of pairs, each once."""
-    return list(dict.fromkeys(text for pair in pairs for text in (pair.text, pair.pair)))
-
-
 def _measured(model: str) -> Measured:
     """What the sentences of the built-in training pairs share, and agreement with the scores of the test pairs."""
-
-    def compute() -> Measured:
-        train, test = _sentences(_pairs("train")), _sentences(_pairs("test"))
-        places = {text: place for place, text in enumerate(test)}
-        return measure(
-            sentence_vectors(engine().iter_hidden_states(model, train), len(train)),
-            sentence_vectors(engine().iter_hidden_states(model, test), len(test)),
-            [(places[pair.text], places[pair.pair]) for pair in _pairs("test")],
-            [pair.score for pair in _pairs("test")],
-            [pair.cluster for pair in _pairs("test")],
-        )
-
-    return engine().derived(("built-in pairs by vectors", model, engine().info(model).revision), compute)
+    key = "built-in pairs by vectors", model, engine().info(model).revision
+    return engine().derived(key, lambda: sentence_pairs.measured(engine(), model))
 
 
 def _matrix(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
@@ -338,6 +378,11 @@ def _against_scores(model: str) -> None:
     """Spearman's ρ with the scores of the built-in pairs, by layer and pooling."""
     with st.spinner("Reading the built-in pairs …", show_time=True):
         found = _measured(model).agreements
+    as_python.put(
+        f"numbers = pd.DataFrame(sentence_pairs.measured(engine, {as_python.literal(model)}).agreements)",
+        lambda: pd.DataFrame(found),
+        imports=("import pandas as pd", "from training.finetuning import sentence_pairs"),
+    )
     names = _pooling_names(_summary_token(model))
     rankings = [
         pictures.Ranking(
@@ -350,10 +395,11 @@ def _against_scores(model: str) -> None:
     ]
     figure = partial(pictures.rho_by_layer, rankings, "removed")
     figures.show(figure, "agreement with scores", "agreement-with-scores")
+    n_test, train = len(sentence_pairs.pairs("test")), sentence_pairs.sentences(sentence_pairs.pairs("train"))
     said = [
-        f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {len(_pairs('test'))} "
+        f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {n_test} "
         "pairs of the test split of the built-in set **Similarity**, whose card explains the scores. Dotted: without "
-        f"the common component of the {len(_sentences(_pairs('train')))} sentences of its training split."
+        f"the common component of the {len(train)} sentences of its training split."
     ]
     known = [each for each in found if not np.isnan(each.rho)]
     if len(known) < len(found):

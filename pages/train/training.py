@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Run
 from model_zoo import tuned
 from model_zoo.errors import ModelZooError
-from pages.train import curves, examples, running
+from pages.train import curves, examples, in_python, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, learned
 from training.finetuning.scores import MEASURES
-from ui import View, as_text, ask_for, page_link, save, widgets
+from ui import View, as_python, as_text, ask_for, page_link, save, widgets
 from ui.precomputed import trainings
 from web.engine import engine
 from web.settings import settings
@@ -34,6 +37,7 @@ def draw(scene: Scene) -> None:
         runs = trainings.runs("train")
         if runs and training is None:
             curves.draw(runs, [run.candidate.name for run in runs], "training")
+            _put_python(scene, runs)
         if scene.data is not None:
             examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
         else:
@@ -41,12 +45,35 @@ def draw(scene: Scene) -> None:
         return
     runs = training.runs
     curves.draw(runs, [_name(run) for run in runs], "training", job=training)
+    if not training.running and not training.can_go_on:
+        _put_python(scene, [run for run in runs if run.tuned is not None])
     if not training.running:
         differs = _differs(scene, runs) or runs[0].candidate.settings != scene.settings
         if not differs and len(runs) == 1 and runs[0].tuned is not None:
             running.offer_more_seeds(training)
         for run in training.kept[::-1]:
             _to_take_away(run)
+
+
+def _put_python(scene: Scene, runs: Sequence[Run]) -> None:
+    """The development split after each epoch, and the loss at each step, of all seeds."""
+    if not runs:
+        return
+    several = len(runs) > 1
+    lines, imports = in_python.seeds(
+        [(run.candidate.model, run.candidate.data, run.candidate.settings) for run in runs], scene.own
+    )
+    as_python.put(
+        f"{lines}numbers = pd.DataFrame({in_python.each('evaluated', several=several)})",
+        lambda: pd.DataFrame([each for run in runs for each in run.evaluated]),
+        imports=("import pandas as pd", *imports),
+    )
+    as_python.put(
+        f"numbers = np.array([step.loss for step in {in_python.each('steps', several=several)}])",
+        lambda: np.array([step.loss for run in runs for step in run.steps]),
+        imports=("import numpy as np",),
+        part="The training loss at each step",
+    )
 
 
 def _name(run: Run) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding, ModelInfo, TunedFor
+from pages.train import in_python
 from pages.train.scene import Scene
 from training.finetuning.data import HIGHEST_SCORE
 from training.finetuning.entities import entities_of, first_pieces, types_of
@@ -19,6 +21,7 @@ from training.finetuning.sets import SETS
 from ui import (
     Field,
     View,
+    as_python,
     as_text,
     ask_for,
     caption,
@@ -59,7 +62,7 @@ def draw(scene: Scene) -> None:
     model = scene.to_try
     if model is None:
         if not lacking(scene, ("results",)):
-            _example(scene.example[0])
+            _example(scene, scene.example[0])
         return
     kind = engine().info(model).tuned_for
     assert kind is not None
@@ -75,6 +78,7 @@ def draw(scene: Scene) -> None:
         ask_for(f"Type a {_SECOND[kind].lower()}, too.")
         return
     (found,) = engine().ask(Predict(model, ((text, pair),)))
+    _put_python(scene, model if scene.last is None else scene.last, found, text, pair)
     encoding = engine().encode(model, text, pair)
     notes.warn_of_cut(encoding)
     with st.container(key="answer"):
@@ -82,7 +86,28 @@ def draw(scene: Scene) -> None:
         caption(f"Model: {tuned.name(model) or model}.")
 
 
-def _example(found: Tuned) -> None:
+def _put_python(scene: Scene, asked: Tuned | str, found: Prediction, text: str, pair: str | None) -> None:
+    """``asked`` is the outcome of a training, or the name of a model that was trained elsewhere."""
+    given = as_python.literal(text if pair is None else (text, pair))
+    if isinstance(asked, Tuned):
+        lines, imports = in_python.one(asked, scene.own)
+        lines += f"(answer,) = tuned.predictions([{given}])\n"
+    else:
+        question = f"Predict({as_python.arguments(asked, ((text, pair),))})"
+        lines, imports = f"(answer,) = engine.ask({question})\n", ["from training.finetuning.predict import Predict"]
+    match found:
+        case Classified() | TaggedWords():
+            numbers, shown = "answer.probabilities", list(found.probabilities)
+        case Answered():
+            numbers, shown = "[span.score for span in answer.spans]", [span.score for span in found.spans]
+        case Rated():
+            numbers, shown = "[answer.score]", [found.score]
+    as_python.put(
+        f"{lines}numbers = np.array({numbers})", lambda: np.array(shown), imports=("import numpy as np", *imports)
+    )
+
+
+def _example(scene: Scene, found: Tuned) -> None:
     """What the model of the example answers to the texts of its set, where it is not here to be asked others."""
     known, tries = trainings.inside(), SETS[trainings.SET].tries
     assert known is not None
@@ -90,6 +115,7 @@ def _example(found: Tuned) -> None:
     titles = dict(enumerate(text for text, _ in tries))
     chosen = st.selectbox("Example sentence", **EXAMPLE.offering(titles), label_visibility="collapsed")
     info = trainings.labelled(engine().info(found.base), found.data.labels)
+    _put_python(scene, found, known.answers[chosen], *tries[chosen])
     with st.container(key="answer"):
         _show(known.answers[chosen], engine().encode(found.base, *tries[chosen]), info)
     caption("Train a model to try texts of your own.")

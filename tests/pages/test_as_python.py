@@ -8,6 +8,7 @@ from typing import Any
 
 import layers_page
 import pytest
+import train_page
 from gated import PATIENCE
 from on_screen import button
 from run_lines import compiled, compute_what_is_shown
@@ -20,19 +21,20 @@ from jobs.indexing import Indexing
 from jobs.mattering import Mattering
 from jobs.referring import Referring
 from jobs.surveying import Surveying
+from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
+from pages.train.distillation import Distilling
+from pages.train.race import Race
+from pages.train.scratch import Scratch
 from ui import as_python, attended_text
 from ui.page import Page, View
 
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
-# Views that give no lines yet: all of these pages.
-PENDING = {"train"}
-
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
 # where a smaller job was done, below.
-LONG = {"layers": {"movement"}, "corpus": {"search"}}
+LONG = {"layers": {"movement"}, "corpus": {"search"}, "train": {"similarity"}}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
 SMALL = "embedded/tinybert,embedded/modernbert"
@@ -101,6 +103,24 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
     ("corpus", {"view": "search", "model": "embedded/tinybert", "heads": "layer", "layer": "2"}),
     ("corpus", {"view": "search", "from": "NOUN,PRON", "joined": "0", "heads": "head", "sentences": "100"}),
     ("corpus", {"view": "search", "from_is": "word", "from": "the, a", "to_is": "piece", "to": ".", "layer": "2"}),
+    (
+        "train",
+        {"view": "similarity", "shown": "nearest", "sentence": "2", "removed": "1"},
+    ),
+    (
+        "train",
+        {
+            "view": "similarity",
+            "shown": "search",
+            "query": NASTY,
+            "pooling": "cls",
+            "vector_layer": "2",
+            "removed": "1",
+            "model": "embedded/tinybert",
+        },
+    ),
+    ("train", {"view": "similarity", "shown": "plane", "pooling": "max", "lines": f"{NASTY}\n{PAIR}\nA cat sat."}),
+    ("train", {"view": "similarity", "shown": "scores", "model": "embedded/tinybert"}),
     ("layers", {"view": "movement", "text": NASTY, "measure": "relative", "model": "embedded/modernbert"}),
     ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
     ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),
@@ -133,8 +153,6 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
 def test_a_view_gives_lines_that_compute_what_it_shows(
     page: Page[Any], view: View[Any], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if page.name in PENDING:
-        pytest.skip("no lines yet")
     app = open_page(page.path, view=view.name)
     if view.name in LONG.get(page.name, {view.name}):
         compute_what_is_shown(app, engine, monkeypatch)
@@ -153,6 +171,7 @@ def test_lines_hold_what_was_chosen(
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
 
 
+PASTED_INTO = {"layers": "layers_data", "corpus": "corpus_data", "train": "train_own_text"}
 Began = Callable[[AppTest], AppTest]
 
 
@@ -175,35 +194,153 @@ SMALL_STUDY = {"model": "embedded/tinybert", "sentences": "40", "seed": "3"}
 
 # Small jobs: the page and its address, what is pasted, the button, and views that show what comes of it.
 JOBS = [
-    pytest.param("layers", {**SMALL_STUDY, "tasks": "tense,word_content"}, "", layers_page.run,
-        ("layers", "summary", "misclassified", "similarity"), id="built-in tasks"),
-    pytest.param("layers", {**SMALL_STUDY, "tasks": "tense", "untrained": "0", "pooling": "cls", "seeds": "2"},
-        layers_page.table(layers_page.ROWS), layers_page.run, ("layers", "curve", "plane"), id="a table"),
-    pytest.param("layers", {**SMALL_STUDY, "tasks": "", "format": "conllu", "target": "trees", "rank": "8"},
-        layers_page.conllu(40), layers_page.run, ("trees",), id="trees"),
-    pytest.param("layers", {**SMALL_STUDY, "tasks": "", "format": "conllu", "pieces": "first"},
-        layers_page.conllu(40), layers_page.run, ("curve",), id="parts of speech"),
-    pytest.param("corpus", {**SMALL_STUDY, "sentences": "120", "across": "rare", "up": "obj.up", "layer": "2"}, "",
-        done(Surveying, "Measure"), ("all", "head", "relations", "coreference"), id="a corpus"),
-    pytest.param("corpus", {**SMALL_STUDY, "show": "all", "frequencies": "a,3\nthe,1"}, template_conllu(100),
-        done(Surveying, "Measure"), ("relations", "all"), id="a treebank"),
-    pytest.param("corpus", {**SMALL_STUDY, "sentences": "120", "view": "matters"}, "",
-        done(Surveying, "Measure"), ("matters",), id="a first look"),
-    pytest.param("corpus", {**SMALL_STUDY, "tried_on": "pairs", "pairs": "agreement", "view": "matters"}, "",
-        done(Mattering, "Switch"), ("matters",), id="heads off"),
-    pytest.param("corpus", {**SMALL_STUDY, "search": "nearest", "after": "2", "once": "1", "view": "search"}, "",
-        done(Indexing, "Read"), ("search",), id="nearest words"),
-    pytest.param("corpus", {**SMALL_STUDY, "pronouns_by": "more", "view": "coreference"}, "",
-        done(Referring), ("coreference",), id="pronouns"),
-]  # fmt: skip
+    pytest.param(
+        "layers",
+        {**SMALL_STUDY, "tasks": "tense,word_content"},
+        "",
+        layers_page.run,
+        ("layers", "summary", "misclassified", "similarity"),
+        id="built-in tasks",
+    ),
+    pytest.param(
+        "layers",
+        {**SMALL_STUDY, "tasks": "tense", "untrained": "0", "pooling": "cls", "seeds": "2"},
+        layers_page.table(layers_page.ROWS),
+        layers_page.run,
+        ("layers", "curve", "plane"),
+        id="a table",
+    ),
+    pytest.param(
+        "layers",
+        {**SMALL_STUDY, "tasks": "", "format": "conllu", "target": "trees", "rank": "8"},
+        layers_page.conllu(40),
+        layers_page.run,
+        ("trees",),
+        id="trees",
+    ),
+    pytest.param(
+        "layers",
+        {**SMALL_STUDY, "tasks": "", "format": "conllu", "pieces": "first"},
+        layers_page.conllu(40),
+        layers_page.run,
+        ("curve",),
+        id="parts of speech",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "sentences": "120", "across": "rare", "up": "obj.up", "layer": "2"},
+        "",
+        done(Surveying, "Measure"),
+        ("all", "head", "relations", "coreference"),
+        id="a corpus",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "show": "all", "frequencies": "a,3\nthe,1"},
+        template_conllu(100),
+        done(Surveying, "Measure"),
+        ("relations", "all"),
+        id="a treebank",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "sentences": "120", "view": "matters"},
+        "",
+        done(Surveying, "Measure"),
+        ("matters",),
+        id="a first look",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "tried_on": "pairs", "pairs": "agreement", "view": "matters"},
+        "",
+        done(Mattering, "Switch"),
+        ("matters",),
+        id="heads off",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "search": "nearest", "after": "2", "once": "1", "view": "search"},
+        "",
+        done(Indexing, "Read"),
+        ("search",),
+        id="nearest words",
+    ),
+    pytest.param(
+        "corpus",
+        {**SMALL_STUDY, "pronouns_by": "more", "view": "coreference"},
+        "",
+        done(Referring),
+        ("coreference",),
+        id="pronouns",
+    ),
+    pytest.param(
+        "train",
+        train_page.TINY,
+        "",
+        done(Training, "Train"),
+        ("train", "scores", "try", "inside", "plane"),
+        id="a training",
+    ),
+    pytest.param(
+        "train",
+        {**train_page.TINY, "seeds": "2", "learns": "lora", "rank": "4", "rate": "0.001"},
+        "",
+        done(Training, "Train"),
+        ("train", "scores"),
+        id="two seeds",
+    ),
+    pytest.param(
+        "train",
+        {**train_page.TINY, "set": "entities", "batch": "8", "seed": "7"},
+        "",
+        done(Training, "Train"),
+        ("try", "scores"),
+        id="tags",
+    ),
+    pytest.param(
+        "train",
+        {**train_page.TINY, "set": "own", "examples": ""},
+        layers_page.table(layers_page.ROWS),
+        done(Training, "Train"),
+        ("train", "inside"),
+        id="own data",
+    ),
+    pytest.param(
+        "train", {**train_page.TINY, "view": "race", "racers": SMALL}, "", done(Race, "Race"), ("race",), id="a race"
+    ),
+    pytest.param(
+        "train",
+        {**train_page.TINY, "view": "scratch", "learns": "head"},
+        "",
+        done(Scratch, "Train 6"),
+        ("scratch",),
+        id="from scratch",
+    ),
+    pytest.param(
+        "train",
+        {**train_page.TINY, "view": "distillation", "student": "embedded/bilstm", "alpha": "0.6"},
+        "",
+        done(Distilling, "Train teacher"),
+        ("distillation",),
+        id="a teacher",
+    ),
+]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "query", "pasted", "begin", "views"), JOBS)
 def test_a_job_is_done_again(
-    name: str, query: dict[str, str], pasted: str, begin: Began, views: tuple[str, ...],
-    open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-) -> None:  # fmt: skip
+    name: str,
+    query: dict[str, str],
+    pasted: str,
+    begin: Began,
+    views: tuple[str, ...],
+    open_page: Callable[..., AppTest],
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     """A long text that was pasted is read from a file."""
     monkeypatch.setattr(material, "MOST_PAIRS", 20)
     monkeypatch.setattr(mattering, "MOST_EVERY", 8)
@@ -212,7 +349,7 @@ def test_a_job_is_done_again(
     assert page.view is not None
     app = open_page(page.path, **{"view": views[0]} | query)
     if pasted:
-        app.text_area(key=f"{name}_data").set_value(pasted).run()
+        app.text_area(key=PASTED_INTO[name]).set_value(pasted).run()
         (tmp_path / "The pasted data").write_text(pasted)
     monkeypatch.chdir(tmp_path)
     app = begin(app)

@@ -13,7 +13,7 @@ from model_zoo.types.shows import DataFrame, Shows
 from training.finetuning import folder
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
-from training.finetuning.predict import Predict
+from training.finetuning.predict import Predict, SoftScores
 from training.finetuning.results import Answered, Classified, Prediction, Score, TaggedWords, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
@@ -72,18 +72,25 @@ def finetune(
     *,
     engine: EngineInterface | None = None,
     seed: int = 0,
+    teacher: TunedModel | None = None,
     **settings: object,
 ) -> TunedModel:
     """Tune a model on a built-in set, by its name, or on other data; ``settings`` are those of ``Settings``.
 
-    Raises InvalidInput for an unknown set, and what ``Finetune`` raises.
+    With a ``teacher``, a classifier that was tuned on the same data, it learns from that one's scores, too. Raises
+    InvalidInput for an unknown set, and what ``Finetune`` raises.
     """
     if isinstance(data, str):
         if data not in SETS:
             raise InvalidInput(f"There is no set “{data}” here. Choose one of {', '.join(SETS)}.")
         data = SETS[data].build()
-    engine = engine or model_zoo.Engine()
-    question = Finetune(model, data, Settings(seed=seed, **settings), tuned.new_id())  # type: ignore[arg-type]
+    engine = engine or (teacher.engine if teacher else model_zoo.Engine())
+    chosen = Settings(seed=seed, **settings)  # type: ignore[arg-type]
+    soft = None
+    if teacher is not None:
+        texts = tuple((item.text, item.pair) for item in data.first(chosen.examples, seed).train)
+        soft = engine.ask(SoftScores(teacher.id, texts))
+    question = Finetune(model, data, chosen, tuned.new_id(), soft=soft)
     *_, outcome = engine.stream(question)
     assert isinstance(outcome, Tuned)
     return TunedModel(engine, outcome)

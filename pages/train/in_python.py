@@ -1,0 +1,90 @@
+"""The lines of Python that train what the views of the page "Train" show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import fields
+
+from jobs.tuning import Candidate
+from pages.train.own_data import Own
+from training.finetuning.data import Data, Kind
+from training.finetuning.results import Tuned
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
+from ui import as_python
+
+FINETUNE = "from training import finetune"
+
+
+def one(found: Tuned, own: Own | None) -> tuple[str, list[str]]:
+    """Lines that bind ``tuned`` to a model as it was tuned, and what they import."""
+    read, data, imports = _data(found.data, own, found.settings.seed)
+    return f"{read}tuned = {call(data, found.base, found.settings)}\n", [FINETUNE, *imports]
+
+
+def seeds(every: Sequence[tuple[str, Data, Settings]], own: Own | None) -> tuple[str, list[str]]:
+    """Lines that bind ``found`` to the outcome, or to those of several seeds: each is told by its model, data and
+    settings, which are the same but for the seed. And what they import.
+    """
+    model, of, settings = every[0]
+    read, data, imports = _data(of, own, settings.seed)
+    if len(every) == 1:
+        return f"{read}found = {call(data, model, settings)}.outcome\n", [FINETUNE, *imports]
+    asked = call(data, model, settings, "seed=seed", without=("seed",))
+    numbers = as_python.literal([each.seed for _, _, each in every])
+    return f"{read}found = [{asked}.outcome for seed in {numbers}]\n", [FINETUNE, *imports]
+
+
+def each(name: str, *, several: bool) -> str:
+    """What ``found`` has under a name, of all seeds if there are ``several``, as an expression."""
+    return f"[each for one in found for each in one.{name}]" if several else f"found.{name}"
+
+
+def candidates(of: Sequence[Candidate], own: Own | None) -> tuple[str, list[str]]:
+    """Lines that bind ``found`` to the outcomes of some models trained on one set of data, some of them by a teacher;
+    and what they import.
+    """
+    read, data, imports = _data(of[0].data, own, of[0].settings.seed)
+    settings = of[0].settings
+    models, examples = [one.model for one in of], [one.settings.examples for one in of]
+    if any(one.teacher for one in of):
+        names = [f"model_{number}" for number in range(1, len(of) + 1)]
+        by_name = {candidate.name: name for candidate, name in zip(of, names, strict=True)}
+        for one, name in zip(of, names, strict=True):
+            by = [f"teacher={by_name[one.teacher]}"] if one.teacher else []
+            read += f"{name} = {call(data, one.model, one.settings, *by)}\n"
+        lines = f"{read}found = [one.outcome for one in ({', '.join(names)})]\n"
+    elif len(set(examples)) == 1:
+        asked = call(data, None, settings)
+        lines = f"{read}models = {as_python.literal(models)}\nfound = [{asked}.outcome for model in models]\n"
+    else:
+        asked = call(data, None, settings, "examples=examples", without=("examples",))
+        both = as_python.listed([*zip(models, examples, strict=True)])
+        lines = f"{read}asked = {both}\nfound = [{asked}.outcome for model, examples in asked]\n"
+    return lines, [FINETUNE, *imports]
+
+
+def call(data: str, model: str | None, settings: Settings, *more: str, without: Collection[str] = ()) -> str:
+    """The call that trains a model, or what is called ``model``, on ``data``, an expression, with the settings that are
+    not the defaults, and ``more``. Only with a teacher do the settings about it count.
+    """
+    taught = any(one.startswith("teacher=") for one in more)
+    left_out = (*without, *(() if taught else ("alpha", "temperature")))
+    default = Settings()
+    chosen = {field.name: getattr(settings, field.name) for field in fields(Settings) if field.name not in left_out}
+    changed = {name: of for name, of in chosen.items() if of != getattr(default, name)}
+    given = (data, "model" if model is None else as_python.literal(model), "engine=engine", *more)
+    return f"finetune({', '.join(filter(None, (*given, as_python.arguments(**changed))))})"
+
+
+def _data(data: Data, own: Own | None, seed: int) -> tuple[str, str, list[str]]:
+    """Lines that read the data, where it is the visitor's; the data as an expression; and what they import."""
+    if data.name in SETS:
+        return "", as_python.literal(data.name), []
+    uploaded, content = True, b""
+    if own is not None and own.data.name == data.name:
+        uploaded, content = own.uploaded, own.file.data
+    read, imports = as_python.file(data.title, content, uploaded=uploaded)
+    kind: Kind = data.kind
+    given = as_python.arguments(data.title, kind, seed)
+    return f"{read}\nitems = read(data, {given})\n", "items", [*imports, "from training.finetuning.readers import read"]
