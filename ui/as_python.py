@@ -27,7 +27,7 @@ _ENGINE: Final = "from model_zoo import Engine"
 _ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
 _ROOT: Final = Path(__file__).parents[1]
 _LONGEST: Final = 20_000  # bytes of a text that was pasted
-_NOTHING: Final = "Nothing is computed here yet."
+_NOTHING: Final = "No lines: what is shown was not computed, or not to the end, or its input has changed since."
 
 
 Numbers = FloatArray | DoubleArray | IntArray | pd.DataFrame

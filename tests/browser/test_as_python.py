@@ -1,4 +1,6 @@
-"""As Python in a real browser: the lines are copied by a click, and what was copied computes what is on the screen."""
+"""As Python and Cite in a real browser: the lines are copied by a click, and what was copied computes what is on the
+screen.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def test_what_is_copied_computes_what_is_on_the_screen(
     window = visit(400, 800)
     page: Page = window.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    window.open(f"{app_url}/attention?text={TEXT}&layer=3&head=5")
+    window.open(f"{app_url}/attention?view=lines&text={TEXT}&layer=3&head=5")
     page.get_by_role("button", name="As Python", exact=True).click()
     lines = page.locator(".st-key-lines-of-python pre")
     expect(lines).to_contain_text("numbers = ")
@@ -41,3 +43,11 @@ def test_what_is_copied_computes_what_is_on_the_screen(
     found: dict[str, Any] = {}
     exec(copied, found)
     np.testing.assert_array_equal(found["numbers"], engine.attend("embedded/bert", TEXT).head(2, 4))
+
+    page.keyboard.press("Escape")
+    window.until(
+        page.get_by_role("button", name="Cite", exact=True).click,
+        lambda patience: expect(page.get_by_test_id("stCode").first).to_contain_text("@misc{", timeout=patience),
+    )
+    for said in (engine.info("embedded/bert").revision, "in the app: /attention?text=He+said"):
+        expect(page.get_by_test_id("stCode").last).to_contain_text(said)

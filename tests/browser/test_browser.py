@@ -106,31 +106,6 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
 
 
 @pytest.mark.browser
-def test_lines_of_python_and_a_citation_are_copied(visit: Callable[..., Any], app_url: str) -> None:
-    here = visit()
-    here.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = here.open(f"{app_url}/attention?layer=3&head=2")
-    for box, begin in (
-        ("As Python", "from model_zoo import Engine\n"),
-        ("Cite", "@misc{inside-bert-attention-all-heads-"),
-    ):
-        here.until(
-            lambda box=box: page.get_by_role("button", name=box, exact=True).click(),
-            lambda patience: expect(page.get_by_test_id("stCode").first).to_be_visible(timeout=patience),
-        )
-        shown = page.get_by_test_id("stCode").first
-        shown.hover()
-
-        def copied(_: float, begin: str = begin) -> None:
-            assert page.evaluate("navigator.clipboard.readText()").startswith(begin)
-
-        here.until(shown.get_by_role("button").click, copied)
-        page.keyboard.press("Escape")
-        expect(page.get_by_test_id("stCode")).to_have_count(0)
-    assert "sha256:" in page.evaluate("navigator.clipboard.readText()")
-
-
-@pytest.mark.browser
 def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
     visit: Callable[..., Any], app_url: str
 ) -> None:
