@@ -17,9 +17,9 @@ from in_a_notebook import as_sent, looked_at, sent
 from in_deno import deno
 
 from analysis.filters import Filter
-from analysis.shown import OfLayers, Weights, mean_of_all
+from analysis.shown import Norms, OfLayers, Weights, mean_of_all
 from analysis.thumbnails import thumbnails
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, LayerContributions
 from viz import attended, notebook
 from viz.grid import grid as grid_payload
@@ -154,6 +154,33 @@ def test_what_does_not_exist_is_refused_in_a_sentence_and_nothing_moves(
     assert (heads.layer, heads.head) == (1, 1)
     with pytest.raises(InvalidInput, match=message):
         notebook.heatmap(run, **{trait: value})
+
+
+@pytest.mark.parametrize("given", ["a text", [], None])
+def test_what_is_no_run_is_refused_in_a_sentence(given: Any) -> None:
+    for make in (notebook.grid, notebook.heatmap, notebook.words, notebook.lines):
+        with pytest.raises(InvalidInput, match=rf"this is a {type(given).__name__}\. Give what engine\.attend"):
+            make(given)
+
+
+def test_what_a_follower_cannot_show_it_says_and_the_other_goes_on(run: AttentionRun) -> None:
+    heads = looked_at(notebook.grid(run))
+    small = make_run(run.encoding, random_maps(3, 1, N, N))
+    one = looked_at(notebook.heatmap(small, follow=heads))
+    before = one._data
+    heads.set_state({"layer": 1, "_asked": 1})
+    assert (heads.layer, heads._answered, one.layer, one._data) == (1, 1, 0, before)
+    assert one._said == "There are layers 0 to 0; layer 1 does not exist. Choose one of these."
+    heads.layer = 0
+    assert one._said == ""
+
+
+def test_a_view_of_what_cannot_be_shown_says_why(run: AttentionRun) -> None:
+    one = looked_at(notebook.heatmap(Norms(run)))
+    assert one._data == b""
+    assert one._said.startswith("test/model (bert) gives finished attention maps only")
+    with pytest.raises(NotSupported, match="finished attention maps only"):
+        one._ipython_display_()
 
 
 def test_a_filter_that_leaves_nothing_is_refused() -> None:

@@ -11,7 +11,7 @@ from anatomies import bert
 from builders import encoding, info
 from in_a_notebook import as_sent, looked_at, sent
 
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, Unreachable
 from model_zoo.types import Anatomy, Effects, Prediction, Reading, TokenScores
 from viz import example_sentences, notebook, sketch
 from viz.anatomy import payload as anatomy_payload
@@ -102,13 +102,23 @@ def test_several_scores_are_a_line_each_and_any_lines_are_shown() -> None:
     assert notebook.token_line([line]).payload()["lines"] == line_payload([line])["lines"]
 
 
+@pytest.mark.parametrize("given", ["a text", [], [1.0]])
+def test_what_is_no_score_is_refused_in_a_sentence(given: Any) -> None:
+    with pytest.raises(InvalidInput, match="A token line is made of scores"):
+        notebook.token_line(given)
+
+
 class Engine:
-    """Takes a text apart as often as it is asked to."""
+    """Takes a text apart as often as it is asked to, until it is gone."""
+
+    gone = False
 
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
 
     def dissect(self, model: str, text: str, pair: str | None, *, layer: int, head: int) -> Anatomy:
+        if self.gone:
+            raise Unreachable("The models do not answer.")
         self.asked.append((model, text, pair, layer, head))
         found = bert()
         return Anatomy(**{name: getattr(found, name) for name in found.__slots__} | {"layer": layer, "head": head})
@@ -141,6 +151,17 @@ def test_with_an_engine_a_click_on_a_layer_opens_it() -> None:
     ((model, _, pair, layer, head),) = engine.asked
     assert (model, pair, layer, head) == ("test/model", None, 2, 1)
     assert (walk.anatomy.layer, sent(walk)["layer"], sent(walk)["position"]) == (2, 2, 2)
+
+
+def test_when_the_engine_is_gone_the_picture_stays_and_says_so() -> None:
+    engine = Engine()
+    walk = looked_at(notebook.anatomy(bert(), engine=engine))
+    before, engine.gone = walk._data, True
+    walk.set_state({"layer": 2, "_asked": 1})
+    assert (walk._said, walk._data, walk._answered) == ("The models do not answer.", before, 1)
+    engine.gone = False
+    walk.set_state({"layer": 0, "_asked": 2})
+    assert (walk._said, sent(walk)["layer"]) == ("", 0)
 
 
 def test_sentences_are_those_of_the_page() -> None:

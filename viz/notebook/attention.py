@@ -60,7 +60,6 @@ class OfHeads(Widget):
         self.shown = _shown(run)
         self.filter = chosen or Filter()
         self._group: Group = Group() if follow is None else follow._group
-        self._taking = False
         if follow is not None:
             layer, head = follow.layer, follow.head
         super().__init__(layer=layer, head=head, **traits)
@@ -85,27 +84,28 @@ class OfHeads(Widget):
 
     @observe("token", "key", "_by")
     def _pointed(self, change: Any) -> None:
-        if not (self._from_browser or self._taking) and change["name"] != "_by":
+        if self._teller is None and change["name"] != "_by":
             self._by = ""
         self._tell(("token", "key", "_by"))
 
     def _tell(self, traits: Sequence[str]) -> None:
         """Set these traits in all that follow each other."""
-        if not self._taking:
+        if self._teller != "other widget":
             for other in list(self._group.members):
                 if other is not self:
                     other._take(self, traits)
 
     def _take(self, other: OfHeads, traits: Sequence[str]) -> None:
-        self._taking = True
-        try:
-            with self.hold_sync():
+        """Take these traits over from another. What this one does not have, it says."""
+        with self._told_by("other widget"):
+            self._said = ""
+            try:
                 for trait in traits:
                     value = getattr(other, trait)
                     if trait != "head" or None not in (value, self.head):
                         setattr(self, trait, value)
-        finally:
-            self._taking = False
+            except InvalidInput as error:
+                self._said = str(error)
 
     @property
     def _heads(self) -> bool:
@@ -375,7 +375,14 @@ def lines(
 def _shown(run: Run) -> Shown:
     if isinstance(run, AttentionRun):
         return Weights(run)
-    return OfLayers(run) if isinstance(run, LayerContributions) else run
+    if isinstance(run, LayerContributions):
+        return OfLayers(run)
+    if isinstance(run, Weights | OfLayers):
+        return run
+    raise InvalidInput(
+        f"A picture of attention is made of one run, and this is a {type(run).__name__}. Give what "
+        "engine.attend(model, text) or engine.contributions(model, text) returns; of several texts, one of them."
+    )
 
 
 def _model(shown: Shown) -> ModelInfo:

@@ -113,7 +113,11 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     @property
     def anatomy(self) -> Anatomy:
-        """What is drawn."""
+        """What is drawn, computed where a layer or a head was opened."""
+        found = self._found
+        if self._engine is not None and (self.layer, self.head) != (found.layer, found.head):
+            text, pair = found.encoding.text, found.encoding.text_pair
+            self._found = self._engine.dissect(found.model.id, text, pair, layer=self.layer, head=self.head)
         return self._found
 
     @validate("token")
@@ -130,7 +134,7 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     def _only(self, wanted: int, there: int) -> int:
         """Without an engine there is the layer and the head that were computed."""
-        if wanted != there and self._engine is None and not self._from_browser:
+        if wanted != there and self._engine is None and self._teller is None:
             raise InvalidInput(
                 "Another layer or head has to be computed. Give the engine, too: anatomy(found, engine=engine)."
             )
@@ -138,20 +142,17 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     @observe("token", "layer", "head")
     def _goes(self, _change: object) -> None:
-        found = self._found
-        if self._engine is not None and (self.layer, self.head) != (found.layer, found.head):
-            text, pair = found.encoding.text, found.encoding.text_pair
-            self._found = self._engine.dissect(found.model.id, text, pair, layer=self.layer, head=self.head)
         self._refresh()
 
     def _state(self) -> object:
         return self.token, self.layer, self.head
 
     def payload(self) -> viz.anatomy.Payload:
+        found = self.anatomy
         return viz.anatomy.payload(
-            self._found,
-            n_layers=len(self._found.states) - 1,
-            n_heads=self._found.model.n_heads,
+            found,
+            n_layers=len(found.states) - 1,
+            n_heads=found.model.n_heads,
             predictions=self._predictions,
             position=self.token,
         )
@@ -318,8 +319,10 @@ def token_line(scores: TokenScores | Sequence[TokenScores] | Sequence[Line], *, 
     """
     given = [scores] if isinstance(scores, TokenScores) else list(scores)
     found = [one for one in given if isinstance(one, TokenScores)]
-    if len(found) < len(given):
+    if len(found) < len(given) or not given:
         lines = [one for one in given if isinstance(one, Line)]
+        if len(lines) < len(given) or not given:
+            raise InvalidInput("A token line is made of scores: give what engine.token_scores(model, text) returns.")
         return TokenLine(lines, lines, f"{len(lines)} lines of words", {})
     light, dark = ([of_scores(one, words=words, dark=dark) for one in found] for dark in (False, True))
     of = _about(found[0].model, "; ".join(one.encoding.text for one in found)) if found else {}

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 import anywidget
-from traitlets import Bytes, Int, observe
+from traitlets import Bytes, Int, Unicode, observe
 
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, ModelZooError
 from viz import component, static
 from viz.layout import PAPER_FONT
 from viz.palette import DARK, LIGHT
 from viz.standalone import standalone_html
 
 _WIDTH: Final = 640  # px of a picture that is kept, at most
+Teller = Literal["browser", "other widget"]
 _ADAPTER: Final = component.FILES / "notebook" / "notebook.js"
 
 
@@ -50,6 +52,7 @@ class Widget(anywidget.AnyWidget):
     _views = Int(0).tag(sync=True)  # in browsers; too many where a page was left without a word
     _asked = Int(0).tag(sync=True)
     _answered = Int(0).tag(sync=True)
+    _said = Unicode("").tag(sync=True)  # why what was clicked cannot be shown
 
     source: Mapping[str, str]  # the component's files
     title: str  # of a file
@@ -65,7 +68,7 @@ class Widget(anywidget.AnyWidget):
         self._id = f"inside-bert-{uuid4().hex[:12]}"
         self._drawn: object = None  # what the data in the browser are of
         self._stills: list[str] = []  # where the picture stands, by Jupyter's names for these places
-        self._from_browser = False
+        self._teller: Teller | None = None  # who changes what changes now; None for a line of Python
         super().__init__(**traits)
         self.on_msg(self._hear)
 
@@ -96,13 +99,22 @@ class Widget(anywidget.AnyWidget):
         )
 
     def _refresh(self, *, anyway: bool = False) -> None:
-        """Send the browser what is to be seen now, if somebody looks at it."""
+        """Send the browser what is to be seen now, if somebody looks at it. Where that cannot be shown and no line of
+        Python is to blame, the picture stays, and says why.
+        """
         state = self._state()
-        if (state == self._drawn and self._data) or not (anyway or self._views):
+        if (self._data and state == self._drawn) or not (anyway or self._views):
             return
-        payload = {"weights": b"", **self.payload(), "file": self._id, "still": self._id}
+        try:
+            payload = {"weights": b"", **self.payload(), "file": self._id, "still": self._id}
+        except ModelZooError as error:
+            if self._teller is None:
+                raise
+            self._said = str(error)
+            return
         self._data = component.pack(payload)
         self._drawn = state
+        self._said = ""
 
     @observe("_views")
     def _looked_at(self, _change: object) -> None:
@@ -112,14 +124,20 @@ class Widget(anywidget.AnyWidget):
     def _answer(self, _change: object) -> None:
         self._answered = self._asked
 
-    def set_state(self, sync_data: dict[str, Any]) -> None:
-        """What a browser says."""
-        self._from_browser = True
+    @contextmanager
+    def _told_by(self, teller: Teller) -> Iterator[None]:
+        """What changes meanwhile goes to the browser together."""
+        before, self._teller = self._teller, teller
         try:
             with self.hold_sync():
-                super().set_state(sync_data)
+                yield
         finally:
-            self._from_browser = False
+            self._teller = before
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """What a browser says."""
+        with self._told_by("browser"):
+            super().set_state(sync_data)
 
     # ---- the picture that stands still --------------------------------------------------------------------
 

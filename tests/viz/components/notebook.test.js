@@ -2,7 +2,7 @@
 // and the component are stand-ins.
 
 import { deepEqual, equal, match } from "node:assert/strict";
-import { groundOf } from "../../../viz/components/notebook/ground.js";
+import { declaredBy, groundOf } from "../../../viz/components/notebook/ground.js";
 import { base64, widget } from "../../../viz/components/notebook/notebook.js";
 import { PARTS } from "../../../viz/components/notebook/parts.js";
 import { onPoint, point } from "../../../viz/components/shared/pointing.js";
@@ -28,6 +28,9 @@ class Element {
     return this.shadow = Object.assign(new Element(), { contains: (one) => one === this.inside });
   }
   setAttribute() {}
+  getAttribute() {
+    return null;
+  }
   getRootNode() {
     return {};
   }
@@ -45,7 +48,7 @@ class Element {
 
 class Model {
   constructor(traits) {
-    this.traits = { _views: 0, _asked: 0, _answered: 0, _by: "", token: null, key: null, ...traits };
+    this.traits = { _views: 0, _asked: 0, _answered: 0, _by: "", _said: "", token: null, key: null, ...traits };
     this.heard = new Map();
     this.saved = 0;
   }
@@ -201,6 +204,10 @@ Deno.test("what a component reports sets traits and asks for an answer", () => {
     equal(note.hidden, false);
     model.set("_answered", 1);
     equal(note.hidden, true);
+    model.set("_said", "That layer cannot be computed.");
+    deepEqual([note.hidden, note.textContent], [false, "That layer cannot be computed."]);
+    model.set("_said", "");
+    equal(note.hidden, true);
     given[0].setTriggerValue("unknown", 1);
     equal(model.get("_asked"), 1);
   } finally {
@@ -300,6 +307,20 @@ Deno.test("the ground is the first that is painted behind an element, through sh
   equal(groundOf(element, ways), false);
   outer.name = "clear";
   equal(groundOf(element, ways), null);
+});
+
+Deno.test("where nothing is painted, a document says by its own ways whether its theme is dark", () => {
+  const said = (classes, theme, colorScheme) =>
+    declaredBy({
+      body: { classList: { contains: (name) => classes.includes(name) } },
+      documentElement: { getAttribute: () => theme },
+    }, () => ({ colorScheme }));
+  deepEqual([said(["vscode-dark"]), said(["vscode-light"])], [true, false]);
+  deepEqual([said(["vscode-high-contrast"]), said(["vscode-high-contrast", "vscode-high-contrast-light"])], [
+    true,
+    false,
+  ]);
+  deepEqual([said([], "dark", "normal"), said([], null, "light"), said([], null, "normal")], [true, false, null]);
 });
 
 Deno.test("bytes become base64 however many they are", () => {

@@ -32,7 +32,18 @@ export function groundOf(element, { styleOf = getComputedStyle, pixel = pixelOf 
   return null;
 }
 
-export const isGroundDark = (element) => groundOf(element) ?? matchMedia("(prefers-color-scheme: dark)").matches;
+// What a document says of its theme where nothing is painted: VS Code by a class, Colab by an attribute, others by what
+// they tell the browser. Null where it says nothing.
+export function declaredBy({ body, documentElement: root }, styleOf = getComputedStyle) {
+  const has = (name) => body.classList.contains(name);
+  if (has("vscode-light") || has("vscode-high-contrast-light")) return false;
+  if (has("vscode-dark") || has("vscode-high-contrast")) return true;
+  const said = [root.getAttribute("theme"), styleOf(body).colorScheme].find((one) => one === "dark" || one === "light");
+  return said ? said === "dark" : null;
+}
+
+export const isGroundDark = (element) =>
+  groundOf(element) ?? declaredBy(document) ?? matchMedia("(prefers-color-scheme: dark)").matches;
 
 // Calls act(dark) at once and whenever the theme may have changed, until the signal ends it.
 export function onGround(element, act, signal) {

@@ -3,7 +3,7 @@
 //
 // The widget's traits that it reads: `_data`, the packed payload, and those that `PARTS` names. Those that it sets beside
 // these: `token` and `key`, what is pointed at, with `_by`, the view in which; `_views`, how many of its views live; and
-// `_asked`, how often something was asked of Python, which answers by `_answered`.
+// `_asked`, how often something was asked of Python, which answers by `_answered`, and by `_said` where it cannot do it.
 
 import { pngOf } from "../shared/files.js";
 import { onPointed, point } from "../shared/pointing.js";
@@ -57,6 +57,7 @@ class View {
       ...["_data", ...(this.part.traits ?? [])].map((trait) => [`change:${trait}`, this.ask]),
       ...["token", "key", "_by"].map((trait) => [`change:${trait}`, () => this.take()]),
       ["change:_answered", () => this.answered()],
+      ["change:_said", () => this.say(this.model.get("_said"))],
       ["comm_live_update", () => this.cut()], // Jupyter's, when the kernel was restarted or has died
     ];
     for (const [event, act] of this.heard) this.model.on(event, act);
@@ -79,7 +80,7 @@ class View {
       this.raw = raw;
       this.data = unpack(new Uint8Array(raw.buffer ?? raw, raw.byteOffset ?? 0, raw.byteLength));
     }
-    if (this.host.hidden) {
+    if (!this.endOf) {
       this.host.hidden = false;
       this.darken(isGroundDark(this.host));
       const twin = `.${this.data.still}`;
@@ -147,8 +148,9 @@ class View {
   inquire(traits = {}) {
     this.set({ ...traits, _asked: this.model.get("_asked") + 1 });
     clearTimeout(this.waits);
-    if (this.stopped) this.say(STOPPED);
-    else this.waits = setTimeout(() => this.say(SILENT), PATIENCE);
+    const wait = (what) => this.say(`${what}${this.part.stopped ?? ""}.`);
+    if (this.stopped) wait(STOPPED);
+    else this.waits = setTimeout(() => wait(SILENT), PATIENCE);
   }
 
   cut() {
@@ -160,12 +162,13 @@ class View {
     if (this.model.get("_answered") < this.model.get("_asked")) return;
     clearTimeout(this.waits);
     this.stopped = false;
-    this.note.hidden = true;
+    this.say(this.model.get("_said"));
   }
 
   say(what) {
-    this.note.textContent = `${what}${this.part.stopped ?? ""}.`;
-    this.note.hidden = false;
+    this.note.textContent = what;
+    this.note.hidden = !what;
+    this.host.hidden &&= !what;
   }
 
   pointed(place) {
