@@ -53,7 +53,10 @@ def positions(loaded: LoadedModel, n: int) -> Positions:
         if name.endswith(_RELATIVE) and isinstance(module, torch.nn.Embedding):
             layer = modules[name.removesuffix(f".{_RELATIVE}")]
             with torch.inference_mode():
-                bias = layer.compute_bias(n, n)[0]
+                if hasattr(layer, "compute_bias"):  # T5
+                    bias = layer.compute_bias(n, n)[0]
+                else:  # MPNet
+                    bias = layer.compute_position_bias(torch.zeros(1, n, device=module.weight.device))[0]
             return Positions("relative", bias=as_array(bias))
     found = _learned(encoder)
     if found is None:

@@ -100,6 +100,8 @@ def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, mo
     """A table's first rows; a sentence says what was left out, and how to have it. ``write`` is how columns are
     written, by their names.
     """
+    if found.empty:
+        return _note("Nothing to show.")
     if len(found) == 1 and found.shape[1] > 6:
         turned = pd.DataFrame({"field": found.columns, "value": [found[name].iloc[0] for name in found]}, dtype=object)
         return _table(turned, {})

@@ -60,8 +60,9 @@ def test_modernbert_turns_by_angles(engine: Engine) -> None:
             assert found.frequencies[layer] == pytest.approx(wanted, rel=1e-5)
 
 
-def test_t5_adds_a_bias_by_distance(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
-    found = engine.read_positions(str(checkpoint("t5")), 6)
+@pytest.mark.parametrize("family", ["t5", "mpnet"])
+def test_a_bias_is_added_by_distance(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
+    found = engine.read_positions(str(checkpoint(family)), 6)
     assert found.kind == "relative"
     assert found.bias is not None
     for distance in range(-5, 6):
