@@ -34,6 +34,7 @@ _LARGEST_CELL: Final = 22
 _MOST: Final = 128  # cells a side; those of a larger matrix are pooled
 _TYPE: Final = 11
 _LONGEST: Final = 20  # characters of a label
+_NAME: Final = 16  # what the name of an axis takes
 _GAP: Final = 5  # between a label and what it names
 _BAR: Final = (180, 10)  # the colour bar
 _BELOW: Final = 50  # what it takes, with its numbers and its title
@@ -67,43 +68,57 @@ def matrix_svg(
     root: bool = False,
     what: str = "",
     numbers: bool = False,
+    marked: Sequence[tuple[int, int]] = (),
+    down: str = "",
+    across: str = "",
 ) -> str:
     """Numbers (rows, columns) as coloured cells with a colour bar; nan is grey.
 
     Colours end at ``end``, by default the largest size there is; ``signed`` ones are centred at 0. With ``root`` they
     follow the square root of a number's size. ``what`` says what the numbers are, and with ``numbers`` they are written
-    on their cells, as long as these are few. Of more than 128 rows or columns, several share a cell, which shows the
+    on their cells, as long as these are few; ``marked`` ones (row, column) are framed. ``down`` and ``across`` say what
+    the rows and the columns are. Of more than 128 rows or columns, several share a cell, which shows the
     one farthest from zero. Raises ValueError where names do not fit the numbers, or there are none.
     """
     if values.shape != (len(rows), len(columns)) or 0 in values.shape:
         raise ValueError(f"{len(rows)} rows and {len(columns)} columns do not fit numbers of shape {values.shape}")
     end = end or float(np.abs(np.nan_to_num(values)).max()) or 1.0
     pooled = _pooled(np.asarray(values, dtype=np.float32))
-    across, down = (_cell(n, 34 if numbers else _LARGEST_CELL) for n in reversed(pooled.shape))
-    across, down = (across, min(across, down)) if numbers else (min(across, down),) * 2
+    wide, high = (_cell(n, 34 if numbers else _LARGEST_CELL) for n in reversed(pooled.shape))  # of a cell
+    wide, high = (wide, min(wide, high)) if numbers else (min(wide, high),) * 2
     row_labels, column_labels = (_labels(names, n) for names, n in zip((rows, columns), pooled.shape, strict=True))
-    left = max(map(_wide, row_labels), default=0) + _GAP
-    top = max(map(_wide, column_labels), default=0) + _GAP
-    wide, high = pooled.shape[1] * across, pooled.shape[0] * down
+    longest = max(map(_wide, column_labels), default=0)
+    upright = longest > wide
+    left = max(map(_wide, row_labels), default=0) + _GAP + (_NAME if down else 0)
+    top = (longest if upright else _TYPE) + _GAP + (_NAME if across else 0)
+    right, bottom = left + pooled.shape[1] * wide, top + pooled.shape[0] * high
 
     what = root_title(what) if root else what
     what += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
-    sheet = _Sheet(left + max(wide, _BAR[0], _wide(what)) + 8, top + high + _BELOW)
+    sheet = _Sheet(max(right, left + _BAR[0], left + _wide(what)) + 8, bottom + _BELOW)
     colours = [colour for _, colour in (diverging if signed else sequential)(False)]
     places = _places(pooled, end, signed, root)
     levels = np.where(np.isnan(pooled), len(colours), np.rint(np.nan_to_num(places) * (len(colours) - 1)))
-    sheet.cells(levels.astype(np.uint8), [*colours, LIGHT.surface], left, top, across, down)
-    for row in _labelled(len(row_labels), down):
-        sheet.text(row_labels[row], left - _GAP, top + (row + 0.5) * down + 4, anchor="end")
-    for column in _labelled(len(column_labels), across):
-        sheet.text(column_labels[column], left + (column + 0.5) * across + 4, top - _GAP, upright=True)
-    if numbers and pooled.size <= 400 and across >= 28:
+    sheet.cells(levels.astype(np.uint8), [*colours, LIGHT.surface], left, top, wide, high)
+    for row in _labelled(len(row_labels), high):
+        sheet.text(row_labels[row], left - _GAP, top + (row + 0.5) * high + 4, anchor="end")
+    for column in _labelled(len(column_labels), wide if upright else max(wide, _TYPE)):
+        x = left + (column + 0.5) * wide
+        if upright:
+            sheet.text(column_labels[column], x + 4, top - _GAP, upright=True)
+        else:
+            sheet.text(column_labels[column], x, top - _GAP, anchor="middle")
+    if numbers and pooled.size <= 400 and wide >= 28:
         for (row, column), value in np.ndenumerate(pooled):
             cell = filled_with(_short(float(value)), [*colours, LIGHT.surface][int(levels[row, column])])
-            x, y = left + (column + 0.5) * across, top + (row + 0.5) * down + 3.5
+            x, y = left + (column + 0.5) * wide, top + (row + 0.5) * high + 3.5
             sheet.text(cell.text, x, y, cell.ink or LIGHT.text, size=10, anchor="middle")
+    for row, column in marked if pooled.shape == values.shape else ():
+        sheet.frame(left + column * wide, top + row * high, wide, high, LIGHT.text)
+    sheet.text(down, _TYPE, (top + bottom) / 2, LIGHT.muted, upright=True, anchor="middle")
+    sheet.text(across, (left + right) / 2, _TYPE, LIGHT.muted, anchor="middle")
     marks = weight_marks(end) if root and not signed else even_marks(end, signed=signed)
-    sheet.bar(colours, marks, what, left, top + high)
+    sheet.bar(colours, marks, what, left, bottom)
     return sheet.svg()
 
 
@@ -113,9 +128,11 @@ def grid_svg(
     names: Sequence[str] = ("layer", "head"),
     what: str = "attention weight",
     first: int = 1,
+    chosen: tuple[int, int] | None = None,
 ) -> str:
     """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
-    ``names``. They count from ``first``. Raises ValueError where there is nothing to draw.
+    ``names``. They count from ``first``; the ``chosen`` one, (row, column) from 0, is framed. Raises ValueError where
+    there is nothing to draw.
     """
     if 0 in thumbnails.pixels.shape:
         raise ValueError(f"no head or no token to draw: thumbnails have shape {thumbnails.pixels.shape}")
@@ -137,6 +154,8 @@ def grid_svg(
         sheet.text(str(row + first), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
     for column in _labelled(heads, cell):
         sheet.text(str(column + first), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
+    if chosen is not None:
+        sheet.frame(left + chosen[1] * cell, top + chosen[0] * cell, cell + across, cell + down, LIGHT.primary)
     if len(names) > 1:
         sheet.text(names[0], 12, top + layers * cell / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(names[-1], left + heads * cell / 2, 13, LIGHT.muted, anchor="middle")
@@ -262,8 +281,7 @@ def words_svg(lines: Iterable[tuple[str, Sequence[Word]]]) -> str:
                     sheet.box(x, top, wide, high - 1, ground)
                 sheet.text(text, x + wide / 2, top + 14, ink or LIGHT.text, anchor="middle")
             if word.frame:
-                size = f'width="{wide - 1:g}" height="{len(word.cells) * high - 2:g}"'
-                sheet.add(f'<rect x="{x + 0.5:g}" y="{y + 0.5:g}" {size} fill="none" stroke="{LIGHT.primary}"/>')
+                sheet.frame(x, y, wide, len(word.cells) * high - 1, LIGHT.primary)
             x += wide
         y += deep
     sheet.height = y + 4
@@ -317,6 +335,10 @@ class _Sheet:
 
     def box(self, x: float, y: float, width: float, height: float, colour: str) -> None:
         self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{colour}"/>')
+
+    def frame(self, x: float, y: float, width: float, height: float, colour: str) -> None:
+        size = f'width="{width - 2:g}" height="{height - 2:g}"'
+        self.add(f'<rect x="{x + 1:g}" y="{y + 1:g}" {size} fill="none" stroke="{colour}" stroke-width="2"/>')
 
     def cells(self, levels: Levels, colours: Sequence[str], x: float, y: float, across: float, down: float) -> None:
         """Levels (rows, columns), places among the colours, as cells of a size: as paths or as a PNG in the SVG,
@@ -404,7 +426,9 @@ def _of_width(sign: str) -> float:
 
 
 def _short(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.2f}".replace("0.", ".").replace("-", "−")
+    if np.isnan(value):
+        return "–"
+    return "0" if abs(value) < 0.005 else f"{value:.2f}".replace("0.", ".").replace("-", "−")
 
 
 def _paths(levels: Levels, colours: Sequence[str]) -> str:

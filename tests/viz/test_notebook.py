@@ -272,6 +272,9 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
     assert "data:image/png;base64,UE5H" in displayed[-1][0]["text/html"]
     one._handle_custom_msg({}, [])
     assert displayed[-1][0] == still
+    one.head = 2
+    assert displayed[-1] == (one._still(), again)
+    assert displayed[-1][0]["text/html"] != still["text/html"]
     before = len(displayed)
     one._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
     assert len(displayed) == before

@@ -76,6 +76,7 @@ def test_cells_that_are_picked_come_back_and_can_be_set() -> None:
     with pytest.raises(InvalidInput, match="There are rows 0 to 1; row 2 does not exist"):
         shown.picked = [(2, 0)]
     assert ">weight<" in str(shown._svg())
+    assert str(shown._svg()).count('stroke-width="2"') == 1
 
 
 def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names() -> None:

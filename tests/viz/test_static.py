@@ -57,6 +57,25 @@ def test_a_cell_has_the_colour_of_its_number() -> None:
     assert (colours_of(signed, *origin(signed), 3) == scale[np.rint(32 + 32 * (values - 1)).astype(int)]).all()
 
 
+def test_what_is_chosen_is_framed_where_it_is() -> None:
+    def frames(svg: str) -> list[tuple[float, float]]:
+        found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" [^>]*fill="none"', svg)
+        return [(float(x) - 1, float(y) - 1) for x, y in found]
+
+    svg = static.matrix_svg(np.eye(3), list("abc"), list("def"), marked=[(0, 0), (2, 1)], down="row", across="column")
+    left, top, cell = origin(svg)
+    assert frames(svg) == [(left, top), (left + cell, top + 2 * cell)]
+    assert [f">{name}</text>" in svg for name in ("row", "column")] == [True, True]
+    small = thumbnails([random_maps(layer, 2, 5, 5) for layer in range(2)])
+    (whole,), (first,) = (frames(static.grid_svg(small, chosen=chosen)) for chosen in ((1, 1), (0, 0)))
+    assert (whole[0] - first[0], whole[1] - first[1]) == (44, 44)
+
+
+def test_names_stand_upright_only_where_they_are_wider_than_their_cells() -> None:
+    assert "rotate" not in static.matrix_svg(np.eye(2), ["a", "b"], ["1", "2"])
+    assert static.matrix_svg(np.eye(2), ["a", "b"], ["because", "2"]).count("rotate") == 2
+
+
 def test_what_could_not_be_had_has_no_colour_of_the_scale() -> None:
     svg = static.matrix_svg(np.array([[np.nan, 1.0]]), ["a"], ["b", "c"], numbers=True)
     assert ">–<" in svg

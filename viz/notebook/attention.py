@@ -46,7 +46,11 @@ class Group:
 
 
 class OfHeads(Widget):
-    """A widget of one head, or of a layer where that has one map, of a text."""
+    """A widget of one head, or of a layer where that has one map, of a text. Where Python's picture shows all that is
+    on the screen, it is ``drawn_here``, and kept anew whenever another head is shown.
+    """
+
+    drawn_here = True
 
     layer = Int(0).tag(sync=True)
     head = Int(0, allow_none=True).tag(sync=True)
@@ -81,6 +85,8 @@ class OfHeads(Widget):
     def _opened(self, _change: object) -> None:
         self._tell(("layer", "head"))
         self._refresh()
+        if self.drawn_here and not self._said:
+            self._keep()
 
     @observe("token", "key", "_by")
     def _pointed(self, change: Any) -> None:
@@ -168,7 +174,12 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
         )
 
     def _svg(self) -> str:
-        return static.grid_svg(self._small, names=self._names, what=attended.WORDS[self.shown.measure].what)
+        return static.grid_svg(
+            self._small,
+            names=self._names,
+            what=attended.WORDS[self.shown.measure].what,
+            chosen=(self.layer, self.head or 0) if self._heads else (0, self.layer),
+        )
 
     def __str__(self) -> str:
         return self._of_text("All heads" if self._heads else "All layers")
@@ -200,7 +211,16 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
         drawn = self._map
         end = None if self._stretch or not self.shown.shares else 1.0
         what = attended.WORDS[self.shown.measure].what
-        return static.matrix_svg(drawn.weights, drawn.query_labels, drawn.key_labels, end=end, root=True, what=what)
+        return static.matrix_svg(
+            drawn.weights,
+            drawn.query_labels,
+            drawn.key_labels,
+            end=end,
+            root=True,
+            what=what,
+            down="query",
+            across="key",
+        )
 
     def about(self) -> dict[str, str]:
         return super().about() | {"Head" if self._heads else "Layer": self._called()}
@@ -213,6 +233,7 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
     """A text whose words light up; the word kept or pointed at: ``token`` as a query, ``key`` as a key."""
 
     title = "Word by word"
+    drawn_here = False
 
     @cached_property
     def _mean(self) -> FloatArray:
@@ -267,6 +288,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
     """
 
     title = "Line by line"
+    drawn_here = False
     off = List(Int()).tag(sync=True)
 
     def __init__(self, run: Run, layer: int, heads: Sequence[int] | Sequence[Head] | None, *given: Any) -> None:

@@ -51,6 +51,10 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
             among(column, self._values.shape[1], "column")
         return found
 
+    @observe("picked")
+    def _picked(self, _change: object) -> None:
+        self._keep()
+
     def payload(self) -> viz.cells.Payload:
         return viz.cells.Payload(**{**self._payload, "picked": list(self.picked)})
 
@@ -67,6 +71,9 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
             signed=given["signed"],
             what=given["what"],
             numbers=True,
+            marked=self.picked,
+            down=given["down"],
+            across=given["across"],
         )
 
     def __str__(self) -> str:

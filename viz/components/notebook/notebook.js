@@ -187,7 +187,7 @@ class View {
   // Gives Python the picture, to be seen where no script runs.
   keep() {
     clearTimeout(this.keeping);
-    this.keeping = setTimeout(() => this.sendPicture(), RESTED.picture);
+    if (this.part.kept) this.keeping = setTimeout(() => this.sendPicture(), RESTED.picture);
   }
 
   async sendPicture() {

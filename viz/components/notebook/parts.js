@@ -1,6 +1,7 @@
 // What each component has to do with the traits of its widget: `traits` that it shows beside its data, as the fields of
 // the payload that `shows` makes of them, and of the theme where it is `themed`; the traits that what it reports changes (`tells`); and what a reader cannot do
-// any more when nobody hears it (`stopped`).
+// any more when nobody hears it (`stopped`). Of those that are `kept` the browser gives Python the picture, since what is on
+// the screen is more than Python can draw.
 
 const OTHER_HEADS = " to choose other heads";
 
@@ -14,10 +15,12 @@ export const PARTS = {
     stopped: OTHER_HEADS,
   },
   words: {
+    kept: true,
     tells: { head: (place, { maps }) => ({ layer: maps[place][0], head: maps[place][1] }) },
     stopped: OTHER_HEADS,
   },
   lines: {
+    kept: true,
     traits: ["off"],
     shows: (get) => ({ off: get("off") }),
     tells: { off: (off) => ({ off }) },
@@ -28,6 +31,7 @@ export const PARTS = {
     tells: { picks: ({ cells, serial }) => ({ picked: cells, _clicks: serial }) },
   },
   anatomy: {
+    kept: true,
     tells: { token: (token) => ({ token }), layer: (layer) => ({ layer }), stage: (stage) => ({ stage }) },
     stopped: " to follow another token",
   },
