@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import sys
+from copy import copy
 
 from streamlit.web.cli import main_run
 
 from web.settings import ROOT
 
+_HELP = """Start the app, until it is interrupted (Ctrl+C).
+
+Options are those of `streamlit run`, such as --server.port. The app has settings of its own, which are environment
+variables: `python -m web.settings` lists them."""
+
 
 def main() -> None:
-    """Start the app until it is interrupted. Options are those of ``streamlit run``, such as ``--server.port=8502``."""
-    main_run([str(ROOT / "app.py"), *sys.argv[1:]], prog_name="look-inside-bert")
+    """Run Streamlit's command on app.py, whose own config.toml goes before one of the folder that it is started in."""
+    command, run = copy(main_run), main_run.callback
+    assert run is not None
+    command.help, command.params = _HELP, [each for each in main_run.params if each.param_type_name == "option"]
+    command.callback = lambda **options: run(str(ROOT / "app.py"), **options)
+    command(prog_name="look-inside-bert")
