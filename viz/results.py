@@ -79,7 +79,7 @@ def html(result: Shows) -> str:
     """What a notebook shows of a result."""
     line = repr(result)
     if line.startswith("<"):
-        said = line[1:-1].partition(" ")[2].partition(": <")[0]  # without the lines of what is in it
+        said = line[1:-1].partition(" ")[2]
     else:  # a dataclass's own, whose numbers are in the table
         said = next((value for value in _row(result).values() if isinstance(value, str)), "")
     return f"<div><p><strong>{type(result).__name__}</strong> {_text(said, 300)}</p>{body(result)}</div>"
@@ -96,7 +96,7 @@ def body(result: Shows) -> str:
     return first_rows(result.to_frame())
 
 
-def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, more: str = "to_frame()") -> str:
+def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None) -> str:
     """A table's first rows; a sentence says what was left out, and how to have it. ``write`` is how columns are
     written, by their names.
     """
@@ -107,7 +107,7 @@ def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None, *, mo
         return _table(turned, {})
     shown = _table(found.head(MOST_ROWS), write or {})
     left = len(found) - MOST_ROWS
-    return shown + (_note(f"{left:,} more of {len(found):,} rows: <code>{more}</code>.") if left > 0 else "")
+    return shown + (_note(f"{left:,} more of {len(found):,} rows: <code>to_frame()</code>.") if left > 0 else "")
 
 
 def _table(found: pd.DataFrame, write: dict[str, Write]) -> str:
@@ -234,11 +234,6 @@ def _(found: HiddenStates) -> str:
     lengths = np.linalg.norm(found.states, axis=-1).mean(axis=-1)
     table = pd.DataFrame({"layer": found.layers, "mean length of the vectors": lengths})
     return _tokens(found.encoding) + first_rows(table) + _note("<code>states[layer, position]</code> is a vector.")
-
-
-@body.register
-def _(found: Encoding) -> str:
-    return first_rows(found.to_frame())
 
 
 @body.register

@@ -99,7 +99,8 @@ class Preference(Shows):
     b: TokenScores
 
     def __repr__(self) -> str:
-        return f"<Preference {self.better or 'neither'}, by {abs(self.difference):.2f} nats: {self.a!r}, {self.b!r}>"
+        texts = f"A {self.a.encoding.summary()}, B {self.b.encoding.summary()}"
+        return f"<Preference {self.better or 'neither'}, by {abs(self.difference):.2f} nats: {texts}>"
 
     @property
     def difference(self) -> float:
