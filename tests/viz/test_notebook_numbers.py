@@ -13,10 +13,11 @@ from in_a_notebook import as_sent, looked_at, sent
 
 from model_zoo.errors import InvalidInput, Unreachable
 from model_zoo.types import Anatomy, Effects, Prediction, Reading, TokenScores
-from viz import example_sentences, notebook, sketch
+from viz import component, example_sentences, notebook, sketch
 from viz.anatomy import payload as anatomy_payload
 from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
+from viz.notebook.widget import Widget
 from viz.surprisal import of_scores
 from viz.token_line import Cell, Item, Line
 from viz.token_line import payload as line_payload
@@ -204,3 +205,17 @@ def test_each_is_a_file_that_works_by_itself(widget: Any) -> None:
     html = widget.html()
     assert f"<h1>{widget.title}</h1>" in html
     assert "default-src 'none'" in html
+
+
+def test_every_component_of_the_pages_is_a_widget_too() -> None:
+    def below(kind: type) -> list[type]:
+        return [each for one in kind.__subclasses__() for each in (one, *below(one))]
+
+    widgets = {
+        one.source["js"] for one in below(Widget) if one.__module__.startswith("viz.notebook") and "source" in vars(one)
+    }
+    apart = {"bertviz", "notebook", "saver", "shared", "standalone"}  # what is no picture of ours by itself
+    names = {folder.name for folder in component.FILES.iterdir() if folder.is_dir()} - apart
+    assert widgets == {component.linked(component.FILES / name / f"{name}.js") for name in names}
+    told = set(re.findall(r"^  (\w+): \{", component.text("notebook/parts.js"), re.MULTILINE))
+    assert told <= names
