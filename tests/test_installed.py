@@ -39,17 +39,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a new environment with the wheel in it, and this one's packages; nothing is downloaded."""
-    home = tmp_path_factory.mktemp("environment")
+def installed(home: Path, *what: str) -> Path:
+    """The programs of a new environment with something in it, and this one's packages; nothing is downloaded."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     (packages,) = home.glob("lib/python*/site-packages")
     (packages / "others.pth").write_text("\n".join(site.getsitepackages()))
-    python = str(home / "bin/python")
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "--no-compile"]
-    subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install", "--no-index", "--no-deps"]
+    subprocess.run([*pip, "--no-compile", *what], check=True, capture_output=True)
     return home / "bin"
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed(tmp_path_factory.mktemp("environment"), str(wheel))
 
 
 @pytest.fixture
@@ -123,3 +125,13 @@ def test_its_command_starts_the_app_from_any_folder(environment: Path, elsewhere
         with urllib.request.urlopen(f"{url}/healthz", timeout=90) as answer:
             assert json.load(answer)["healthy"] is True
         asyncio.run(visit(url))
+
+
+def test_a_checkout_can_be_installed_as_it_lies_there(tmp_path: Path, elsewhere: Path) -> None:
+    programs = installed(tmp_path / "environment", "--no-build-isolation", "--editable", str(ROOT))
+    code = "from model_zoo import Engine; from web import settings; print(settings.ROOT)"
+    done = subprocess.run(
+        [programs / "python", "-P", "-c", code], cwd=elsewhere, env=os.environ | ALONE, capture_output=True, text=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (str(ROOT), "")
+    assert (programs / "look-inside-bert").exists()
