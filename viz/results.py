@@ -50,7 +50,7 @@ from model_zoo.types import (
 )
 from viz import static
 from viz.layout import visible_text
-from viz.palette import diverging, sequential
+from viz.palette import diverging, sequential, supports
 from viz.predictions import percent
 from viz.surprisal import SCALE_END
 from viz.token_line import Cell, filled
@@ -68,8 +68,6 @@ _MAPS: Final[Mapping[str, str]] = {
     "delimiter": "attention to special tokens",
 }
 """The measures whose head maps are shown."""
-
-_BAR: Final = "#6E74E8"  # at least 3:1 on white, and on the ground of a dark notebook
 
 Write = Callable[[Any], str]
 """Makes a value into HTML, escaped."""
@@ -156,8 +154,9 @@ def _note(said: str) -> str:
 
 
 def _bar(share: float) -> str:
-    """A share as a bar and as a number."""
-    grown = f"display:inline-block;height:0.7em;width:{100 * min(max(share, 0), 1):.0f}px;background:{_BAR}"
+    """A share as a bar and as a number; the bar's colour has at least 3:1 on white and on black."""
+    size = f"display:inline-block;height:0.7em;width:{100 * min(max(share, 0), 1):.0f}px"
+    grown = f"{size};background:{supports(dark=False)}"
     return f'<span style="{grown}"></span> {percent(share)}'
 
 
