@@ -201,11 +201,33 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
         both_lost = ((lost(before, "bits"), "Original"), (lost(after, "bits"), "Off"))
         return [_lit(units, bits, label, dark) for bits, label in both_lost]
 
+    if as_python.begun():
+        _words_in_python(scene, before, after)
     st.markdown("**Words the prediction depends on** (occlusion), before and after")
     token_line.show(lines, "words before and after", "words-before-and-after")
     st.caption(
         "Below each word: the bits of log₂ P that the prediction loses when only that word is hidden (before "
         f"− after). {LEGEND}."
+    )
+
+
+def _words_in_python(scene: Scene, before: Effects, after: Effects) -> None:
+    both = "[change, *(replace(change, hidden=one.hidden) for one in hidden)]"
+    as_python.put(
+        "hidden = each_hidden(explainable(effects.encoding, effects.position))\n"
+        f"before = {scene.intervene('hidden', value=_ablation())}\n"
+        f"off, *after = {scene.intervene(both, value=_ablation())}.readings\n"
+        'then = [measured(off, "bits") - measured(one, "bits") for one in after]\n'
+        'numbers = np.array([lost(before, "bits"), then])  # a row before, a row after',
+        lambda: np.array([lost(before, "bits"), lost(after, "bits")]),
+        imports=(
+            "import numpy as np",
+            "from dataclasses import replace",
+            "from analysis.effects import lost, measured",
+            "from analysis.erasure import each_hidden",
+            "from jobs.explaining import explainable",
+        ),
+        part="Words the prediction depends on, before and after",
     )
 
 
@@ -276,6 +298,8 @@ def _found(scene: Scene, job: Greedy) -> None:
         )
     if job.running or least is None or worst is None or not least.probabilities:
         return
+    if not job.stopping and as_python.begun():
+        _greedy_in_python(scene, [*worst.probabilities, *least.probabilities])
     series = [("hurts most first", worst), ("hurts least first", least)]
     n = max(len(path.probabilities) for _, path in series)
     lines = [(name, [*path.probabilities, *[float("nan")] * (n - len(path.probabilities))]) for name, path in series]
@@ -292,6 +316,25 @@ def _found(scene: Scene, job: Greedy) -> None:
     )
     figures.show(figure, "greedy", "heads-greedy")
     save.table("The orders", lambda: _orders(job), "heads-greedy")
+
+
+def _greedy_in_python(scene: Scene, probabilities: list[float]) -> None:
+    asked = scene.call("", "text", "aim=aim", masked=scene.masked or None, value=_ablation()).removeprefix("engine.")
+    as_python.put(
+        "heads = [(layer, head) for layer in range(info.n_layers) for head in range(info.n_heads)]\n"
+        f"search = Greedy(engine, Intervene{asked}, heads)\n"
+        "for _ in search.steps():\n"
+        "    pass\n"
+        'paths = search.paths["worst first"], search.paths["least first"]\n'
+        "numbers = np.array([p for path in paths for p in path.probabilities])  # with 0, 1, 2, … heads off",
+        lambda: np.array(probabilities),
+        imports=(
+            "import numpy as np",
+            "from jobs.greedy import Greedy",
+            "from model_zoo.questions.intervene import Intervene",
+        ),
+        part="How many heads does it take?",
+    )
 
 
 def _orders(job: Greedy) -> pd.DataFrame:

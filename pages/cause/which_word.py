@@ -278,6 +278,18 @@ def _many(scene: Scene) -> None:
         if not table:
             return
         st.dataframe(_areas(table), hide_index=True)
+        if not job.running and not job.stopping:
+            asked = as_python.arguments(scene.model, causal=scene.info.lm)
+            as_python.put(
+                f"questions = built_in({asked})\n"
+                f"job = Explaining(engine, questions, {as_python.literal(job.measure)})\n"
+                "for _ in job.steps():  # about a minute with the bundled models\n"
+                "    pass\n"
+                "numbers = np.array([area.mean for area in job.table()])  # of each method and way",
+                lambda: np.array([area.mean for area in table]),
+                imports=("import numpy as np", "from jobs.explaining import Explaining, built_in"),
+                part=f"On {N_SENTENCES} built-in sentences",
+            )
         st.caption(
             f"Area under the curves over {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
             "“Against nearness”: the mean difference from nearness alone in the same sentence; where its interval "

@@ -43,8 +43,12 @@ def draw(scene: Scene) -> None:
     lines, imports = scene.survey_in_python(names)
     as_python.put(
         f"{lines}"
-        "heads = found.every_head()\n"
-        f"numbers = np.array([{', '.join(map(numbers.in_python, names))}])  # across, up, colour; a column a head",
+        "heads = found.every_head()  # a column each\n"
+        "numbers = np.array(\n    [\n"
+        f"        {numbers.in_python(names[0])},  # across\n"
+        f"        {numbers.in_python(names[1])},  # up\n"
+        f"        {numbers.in_python(names[2])},  # colour\n"
+        "    ]\n)",
         lambda: np.array([across.values, up.values, colour.values]),
         imports=("import numpy as np", *imports, *numbers.imports(names)),
     )

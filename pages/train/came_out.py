@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Candidate, Tuning
-from pages.train import in_python
+from pages.train import in_python, side_by_side
 from pages.train.running import another_seed, outcome_of
 from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
@@ -290,6 +290,7 @@ def _curve(scene: Scene) -> None:
         for each in job.tuned
         for score in [each.score()]
     ]
+    side_by_side.put_python(job, job.runs, scene.own, "With less data")
     if points:
         baseline = found.score().baseline
         figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)

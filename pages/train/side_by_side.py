@@ -139,7 +139,7 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
     }
 
 
-def put_python(job: Tuning | None, runs: Sequence[Run], own: Own | None) -> None:
+def put_python(job: Tuning | None, runs: Sequence[Run], own: Own | None, part: str = "") -> None:
     """The scores of all candidates with their intervals as Python, once all are trained."""
     if not runs or (job is not None and job.running) or any(run.tuned is None for run in runs):
         return
@@ -153,7 +153,7 @@ def put_python(job: Tuning | None, runs: Sequence[Run], own: Own | None) -> None
         lines += "scores = [one.score() for one in found]\n"
         lines += "numbers = np.array([(score.value, score.low, score.high) for score in scores])"
         shown = np.array([(score.value, score.low, score.high) for score in scores])
-    as_python.put(lines, lambda: shown, imports=("import numpy as np", *imports))
+    as_python.put(lines, lambda: shown, imports=("import numpy as np", *imports), part=part)
 
 
 def show_table(runs: Sequence[Run], file: str) -> None:
