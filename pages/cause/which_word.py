@@ -285,8 +285,8 @@ def _many(scene: Scene) -> None:
                 f"job = Explaining(engine, questions, {as_python.literal(job.measure)})\n"
                 "for _ in job.steps():  # about a minute with the bundled models\n"
                 "    pass\n"
-                "numbers = np.array([area.mean for area in job.table()])  # of each method and way",
-                lambda: np.array([area.mean for area in table]),
+                "numbers = np.array([area.mean.value for area in job.table()])  # of each method and way",
+                lambda: np.array([area.mean.value for area in table]),
                 imports=("import numpy as np", "from jobs.explaining import Explaining, built_in"),
                 part=f"On {N_SENTENCES} built-in sentences",
             )

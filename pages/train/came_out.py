@@ -290,7 +290,7 @@ def _curve(scene: Scene) -> None:
         for each in job.tuned
         for score in [each.score()]
     ]
-    side_by_side.put_python(job, job.runs, scene.own, "With less data")
+    side_by_side.put_python(job, job.runs, scene.own, "With less data", found.settings.examples)
     if points:
         baseline = found.score().baseline
         figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)

@@ -40,11 +40,17 @@ def each(name: str, *, several: bool) -> str:
     return f"[each for one in found for each in one.{name}]" if several else f"found.{name}"
 
 
-def candidates(of: Sequence[Candidate], own: Own | None) -> tuple[str, list[str]]:
+def candidates(of: Sequence[Candidate], own: Own | None, drawn: int | None = None) -> tuple[str, list[str]]:
     """Lines that bind ``found`` to the outcomes of some models trained on one set of data, some of them by a teacher;
-    and what they import.
+    and what they import. Of the data so many training items were ``drawn`` before, or all.
     """
     read, data, imports = _data(of[0].data, own, of[0].settings.seed)
+    if drawn is not None:
+        if of[0].data.name in SETS:
+            data = f"SETS[{data}].build()"
+            imports.append("from training.finetuning.sets import SETS")
+        read += f"items = {data}.first({drawn}, {of[0].settings.seed})\n"
+        data = "items"
     settings = of[0].settings
     models, examples = [one.model for one in of], [one.settings.examples for one in of]
     if any(one.teacher for one in of):

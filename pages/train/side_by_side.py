@@ -139,11 +139,15 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
     }
 
 
-def put_python(job: Tuning | None, runs: Sequence[Run], own: Own | None, part: str = "") -> None:
-    """The scores of all candidates with their intervals as Python, once all are trained."""
+def put_python(
+    job: Tuning | None, runs: Sequence[Run], own: Own | None, part: str = "", drawn: int | None = None
+) -> None:
+    """The scores of all candidates with their intervals as Python, once all are trained; ``drawn`` as for
+    ``in_python.candidates``.
+    """
     if not runs or (job is not None and job.running) or any(run.tuned is None for run in runs):
         return
-    lines, imports = in_python.candidates([run.candidate for run in runs], own)
+    lines, imports = in_python.candidates([run.candidate for run in runs], own, drawn)
     scores = [run.tuned.score() for run in runs if run.tuned is not None]
     if runs[0].candidate.settings.seconds is not None:
         lines += "# Scores differ from run to run: how far training gets in so many seconds is chance.\n"

@@ -6,34 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import layers_page
 import pytest
-import train_page
-from gated import PATIENCE
 from on_screen import button
 from run_lines import compiled, compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
-from analysis.probing.template_trees import template_conllu
-from evidence import material
-from jobs import Desk, Job, mattering, pruning
-from jobs.indexing import Indexing
-from jobs.mattering import Mattering
-from jobs.referring import Referring
-from jobs.surveying import Surveying
-from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
-from pages.train.distillation import Distilling
-from pages.train.race import Race
-from pages.train.scratch import Scratch
 from ui import as_python, attended_text
 from ui.page import Page, View
 
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
-# where a smaller job was done, below.
+# where a smaller job was done, in test_as_python_jobs.py.
 LONG = {"layers": {"movement"}, "corpus": {"search"}, "train": {"similarity"}}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
@@ -171,192 +157,6 @@ def test_lines_hold_what_was_chosen(
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
 
 
-PASTED_INTO = {"layers": "layers_data", "corpus": "corpus_data", "train": "train_own_text"}
-Began = Callable[[AppTest], AppTest]
-
-
-def done(kind: type[Job], label: str = "") -> Began:
-    """Press the button that begins with a label, if any, wait for the job, look again."""
-
-    def begin(app: AppTest) -> AppTest:
-        if label:
-            button(app, label).click().run()
-        desk: Desk = app.session_state["desk"]
-        job = desk.current(kind)
-        assert job is not None
-        assert job.wait(PATIENCE)
-        return app.run()
-
-    return begin
-
-
-SMALL_STUDY = {"model": "embedded/tinybert", "sentences": "40", "seed": "3"}
-
-# Small jobs: the page and its address, what is pasted, the button, and views that show what comes of it.
-JOBS = [
-    pytest.param(
-        "layers",
-        {**SMALL_STUDY, "tasks": "tense,word_content"},
-        "",
-        layers_page.run,
-        ("layers", "summary", "misclassified", "similarity"),
-        id="built-in tasks",
-    ),
-    pytest.param(
-        "layers",
-        {**SMALL_STUDY, "tasks": "tense", "untrained": "0", "pooling": "cls", "seeds": "2"},
-        layers_page.table(layers_page.ROWS),
-        layers_page.run,
-        ("layers", "curve", "plane"),
-        id="a table",
-    ),
-    pytest.param(
-        "layers",
-        {**SMALL_STUDY, "tasks": "", "format": "conllu", "target": "trees", "rank": "8"},
-        layers_page.conllu(40),
-        layers_page.run,
-        ("trees",),
-        id="trees",
-    ),
-    pytest.param(
-        "layers",
-        {**SMALL_STUDY, "tasks": "", "format": "conllu", "pieces": "first"},
-        layers_page.conllu(40),
-        layers_page.run,
-        ("curve",),
-        id="parts of speech",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "sentences": "120", "across": "rare", "up": "obj.up", "layer": "2"},
-        "",
-        done(Surveying, "Measure"),
-        ("all", "head", "relations", "coreference"),
-        id="a corpus",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "show": "all", "frequencies": "a,3\nthe,1"},
-        template_conllu(100),
-        done(Surveying, "Measure"),
-        ("relations", "all"),
-        id="a treebank",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "sentences": "120", "view": "matters"},
-        "",
-        done(Surveying, "Measure"),
-        ("matters",),
-        id="a first look",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "tried_on": "pairs", "pairs": "agreement", "view": "matters"},
-        "",
-        done(Mattering, "Switch"),
-        ("matters",),
-        id="heads off",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "search": "nearest", "after": "2", "once": "1", "view": "search"},
-        "",
-        done(Indexing, "Read"),
-        ("search",),
-        id="nearest words",
-    ),
-    pytest.param(
-        "corpus",
-        {**SMALL_STUDY, "pronouns_by": "more", "view": "coreference"},
-        "",
-        done(Referring),
-        ("coreference",),
-        id="pronouns",
-    ),
-    pytest.param(
-        "train",
-        train_page.TINY,
-        "",
-        done(Training, "Train"),
-        ("train", "scores", "try", "inside", "plane"),
-        id="a training",
-    ),
-    pytest.param(
-        "train",
-        {**train_page.TINY, "seeds": "2", "learns": "lora", "rank": "4", "rate": "0.001"},
-        "",
-        done(Training, "Train"),
-        ("train", "scores"),
-        id="two seeds",
-    ),
-    pytest.param(
-        "train",
-        {**train_page.TINY, "set": "entities", "batch": "8", "seed": "7"},
-        "",
-        done(Training, "Train"),
-        ("try", "scores"),
-        id="tags",
-    ),
-    pytest.param(
-        "train",
-        {**train_page.TINY, "set": "own", "examples": ""},
-        layers_page.table(layers_page.ROWS),
-        done(Training, "Train"),
-        ("train", "inside"),
-        id="own data",
-    ),
-    pytest.param(
-        "train", {**train_page.TINY, "view": "race", "racers": SMALL}, "", done(Race, "Race"), ("race",), id="a race"
-    ),
-    pytest.param(
-        "train",
-        {**train_page.TINY, "view": "scratch", "learns": "head"},
-        "",
-        done(Scratch, "Train 6"),
-        ("scratch",),
-        id="from scratch",
-    ),
-    pytest.param(
-        "train",
-        {**train_page.TINY, "view": "distillation", "student": "embedded/bilstm", "alpha": "0.6"},
-        "",
-        done(Distilling, "Train teacher"),
-        ("distillation",),
-        id="a teacher",
-    ),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "query", "pasted", "begin", "views"), JOBS)
-def test_a_job_is_done_again(
-    name: str,
-    query: dict[str, str],
-    pasted: str,
-    begin: Began,
-    views: tuple[str, ...],
-    open_page: Callable[..., AppTest],
-    engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    """A long text that was pasted is read from a file."""
-    monkeypatch.setattr(material, "MOST_PAIRS", 20)
-    monkeypatch.setattr(mattering, "MOST_EVERY", 8)
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
-    (page,) = [page for page in PAGES if page.name == name]
-    assert page.view is not None
-    app = open_page(page.path, **{"view": views[0]} | query)
-    if pasted:
-        app.text_area(key=PASTED_INTO[name]).set_value(pasted).run()
-        (tmp_path / "The pasted data").write_text(pasted)
-    monkeypatch.chdir(tmp_path)
-    app = begin(app)
-    for view in views:
-        compute_what_is_shown(app.button_group(key=page.view.key).set_value(view).run(), engine, monkeypatch)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["decoder", "cross"])
 @pytest.mark.parametrize("view", ["grid", "combined", "neuron", "heads", "who"])
@@ -383,12 +183,22 @@ def test_lines_cut_a_text_where_the_page_does(
     compute_what_is_shown(app, engine, monkeypatch)
 
 
-CAUSAL = [("predictions", {"top_k": "3"}), ("layers", {}), ("surprise", {"against": PAIR})]
+CAUSAL = [
+    ("masked_words", "predictions", {"top_k": "3"}),
+    ("masked_words", "layers", {}),
+    ("masked_words", "surprise", {"against": PAIR}),
+    ("cause", "heads", {"off": "1.2"}),
+    ("cause", "edges", {"show": "effect", "edges": "3.2"}),
+    ("cause", "patching", {"other": NASTY.replace("She", "He"), "what": "forward"}),
+    ("cause", "sum", {"difference": "0"}),
+    ("cause", "words", {"of": "logit difference"}),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("view", "query"), CAUSAL, ids=[view for view, _ in CAUSAL])
+@pytest.mark.parametrize(("page", "view", "query"), CAUSAL, ids=[f"{page}-{view}" for page, view, _ in CAUSAL])
 def test_lines_ask_a_causal_model_what_comes_next(
+    page: str,
     view: str,
     query: dict[str, str],
     open_page: Callable[..., AppTest],
@@ -396,7 +206,7 @@ def test_lines_ask_a_causal_model_what_comes_next(
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = open_page("pages/masked_words/page.py", view=view, model=str(checkpoint("gpt2")), text=NASTY, **query)
+    app = open_page(f"pages/{page}/page.py", view=view, model=str(checkpoint("gpt2")), text=NASTY, **query)
     compute_what_is_shown(app, engine, monkeypatch)
 
 

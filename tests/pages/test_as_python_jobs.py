@@ -1,0 +1,199 @@
+"""What views give as Python of the work that they start: the lines do it again, and come to the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import cost_view
+import layers_page
+import pytest
+import train_page
+from gated import PATIENCE
+from on_screen import button
+from run_lines import compute_what_is_shown
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.testing.v1 import AppTest
+
+from analysis.probing.template_trees import template_conllu
+from evidence import material
+from jobs import Desk, Job, explaining, mattering, pruning
+from jobs.explaining import Explaining
+from jobs.greedy import Greedy
+from jobs.indexing import Indexing
+from jobs.mattering import Mattering
+from jobs.pruning import Pruning
+from jobs.referring import Referring
+from jobs.surveying import Surveying
+from jobs.tuning import Training
+from model_zoo import Engine
+from pages import PAGES
+from pages.train import scratch
+from pages.train.came_out import LearningCurve
+from pages.train.distillation import Distilling
+from pages.train.race import Race
+from pages.train.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+Began = Callable[[AppTest], AppTest]
+
+MODEL = {"model": "embedded/tinybert"}
+STUDY = {**MODEL, "sentences": "40", "seed": "3"}
+TINY = train_page.TINY
+RACERS = "embedded/tinybert,embedded/bilstm"
+MASKED = {**MODEL, "text": "The cat sat on the [MASK] because it was tired."}
+
+
+def done(kind: type[Job], label: str = "") -> Began:
+    """Press the button that begins with a label, if any, wait for the job, look again."""
+
+    def begin(app: AppTest) -> AppTest:
+        if label:
+            button(app, label).click().run()
+        desk: Desk = app.session_state["desk"]
+        job = desk.current(kind)
+        assert job is not None
+        assert job.wait(PATIENCE)
+        assert job.failure is None
+        return app.run()
+
+    return begin
+
+
+def curve(app: AppTest) -> AppTest:
+    return done(LearningCurve, "Train on 10")(train_page.look(done(Training, "Train")(app), "scores"))
+
+
+def pruned(app: AppTest) -> AppTest:
+    return done(Pruning, "Prune")(done(Mattering, "Switch")(app))
+
+
+def compared(app: AppTest) -> AppTest:
+    """When the built-in sentences are, which begin by themselves."""
+    return done(Referring, "Compare")(done(Referring)(app))
+
+
+MEASURED, TRAINED = done(Surveying, "Measure"), done(Training, "Train")
+
+# A page and its address, what begins the work, and views that show what comes of it.
+JOBS = [
+    (
+        "layers",
+        STUDY | {"tasks": "tense,word_content"},
+        layers_page.run,
+        ("layers", "summary", "misclassified", "plane"),
+    ),
+    ("corpus", STUDY | {"sentences": "120", "across": "rare", "up": "obj.up"}, MEASURED, ("all", "head", "relations")),
+    ("corpus", STUDY | {"sentences": "120", "view": "matters", "layer": "2"}, MEASURED, ("matters", "coreference")),
+    ("corpus", STUDY | {"tried_on": "pairs", "pairs": "agreement", "view": "matters"}, pruned, ("matters",)),
+    ("corpus", STUDY | {"search": "nearest", "after": "2", "once": "1"}, done(Indexing, "Read"), ("search",)),
+    ("corpus", STUDY | {"pronouns_by": "more"}, done(Referring), ("coreference",)),
+    ("train", TINY, TRAINED, ("train", "scores", "try", "inside", "plane")),
+    ("train", TINY | {"seeds": "2", "learns": "lora", "rank": "4", "rate": "0.001"}, TRAINED, ("train", "scores")),
+    ("train", TINY | {"set": "entities", "batch": "8", "seed": "7"}, TRAINED, ("try",)),
+    ("train", TINY | {"racers": RACERS}, done(Race, "Race"), ("race",)),
+    ("train", TINY | {"racers": MODEL["model"], "budget": "seconds", "seconds": "1"}, done(Race, "Race"), ("race",)),
+    ("train", TINY | {"learns": "head"}, done(Scratch, "Train 4"), ("scratch",)),
+    ("train", TINY | {"student": "embedded/bilstm", "alpha": "0.6"}, done(Distilling, "Train te"), ("distillation",)),
+    ("cause", MASKED | {"off": "1.2", "value": "mean"}, done(Greedy, "Run the search"), ("heads",)),
+    ("cause", MASKED, done(Explaining, "Run on 100"), ("words",)),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "begin", "views"), JOBS, ids=[f"{name}-{'-'.join(views)}" for name, _, _, views in JOBS]
+)
+def test_a_job_is_done_again(
+    name: str,
+    query: dict[str, str],
+    begin: Began,
+    views: tuple[str, ...],
+    open_page: Callable[..., AppTest],
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Of less material than on the pages."""
+    monkeypatch.setattr(material, "MOST_PAIRS", 12)
+    monkeypatch.setattr(mattering, "MOST_EVERY", 4)
+    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
+    monkeypatch.setattr(pruning, "MOST_JUDGING", 6)
+    monkeypatch.setattr(pruning, "GREEDY_SECONDS", 0.5)
+    monkeypatch.setattr(explaining, "N_SENTENCES", 3)
+    monkeypatch.setattr(scratch, "_EXAMPLES", (20, 40))
+    monkeypatch.chdir(tmp_path)
+    again(
+        begin(opened(open_page, name, query | {"view": query.get("view", views[0])})), name, views, engine, monkeypatch
+    )
+
+
+def opened(open_page: Callable[..., AppTest], name: str, query: dict[str, str]) -> AppTest:
+    return open_page(f"pages/{name}/page.py", **query)
+
+
+def again(app: AppTest, name: str, views: tuple[str, ...], engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these views of a page computes what it shows."""
+    (shown,) = [page.view for page in PAGES if page.name == name]
+    assert shown is not None
+    for view in views:
+        compute_what_is_shown(app.button_group(key=shown.key).set_value(view).run(), engine, monkeypatch)
+
+
+TABLE, TREES, TREEBANK = layers_page.table(layers_page.ROWS), layers_page.conllu(40), template_conllu(60)
+PRONOUNS = "\n".join(f"The [cat{n}] saw the {{dog}} when <it> woke." for n in range(60))
+LIST = {"frequencies": "a,3\nthe,1"}
+
+# A page and its address, where a file is uploaded or its text pasted, its content, and as above.
+FILES = [
+    ("layers", STUDY | {"tasks": "tense", "untrained": "0", "pooling": "cls", "seeds": "2"}, "probing upload", TABLE,
+        layers_page.run, ("layers", "curve", "similarity", "plane")),
+    ("layers", STUDY | {"tasks": "", "format": "conllu", "target": "trees", "rank": "8"}, "layers_data", TREES,
+        layers_page.run, ("trees",)),
+    ("layers", STUDY | {"tasks": "", "format": "conllu", "pieces": "first"}, "probing upload", TREES,
+        layers_page.run, ("curve",)),
+    ("corpus", STUDY | LIST | {"show": "all"}, "corpus upload", TREEBANK, MEASURED, ("relations",)),
+    ("corpus", STUDY | LIST | {"up": "rare_listed"}, "corpus_data", TREEBANK, MEASURED, ("all",)),
+    ("corpus", MODEL, "corpus_pronouns", PRONOUNS, compared, ("coreference",)),
+    ("train", TINY | {"set": "own", "examples": "20"}, "train_own_text", TABLE, curve, ("scores",)),
+    ("train", TINY | {"set": "own"}, "training upload", TABLE, TRAINED, ("inside",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "key", "content", "begin", "views"),
+    FILES,
+    ids=[f"{one[0]}-{one[-1][0]}-{one[2]}" for one in FILES],
+)
+def test_lines_read_what_was_given(
+    name: str,
+    query: dict[str, str],
+    key: str,
+    content: str,
+    begin: Began,
+    views: tuple[str, ...],
+    open_page: Callable[..., AppTest],
+    shelf: MemoryUploadedFileManager,  # noqa: ARG001
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A file is read from its own name; a text that was pasted stands in the lines, unless it is long."""
+    app = opened(open_page, name, query | {"view": views[0]})
+    file = 'its "own".txt' if key.endswith("upload") else "The pasted data"
+    if key.endswith("upload"):
+        given = (file, content.encode(), "text/plain")
+        app.file_uploader(key=key).set_value([given] if key == "corpus upload" else given).run()
+    else:
+        app.text_area(key=key).set_value(content).run()
+    (tmp_path / file).write_text(content, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    again(begin(app), name, views, engine, monkeypatch)
+
+
+@pytest.mark.usefixtures("quick_timing")
+def test_times_are_measured_again(
+    open_cost: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is counted is compared."""
+    compute_what_is_shown(cost_view.measured(open_cost("bert", "roberta")), engine, monkeypatch)
