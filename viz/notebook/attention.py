@@ -27,13 +27,12 @@ from viz import attended, static
 from viz.attended import Head
 from viz.layout import clipped, visible_text
 from viz.lit_words import Says
-from viz.notebook.widget import Widget, among
+from viz.notebook.widget import LONGEST_TEXT, Widget, among
 from viz.palette import categorical
 
 Run = AttentionRun | LayerContributions | Shown
 """What the engine's ``attend`` or ``contributions`` gives, or what of it is shown."""
 
-_LONGEST_TEXT: Final = 60  # characters, of what a picture is called
 _VERBS: Final[dict[Says, str]] = {"attends": "looks at", "takes": "takes from", "changes": "changes without"}
 
 
@@ -128,7 +127,7 @@ class OfHeads(Widget):
         return filtered
 
     def _of_text(self, what: str) -> str:
-        text = clipped(self.shown.encoding.text, _LONGEST_TEXT)
+        text = clipped(self.shown.encoding.text, LONGEST_TEXT)
         return f"{what} in “{text}”, {_model(self.shown).id}"
 
     def _called(self) -> str:

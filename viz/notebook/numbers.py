@@ -5,7 +5,7 @@ sentences as evidence, and heights to draw.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,13 @@ from model_zoo.types import Anatomy, Effects, MaskPrediction, ModelInfo, TokenSc
 from viz import static
 from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
+from viz.layout import clipped
 from viz.lit_words import shades
-from viz.notebook.widget import Widget, among
+from viz.notebook.widget import LONGEST_TEXT, Widget, among
 from viz.surprisal import of_scores
 from viz.token_line import Line
 
 Numbers = npt.NDArray[np.floating[Any]]
-_LONGEST_TEXT: Final = 60  # characters, of what a picture is called
 
 
 class Cells(Widget, part="cells", source=viz.cells.SOURCE):
@@ -169,7 +169,8 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     def __str__(self) -> str:
         layer, head = self._found.layer + 1, self._found.head + 1
-        return f"“{self._found.encoding.text}” on its way through layer {layer}, head {head} of {self._found.model.id}"
+        text = clipped(self._found.encoding.text, LONGEST_TEXT)
+        return f"“{text}” on its way through layer {layer}, head {head} of {self._found.model.id}"
 
 
 class Sentences(Widget, part="example_sentences", source=viz.example_sentences.SOURCE):

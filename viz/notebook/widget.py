@@ -20,6 +20,7 @@ from viz.layout import PAPER_FONT
 from viz.palette import DARK, LIGHT
 from viz.standalone import standalone_html
 
+LONGEST_TEXT: Final = 60  # characters, of what a picture is called
 _WIDTH: Final = 640  # px of a picture that is kept, at most
 Teller = Literal["browser", "other widget"]
 _ADAPTER: Final = component.FILES / "notebook" / "notebook.js"

@@ -101,11 +101,12 @@ function browser() {
       documentElement: root,
       body: root,
       head: Object.assign(new Element(), { isConnected: true }),
-      querySelector: () => null,
+      querySelector: (name) => name === ".s" ? {} : null,
+      querySelectorAll: () => [],
     },
     DOMParser: class {
       parseFromString() {
-        return { body: { childNodes: [] } };
+        return { body: { childNodes: [] }, querySelector: () => ({ namespaceURI: "svg" }) };
       }
     },
     MutationObserver: Observer,
@@ -150,7 +151,7 @@ function shown(part, traits = {}) {
     given.push(one);
     return () => ended++;
   };
-  const end = widget(part, component, { html: "", css: "", look: {} }).render({ model, el });
+  const end = widget(part, component, { html: "", css: "", look: { width: 640 } }).render({ model, el });
   const [host] = el.children;
   const place = () => {
     host.isConnected = true;
@@ -269,6 +270,26 @@ Deno.test("a token that is kept stays told while others are pointed at", () => {
     deepEqual([model.get("token"), model.get("key")], [1, null]);
   } finally {
     leave();
+  }
+});
+
+Deno.test("a picture that Python cannot draw is asked for a moment after it was shown, and no other", () => {
+  for (const [part, times] of /** @type {[string, number][]} */ ([["words", 1], ["lines", 1], ["grid", 0]])) {
+    const { host, given, place, pass, leave } = shown(part, { off: [] });
+    const asked = [];
+    const ask = (event) => asked.push(event.detail.look.width);
+    addEventListener("inside-bert:picture", ask);
+    try {
+      host.clientWidth = 500;
+      place();
+      equal(given.length, 1);
+      equal(asked.length, 0);
+      pass(1000);
+      deepEqual(asked, Array(times).fill(500));
+    } finally {
+      removeEventListener("inside-bert:picture", ask);
+      leave();
+    }
   }
 });
 
