@@ -31,9 +31,11 @@ REPEATS = 15
 BERTVIZ_REPEATS = {16: 7, 32: 7, 64: 5, 128: 3, 256: 1, 512: 1}
 
 
-def text_of(n_tokens: int) -> str:
-    """A text of one-piece words that becomes n_tokens tokens with [CLS] and [SEP]."""
-    return " ".join(islice(cycle(_WORDS.split()), n_tokens - 2))
+def text_of(n_tokens: int, first: int = 0) -> str:
+    """A text of one-piece words that becomes n_tokens tokens with [CLS] and [SEP]; ``first`` is its first word, of
+    those that are said again and again.
+    """
+    return " ".join(islice(cycle(_WORDS.split()), first, first + n_tokens - 2))
 
 
 def grid_of(run: AttentionRun) -> bytes:
