@@ -83,6 +83,7 @@ class Payload(TypedDict):
     stages: list[Strips]
     states: list[float]  # the scale of what each layer is given, and of what the last one gives
     state_cells: int
+    counts: int  # what the first layer, head, token and dimension are called, 0 or 1
     layer: int
     head: int
     n_layers: int
@@ -114,10 +115,12 @@ def payload(
     position: int = 0,
     flows: FloatArray | None = None,
     opens: Mapping[str, str] | None = None,
+    counts: int = 1,
 ) -> Payload:
     """One text in one layer and head. ``position`` is the token that is followed, whose numbers are sent whole.
     ``flows`` (layers, n, n) are the attention weights that are drawn between the layers. ``opens`` says of parts what a
-    click on them opens; what is too small for the whole picture is then not sent.
+    click on them opens; what is too small for the whole picture is then not sent. What is written ``counts`` from 1, or
+    from 0.
 
     Other numbers are rounded to 255 steps, even in the root of their size, and at most ``MOST_CELLS`` of a vector and
     ``MOST_TOKENS`` of a text are sent. ``at`` is the place where the visitor is, the name of a stage or one of
@@ -191,6 +194,7 @@ def payload(
         stages=strips,
         states=[scale for _, scale in states],
         state_cells=states[0][0].shape[1],
+        counts=counts,
         layer=anatomy.layer,
         head=anatomy.head,
         n_layers=n_layers,
@@ -213,7 +217,7 @@ def payload(
         dark_scale=[colour for _, colour in diverging(dark=True)],
         weight_scale=[colour for _, colour in sequential(dark=False)],
         dark_weight_scale=[colour for _, colour in sequential(dark=True)],
-        file=f"anatomy_L{anatomy.layer + 1}H{anatomy.head + 1}",
+        file=f"anatomy_L{anatomy.layer + counts}H{anatomy.head + counts}",
     )
 
 

@@ -80,14 +80,16 @@ def of_heads(measure: Measure) -> bool:
     return measure in OF_HEADS
 
 
-def called(measure: Measure, layer: int, number: int) -> str:
-    """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""
-    return f"layer {layer + 1}, head {number + 1}" if of_heads(measure) else f"layer {layer + 1}"
+def called(measure: Measure, layer: int, number: int, counts: int = 1) -> str:
+    """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together. It ``counts``
+    from 1, as the pages do, or from 0, as Python does.
+    """
+    return f"layer {layer + counts}, head {number + counts}" if of_heads(measure) else f"layer {layer + counts}"
 
 
-def file_of(measure: Measure, name: str, layer: int, number: int) -> str:
+def file_of(measure: Measure, name: str, layer: int, number: int, counts: int = 1) -> str:
     """The name of a file about a map: "attention_L3H5", or "attention_L3"."""
-    return f"{name}_L{layer + 1}H{number + 1}" if of_heads(measure) else f"{name}_L{layer + 1}"
+    return f"{name}_L{layer + counts}H{number + counts}" if of_heads(measure) else f"{name}_L{layer + counts}"
 
 
 def heatmap_of(
@@ -131,7 +133,15 @@ def maps_of_words(shown: Shown, layer: int, number: int, mean: FloatArray) -> Fl
 
 
 def words_of(
-    shown: Shown, filtered: Filtered, layer: int, number: int, *, steps: bool, group: str = "", file: str = ""
+    shown: Shown,
+    filtered: Filtered,
+    layer: int,
+    number: int,
+    *,
+    steps: bool,
+    group: str = "",
+    file: str = "",
+    counts: int = 1,
 ) -> lit_words.Payload:
     """Words lit by ``maps_of_words``, filtered. With ``steps`` the reader may go on to another head, or layer."""
     queries, keys = (
@@ -145,8 +155,8 @@ def words_of(
         queries,
         None if alike else keys,
         names=[
-            called(shown.measure, layer, number).capitalize(),
-            *([f"Mean of layer {layer + 1}"] if heads else []),
+            called(shown.measure, layer, number, counts).capitalize(),
+            *([f"Mean of layer {layer + counts}"] if heads else []),
             f"Mean of all {len(maps)} {'heads' if heads else 'layers'}",
         ],
         shares=shown.shares,
@@ -176,16 +186,17 @@ def lines_of(
     off: Sequence[int] = (),
     group: str = "",
     file: str = "",
+    counts: int = 1,
 ) -> lines.Payload:
     """The lines of the ``drawn`` heads, filtered (heads, n, m), a colour a head; those of the one in ``front`` lie over
     the others.
     """
     if not of_heads(measure):
-        names = [f"{layer + 1}" for layer, _ in drawn]
+        names = [f"{layer + counts}" for layer, _ in drawn]
     elif len({layer for layer, _ in drawn}) == 1:
-        names = [f"{head + 1}" for _, head in drawn]
+        names = [f"{head + counts}" for _, head in drawn]
     else:
-        names = [f"{layer + 1}.{head + 1}" for layer, head in drawn]
+        names = [f"{layer + counts}.{head + counts}" for layer, head in drawn]
     return lines.payload(
         filtered.weights,
         filtered.query_labels,

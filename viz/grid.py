@@ -27,6 +27,7 @@ class Payload(TypedDict):
     shape: tuple[int, ...]
     heads: list[int]  # of each layer; the pictures beyond are empty
     tokens: tuple[int, int]  # queries and keys, of which a pixel may hold several
+    counts: int  # what the first row and the first column are called, 0 or 1
     names: list[str]  # of what the rows and the columns are; of the columns alone where there is one row
     selected: tuple[int, int]  # row and column, counted from 0
     asked: int  # another number where the same one is selected again
@@ -49,9 +50,10 @@ def grid(
     group: str = "",
     height: int = 350,
     file: str = "attention-all-heads",
+    counts: int = 1,
 ) -> Payload:
     """Pictures of all heads with a frame around the ``selected`` one, (layer, head) counted from 0; of other rows and
-    columns, or of the columns of a single row, by their ``names``.
+    columns, or of the columns of a single row, by their ``names``; what is written ``counts`` from 1, or from 0.
 
     Colours are those of ``heatmap``, one scale for all; ``what`` names the weights on the colour bar. The component
     keeps the frame that its reader moved until ``selected`` or ``asked`` changes. Raises ValueError where there is
@@ -65,6 +67,7 @@ def grid(
         shape=thumbnails.pixels.shape,
         heads=list(thumbnails.n_heads),
         tokens=(thumbnails.n_queries, thumbnails.n_keys),
+        counts=counts,
         names=list(names),
         selected=selected,
         asked=asked,

@@ -30,15 +30,16 @@ def head_effects(
     pick: bool = False,
     mark: str = "",
     file: str = "heads-that-matter",
+    counts: int = 1,
 ) -> Payload:
     """What the prediction loses without each head, and without whole blocks of a layer where ``values`` (layers, heads
-    and blocks) have those, too. The colour is full at the largest effect of a head.
+    and blocks) have those, too. The colour is full at the largest effect of a head. Names ``counts`` from 1, or from 0.
     """
     n_layers, n = values.shape
     return cells(
         values,
-        [str(layer + 1) for layer in range(n_layers)],
-        [*(str(head + 1) for head in range(n_heads)), *_BLOCKS[: n - n_heads]],
+        [str(layer + counts) for layer in range(n_layers)],
+        [*(str(head + counts) for head in range(n_heads)), *_BLOCKS[: n - n_heads]],
         what=UNITS[by],
         across="head",
         down="layer",

@@ -203,7 +203,7 @@ def _heads(run: AttentionRun) -> str:
     if max(run.n_tokens, run.n_keys) > _LONGEST:
         return _note(f"Of more than {_LONGEST:,} tokens no picture is drawn here.")
     layers = (run.layer(layer) for layer in range(run.n_layers))
-    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)), first=0)
+    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)))
     alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
     return static.image(picture, alt)
 
@@ -216,7 +216,6 @@ def _(found: LayerContributions) -> str:
         thumbnails(layers, _side(found.n_layers), shares=shares).in_a_row(),
         names=("layer",),
         what=found.measure,
-        first=0,
     )
     return (
         _tokens(found.encoding)

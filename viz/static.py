@@ -127,11 +127,10 @@ def grid_svg(
     *,
     names: Sequence[str] = ("layer", "head"),
     what: str = "attention weight",
-    first: int = 1,
     chosen: tuple[int, int] | None = None,
 ) -> str:
     """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
-    ``names``. They count from ``first``; the ``chosen`` one, (row, column) from 0, is framed. Raises ValueError where
+    ``names``. They count from 0, as in Python; the ``chosen`` one, (row, column), is framed. Raises ValueError where
     there is nothing to draw.
     """
     if 0 in thumbnails.pixels.shape:
@@ -151,9 +150,9 @@ def grid_svg(
     sheet = _Sheet(left + max(heads * cell, _BAR[0]) + 8, top + layers * cell + _BELOW)
     sheet.cells(flat, [*colours, LIGHT.background], left, top, across, down)
     for row in range(layers if len(names) > 1 else 0):
-        sheet.text(str(row + first), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
+        sheet.text(str(row), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
     for column in _labelled(heads, cell):
-        sheet.text(str(column + first), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
+        sheet.text(str(column), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
     if chosen is not None:
         sheet.frame(left + chosen[1] * cell, top + chosen[0] * cell, cell + across, cell + down, LIGHT.primary)
     if len(names) > 1:

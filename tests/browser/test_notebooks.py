@@ -172,9 +172,9 @@ def test_jupyterlab_shows_what_python_knows_and_keeps_the_last_picture(page: Pag
     reads(page, 0, 0, 2, 1)
     expect(said(page)).to_have_text("'points at 2, 1 in 0, 0'")
     # Another head, in the cell below.
-    head(page, 2, 3).click()
+    head(page, 1, 2).click()
     expect(said(page)).to_have_text("'points at None, None in 1, 2'")
-    expect(head(page, 2, 3)).to_have_attribute("aria-selected", "true")
+    expect(head(page, 1, 2)).to_have_attribute("aria-selected", "true")
     point(page, 2, 1)
     reads(page, 1, 2, 2, 1)
     # Keys are the picture's, not the notebook's, which would go to the next cell, and delete it.
@@ -188,7 +188,7 @@ def test_jupyterlab_shows_what_python_knows_and_keeps_the_last_picture(page: Pag
         command(page, "apputils:change-theme", theme=f"JupyterLab {'Dark' if dark else 'Light'}")
         is_drawn(page, dark)
     # The picture that is kept is the last one drawn, and stays when the kernel is gone.
-    last = re.compile("^Heatmap of layer 2, head 3 ")
+    last = re.compile("^Heatmap of layer 1, head 2 ")
     expect(still.last).to_have_attribute("alt", last)
     command(page, "docmanager:save")
     page.evaluate(f"{OPEN}.sessionContext.session.kernel.restart()")
@@ -205,7 +205,7 @@ def test_jupyterlab_shows_what_python_knows_and_keeps_the_last_picture(page: Pag
 
 def test_notebook_7_does(page: Page, jupyter_url: str) -> None:
     run_all(page, f"{jupyter_url}/notebooks/seven.ipynb")
-    head(page, 1, 2).click()
+    head(page, 0, 1).click()
     point(page, 3, 0)
     reads(page, 0, 1, 3, 0)
     expect(said(page)).to_have_text("'points at 3, 0 in 0, 1'")
@@ -218,7 +218,7 @@ def test_marimo_does(page: Page, folder: Path) -> None:
     with marimo(folder / "notebook.py") as url:
         page.goto(url)
         expect(said(page)).to_have_text("points at None, None in 0, 0")
-        head(page, 2, 3).click()
+        head(page, 1, 2).click()
         expect(said(page)).to_have_text("points at None, None in 1, 2")
         point(page, 2, 1)
         reads(page, 1, 2, 2, 1)

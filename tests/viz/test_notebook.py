@@ -50,7 +50,7 @@ def test_a_heatmap_reads_what_that_of_the_page_reads(run: AttentionRun) -> None:
 def test_a_grid_reads_what_that_of_the_page_reads(run: AttentionRun, contributions: LayerContributions) -> None:
     heads = looked_at(notebook.grid(run, 1, 2))
     small = thumbnails(run.layer(layer) for layer in range(2))
-    assert sent(heads) == as_sent(grid_payload(small, (1, 2), group=heads._group.name), heads)
+    assert sent(heads) == as_sent(grid_payload(small, (1, 2), group=heads._group.name, counts=0), heads)
     layers = looked_at(notebook.grid(contributions, 3))
     assert sent(layers)["names"] == ["layer"]
     assert (sent(layers)["heads"], sent(layers)["selected"]) == ([4], [0, 3])
@@ -60,7 +60,7 @@ def test_words_read_what_those_of_the_page_read_and_know_where_a_step_leads(run:
     lit = looked_at(notebook.words(run, 1, 2))
     shown = Weights(run)
     filtered = lit._filtered(attended.maps_of_words(shown, 1, 2, mean_of_all(shown)))
-    expected = attended.words_of(shown, filtered, 1, 2, steps=True, group=lit._group.name)
+    expected = attended.words_of(shown, filtered, 1, 2, steps=True, group=lit._group.name, counts=0)
     maps = [[layer, head] for layer in range(2) for head in range(3)]
     assert sent(lit) == as_sent(expected, lit, maps=maps)
     assert maps[sent(lit)["head"]] == [1, 2]
@@ -69,10 +69,10 @@ def test_words_read_what_those_of_the_page_read_and_know_where_a_step_leads(run:
 @pytest.mark.parametrize(
     ("chosen", "names", "front"),
     [
-        ({}, ["1", "2", "3"], None),
-        ({"head": 1}, ["1", "2", "3"], 1),
-        ({"heads": [2, 0]}, ["3", "1"], None),
-        ({"heads": [(0, 1), (1, 2)]}, ["1.2", "2.3"], None),
+        ({}, ["0", "1", "2"], None),
+        ({"head": 1}, ["0", "1", "2"], 1),
+        ({"heads": [2, 0]}, ["2", "0"], None),
+        ({"heads": [(0, 1), (1, 2)]}, ["0.1", "1.2"], None),
     ],
 )
 def test_lines_are_of_a_layer_or_of_heads_by_name(
@@ -256,7 +256,7 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
     assert found.tags == ["div", "img", "style"]
     assert still["text/plain"] == f"<{one}>"
     assert found.attributes["class"] == one._id
-    assert found.attributes["alt"] == "Heatmap of layer 1, head 2 in “the cat sat <b>”, test/model"
+    assert found.attributes["alt"] == "Heatmap of layer 0, head 1 in “the cat sat <b>”, test/model"
     assert raw["raw"] is True
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == one.model_id
     assert bundle["text/plain"] == f"<{one}>"
@@ -282,9 +282,10 @@ def test_two_outputs_a_picture_that_stands_still_and_the_widget(
 
 def test_a_file_of_it_says_what_it_is(run: AttentionRun) -> None:
     html = notebook.heatmap(run, 1, 2).html()
-    assert "<dt>Head</dt><dd>layer 2, head 3</dd>" in html
+    assert "<dt>Head</dt><dd>layer 1, head 2</dd>" in html
+    assert "<dt>Counting</dt><dd>Layers, heads and tokens count from 0.</dd>" in html
     assert "the cat sat &lt;b&gt;" in html
-    assert "attention_L2H3" in html
+    assert "attention_L1H2" in html
     assert "1; 2" not in notebook.lines(run, 1).html()
 
 
@@ -310,10 +311,10 @@ def test_colours_are_those_of_the_notebook_and_not_of_the_system(run: AttentionR
 def test_a_contribution_has_a_map_a_layer(contributions: LayerContributions) -> None:
     one = looked_at(notebook.heatmap(contributions, 2))
     assert sent(one)["weights"] == OfLayers(contributions).map(2, 0).tobytes()
-    assert str(one).startswith("Heatmap of layer 3 in")
+    assert str(one).startswith("Heatmap of layer 2 in")
     with pytest.raises(InvalidInput, match=r"There are maps 0 to 0"):
         notebook.heatmap(contributions, 2, 1)
-    assert "layer 3" in looked_at(notebook.words(contributions, 2)).html()
+    assert "layer 2" in looked_at(notebook.words(contributions, 2)).html()
 
 
 def test_without_anywidget_a_sentence_says_what_to_install() -> None:

@@ -53,7 +53,7 @@ SCORES = TokenScores(
 def test_effects_of_every_head_are_the_cells_of_the_page(blocks: int) -> None:
     found = effects(2 * (3 + blocks), n_layers=2, n_heads=3)
     shown = looked_at(notebook.cells(found))
-    expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", pick=True)
+    expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", pick=True, counts=0)
     assert sent(shown) == as_sent(expected, shown)
 
 
@@ -129,7 +129,7 @@ class Engine:
 def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
     found = bert()
     walk = looked_at(notebook.anatomy(found, token=2))
-    expected = anatomy_payload(found, n_layers=3, n_heads=found.model.n_heads, position=2)
+    expected = anatomy_payload(found, n_layers=3, n_heads=found.model.n_heads, position=2, counts=0)
     assert sent(walk) == as_sent(expected, walk)
     walk.set_state({"token": 3, "_asked": 1})
     assert sent(walk)["position"] == 3

@@ -112,7 +112,7 @@ def test_the_grid_shows_each_head_and_leaves_those_out_that_a_layer_does_not_hav
     maps = [random_maps(layer, 2 + layer, 5, 5) for layer in range(2)]
     svg = static.grid_svg(thumbnails(maps))
     labels = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
-    assert labels[:5] == ["1", "2", "1", "2", "3"]
+    assert labels[:5] == ["0", "1", "0", "1", "2"]
     assert labels[5:7] == ["layer", "head"]
     row = static.grid_svg(thumbnails([maps[0][:1], maps[1][:1]]).in_a_row(), names=("layer",))
     assert ">head<" not in row

@@ -4,8 +4,8 @@
     heads = grid(run)
     one = heatmap(run, follow=heads)
 
-A widget is shown by being the last line of its cell. Layers and heads count from 0, as everywhere in Python; the
-picture counts from 1. What a reader clicks and points at are traits of the widget: ``heads.layer``, ``heads.head``,
+A widget is shown by being the last line of its cell. Layers and heads count from 0, as everywhere in Python, in
+the picture, too. What a reader clicks and points at are traits of the widget: ``heads.layer``, ``heads.head``,
 ``one.token``, ``one.key``. No picture asks the network for anything.
 """
 

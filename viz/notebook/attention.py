@@ -27,7 +27,7 @@ from viz import attended, static
 from viz.attended import Head
 from viz.layout import clipped, visible_text
 from viz.lit_words import Says
-from viz.notebook.widget import LONGEST_TEXT, Widget, among
+from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
 from viz.palette import categorical
 
 Run = AttentionRun | LayerContributions | Shown
@@ -131,7 +131,7 @@ class OfHeads(Widget):
         return f"{what} in “{text}”, {_model(self.shown).id}"
 
     def _called(self) -> str:
-        return attended.called(self.shown.measure, self.layer, self.head or 0)
+        return attended.called(self.shown.measure, self.layer, self.head or 0, COUNTS)
 
     def about(self) -> dict[str, str]:
         model, encoding = _model(self.shown), self.shown.encoding
@@ -170,6 +170,7 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
             names=self._names,
             what=attended.WORDS[self.shown.measure].what,
             group=self._group.name,
+            counts=COUNTS,
         )
 
     def _svg(self) -> str:
@@ -201,7 +202,7 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
         return attended.heatmap_of(
             self._map,
             self.shown.measure,
-            file=attended.file_of(self.shown.measure, "attention", self.layer, self.head or 0),
+            file=attended.file_of(self.shown.measure, "attention", self.layer, self.head or 0, COUNTS),
             stretch=self._stretch or not self.shown.shares,
             group=self._group.name,
         )
@@ -249,8 +250,9 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
             self.layer,
             self.head or 0,
             steps=True,
+            counts=COUNTS,
             group=self._group.name,
-            file=attended.file_of(self.shown.measure, "words", self.layer, self.head or 0),
+            file=attended.file_of(self.shown.measure, "words", self.layer, self.head or 0, COUNTS),
         )
         return {**drawn, "maps": all_maps(self.shown)}
 
@@ -324,6 +326,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
             off=self.off,
             group=self._group.name,
             file="attention-lines",
+            counts=COUNTS,
         )
 
     def _svg(self) -> str:
@@ -332,7 +335,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
         return static.lines_svg(drawn.weights, drawn.query_labels, drawn.key_labels, colours)
 
     def about(self) -> dict[str, str]:
-        named = "; ".join(attended.called(self.shown.measure, *head) for head in self._drawn_heads)
+        named = "; ".join(attended.called(self.shown.measure, *head, COUNTS) for head in self._drawn_heads)
         return super().about() | {"Heads" if self._heads else "Layer": named}
 
     def __str__(self) -> str:

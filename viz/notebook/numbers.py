@@ -25,7 +25,7 @@ from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
 from viz.layout import clipped
 from viz.lit_words import shades
-from viz.notebook.widget import LONGEST_TEXT, Widget, among
+from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
 from viz.surprisal import of_scores
 from viz.token_line import Line
 
@@ -162,13 +162,14 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
             n_heads=found.model.n_heads,
             predictions=self._predictions,
             position=self.token,
+            counts=COUNTS,
         )
 
     def about(self) -> dict[str, str]:
         return _about(self._found.model, self._found.encoding.text)
 
     def __str__(self) -> str:
-        layer, head = self._found.layer + 1, self._found.head + 1
+        layer, head = self._found.layer + COUNTS, self._found.head + COUNTS
         text = clipped(self._found.encoding.text, LONGEST_TEXT)
         return f"“{text}” on its way through layer {layer}, head {head} of {self._found.model.id}"
 
@@ -301,9 +302,9 @@ def cells(
         n, rest = divmod(len(values), n_layers)
         if rows is None and columns is None and rest == 0 and n_heads <= n <= n_heads + 2 and not patched:
             values = values.reshape(n_layers, n)
-            return Cells(head_effects(values, n_heads, by, pick=True), values, about)
+            return Cells(head_effects(values, n_heads, by, pick=True, counts=COUNTS), values, about)
         if rows is None and columns is None and len(values) == n_layers * n_heads:
-            rows, columns = ([str(number + 1) for number in range(n)] for n in (n_layers, n_heads))
+            rows, columns = ([str(number + COUNTS) for number in range(n)] for n in (n_layers, n_heads))
             down, across = down or "layer", across or "head"
     else:
         values = np.asarray(numbers, dtype=np.float64)

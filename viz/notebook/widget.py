@@ -21,6 +21,10 @@ from viz.palette import DARK, LIGHT
 from viz.standalone import standalone_html
 
 LONGEST_TEXT: Final = 60  # characters, of what a picture is called
+COUNTS: Final = 0
+"""What the first layer and the first head are called: in a notebook as in Python, other than on the pages."""
+COUNTING: Final = "Layers, heads and tokens count from 0."
+
 _WIDTH: Final = 640  # px of a picture that is kept, at most
 Teller = Literal["browser", "other widget"]
 _ADAPTER: Final = component.FILES / "notebook" / "notebook.js"
@@ -96,7 +100,11 @@ class Widget(anywidget.AnyWidget):
     def html(self) -> str:
         """The picture as one HTML file that works by itself and needs no network."""
         return standalone_html(
-            self.source, dict(self.payload()), title=self.title, caption=str(self), meta=self.about()
+            self.source,
+            dict(self.payload()),
+            title=self.title,
+            caption=str(self),
+            meta={**self.about(), "Counting": COUNTING},
         )
 
     def _refresh(self, *, anyway: bool = False) -> None:

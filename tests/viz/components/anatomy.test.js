@@ -74,6 +74,7 @@ function bert({ n_layers = 6, n = 3, width = 4 } = {}) {
     layer: 0,
     head: 1,
     n_layers,
+    counts: 1,
     n_heads: 2,
     scores: true,
     biases: ["query"],
@@ -287,6 +288,20 @@ Deno.test("a number says what it is and what it is made of", () => {
     "“cat” gives “[CLS]” 0.250 of its attention in head 2 of 2. It is the softmax, along the row, of scores: " +
       "here −1.500 = q · k × 0.500.",
   );
+});
+
+Deno.test("in a notebook all is counted from 0", () => {
+  const data = { ...bert(), counts: 0 };
+  const values = new Values(data);
+  const index = data.stages.findIndex((each) => each.name === "query");
+  const query = { id: "query", kind: "strip", index };
+  equal(
+    saidOfNumber(data, values, query, { row: 1, column: 2 }),
+    "Query, token “cat”, dimension 2: 6.250 = input · W_Q[:, 2] + b.",
+  );
+  ok(saidOfToken(data, 1).startsWith("Token 1, “cat”"));
+  ok(saidOfPart(data, query).endsWith("Framed: head 1 of 2."));
+  ok(saidOfPart(data, { kind: "card", layer: 3 }).startsWith("Layer 3 of 6"));
 });
 
 Deno.test("cells that dimensions share say so", () => {

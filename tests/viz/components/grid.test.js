@@ -138,6 +138,7 @@ Deno.test("another head is the same picture; another weight, scale or size is no
 });
 
 Deno.test("heads are named as they are counted on screen", () => {
-  equal(nameOf({ names: ["layer", "head"] }, { layer: 1, head: 3 }), "Layer 2, head 4");
-  equal(nameOf({ names: ["layer"] }, { layer: 0, head: 3 }), "Layer 4");
+  equal(nameOf({ names: ["layer", "head"], counts: 1 }, { layer: 1, head: 3 }), "Layer 2, head 4");
+  equal(nameOf({ names: ["layer"], counts: 1 }, { layer: 0, head: 3 }), "Layer 4");
+  equal(nameOf({ names: ["layer", "head"], counts: 0 }, { layer: 1, head: 3 }), "Layer 1, head 3");
 });

@@ -172,13 +172,20 @@ export class Picture {
     const { x, y } = onScreen(this.camera, at.get("layer"));
     const how = { colour: this.theme.primary, opacity: this.farness };
     if (!wide) {
-      this.write(this.pen, `Layer ${data.layer + 1} of ${data.n_layers}, opened`, x + 8, y + 14 * scale, SIZE, how);
+      this.write(
+        this.pen,
+        `Layer ${data.layer + data.counts} of ${data.n_layers}, opened`,
+        x + 8,
+        y + 14 * scale,
+        SIZE,
+        how,
+      );
       return;
     }
-    this.write(this.pen, `Layer ${data.layer + 1}`, x + 9, y + 18 * scale, SIZE, how);
+    this.write(this.pen, `Layer ${data.layer + data.counts}`, x + 9, y + 18 * scale, SIZE, how);
     this.write(this.pen, `of ${data.n_layers}, opened`, x + 9, y + 31 * scale, 10, how);
     const attention = first(ATTENTION) ?? at.get("matrix");
-    const name = `Attention, head ${data.head + 1} of ${data.n_heads}`;
+    const name = `Attention, head ${data.head + data.counts} of ${data.n_heads}`;
     this.bracket(name, attention, last(ATTENTION) ?? at.get("matrix"));
     if (last(FEED_FORWARD)) this.bracket("Feed-forward network|Feed-forward", first(FEED_FORWARD), last(FEED_FORWARD));
   }
@@ -299,16 +306,17 @@ export class Picture {
 
   drawTitle(part, at, marks) {
     if (part.kind === "card") {
-      const text = String(part.layer + 1);
+      const counted = part.layer + this.data.counts;
+      const text = String(counted);
       const opened = part.layer === this.data.layer;
       const every = Math.ceil((this.measure(String(this.data.n_layers), 10) + 2) / (at.w + 3));
       const near = Math.abs(part.layer - this.data.layer) < every;
-      if (!opened && every > 1 && (near || (part.layer + 1) % every)) return;
+      if (!opened && every > 1 && (near || counted % every)) return;
       const colour = opened ? this.theme.primary : this.theme.muted;
       this.write(this.pen, text, at.x + at.w / 2, at.y + at.h + 12 * this.scale, 10, { colour, align: "center" });
       return;
     }
-    const titles = titleOf(part);
+    const titles = titleOf(this.data, part);
     const room = at.w + 15 * this.scale;
     const text = titles.find((title) => this.measure(title, 11) <= room) ?? this.fitting(titles.at(-1), 11, room);
     const colour = marks.here === part.id ? this.theme.primary : this.theme.text;
@@ -615,12 +623,12 @@ export class Picture {
       const text = this.fitting(this.tokens[row], size, left - 12);
       this.write(pen, text, left - 7, middle, size, { align: "right", colour: followed ? theme.primary : theme.text });
     }
-    const [title] = titleOf(part);
+    const [title] = titleOf(this.data, part);
     const stage = data.stages[part.index];
     const shape = stage
       ? `${n} tokens × ${stage.size.toLocaleString("en")} numbers`
-      : `head ${data.head + 1} of ${data.n_heads}: rows give, columns get`;
-    const of = part.group === "embeddings" ? "Embeddings" : `Layer ${data.layer + 1}`;
+      : `head ${data.head + data.counts} of ${data.n_heads}: rows give, columns get`;
+    const of = part.group === "embeddings" ? "Embeddings" : `Layer ${data.layer + data.counts}`;
     const start = places.wide ? left : 8;
     const y = top - 42 * scale;
     this.write(pen, title, start, y, 14);
@@ -649,11 +657,11 @@ export class Picture {
     }
     const step = stepOf((46 * scale) / across);
     for (let column = from; column < to; column++) {
-      const name = column + 1;
-      if (name !== 1 && name % step) continue;
+      const name = column + this.data.counts;
+      if (column !== 0 && name % step) continue;
       const x = at.x + (column + 0.5) * across;
       if (x < left + 4) continue; // the name of the axis stands there
-      if (name === 1 && step > 1 && step * across < 60) continue;
+      if (column === 0 && step > 1 && step * across < 60) continue;
       this.write(pen, name.toLocaleString("en"), x, y, 10, { align: "center", colour: theme.muted });
     }
     this.write(pen, "dimension", left - 7, y, 10, { align: "right", colour: theme.muted });

@@ -39,12 +39,12 @@ const MATRICES = {
   projected: "W",
 };
 
-export function titleOf(part) {
+export function titleOf(data, part) {
   if (part.kind === "matrix") return ["Attention weights", "Attention"];
   if (part.kind === "words") return ["Probabilities", "Output"];
   if (part.kind === "characters") return ["Characters", "Text"];
   if (part.kind === "pieces") return ["Pieces"];
-  if (part.kind === "card") return [`Layer ${part.layer + 1}`, String(part.layer + 1)];
+  if (part.kind === "card") return [`Layer ${part.layer + data.counts}`, String(part.layer + data.counts)];
   if (part.id === "normed") return ["Norm"];
   return PARTS[part.id]?.[0] ?? [part.id[0].toUpperCase() + part.id.slice(1)];
 }
@@ -59,7 +59,7 @@ const PLACES = {
       data.stages.find((stage) => stage.name === name)?.made_of[0]
     );
     const order = query && inner && query !== inner ? ": attention, then a feed-forward network" : "";
-    return `Inside layer ${data.layer + 1} of ${data.n_layers}${order}.`;
+    return `Inside layer ${data.layer + data.counts} of ${data.n_layers}${order}.`;
   },
   heads: (data) => {
     const framed = data.stages.some((stage) => stage.part) ? "; framed are the numbers of" : "; drawn is";
@@ -78,10 +78,10 @@ export function saidOfBeat(data, values, parts) {
   }
   if (part.kind === "card") {
     if (part.layer === data.layer) {
-      return `That was layer ${part.layer + 1} of ${layers}. What it gives goes into the next.`;
+      return `That was layer ${part.layer + data.counts} of ${layers}. What it gives goes into the next.`;
     }
     return `Layer ${
-      part.layer + 1
+      part.layer + data.counts
     } of ${layers}: every token takes from the others. Lines: attention, mean of its heads.`;
   }
   if (part.kind === "matrix") {
@@ -106,7 +106,7 @@ export function saidOfBeat(data, values, parts) {
     token: `Every token becomes a vector, ${size} numbers looked up in a table.`,
     position: "Vectors for its place in the text and for which text it belongs to.",
     sum: "They are added up, number by number.",
-    input: `Inside layer ${data.layer + 1} of ${layers}: this is what comes in.`,
+    input: `Inside layer ${data.layer + data.counts} of ${layers}: this is what comes in.`,
     context: "The values are mixed: as much of each as the attention weights say.",
     attention: `The ${data.n_heads} heads together, through one matrix.`,
     "after attention": "What attention found is added to what came in.",
@@ -114,7 +114,7 @@ export function saidOfBeat(data, values, parts) {
     active: "An activation function lets the large ones pass.",
     "feed-forward": `Back to ${size} numbers.`,
     "after feed-forward": "Added, once more, to what came in.",
-    output: `What layer ${data.layer + 1} gives on.`,
+    output: `What layer ${data.layer + data.counts} gives on.`,
   }[part.id];
   return said ?? saidOfPart(data, part);
 }
@@ -123,7 +123,7 @@ export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(dat
 
 const quoted = (token) => `“${token}”`;
 const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
-const headOf = ({ head, n_heads }) => `head ${head + 1} of ${n_heads}`;
+const headOf = ({ head, n_heads, counts }) => `head ${head + counts} of ${n_heads}`;
 
 // What a whole part is.
 export function saidOfPart(data, part) {
@@ -141,8 +141,10 @@ export function saidOfPart(data, part) {
     return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
   }
   if (part.kind === "card") {
-    const opened = part.layer === data.layer ? "It is opened below." : `Opened below is layer ${data.layer + 1}.`;
-    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on. ${opened}`;
+    const opened = part.layer === data.layer
+      ? "It is opened below."
+      : `Opened below is layer ${data.layer + data.counts}.`;
+    return `Layer ${part.layer + data.counts} of ${data.n_layers}: what it gives on. ${opened}`;
   }
   if (part.kind !== "strip") return "";
   const { size, group, part: own, made_of: sources } = data.stages[part.index];
@@ -152,7 +154,7 @@ export function saidOfPart(data, part) {
     ? "the inner numbers and the gate, one through the activation function, multiplied"
     : PARTS[part.id]?.[1];
   const framed = own && own[1] - own[0] < size ? ` Framed: ${headOf(data)}.` : "";
-  const [title] = titleOf(part);
+  const [title] = titleOf(data, part);
   const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
   return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.${framed}`;
 }
@@ -163,7 +165,9 @@ const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(t
 export function saidOfToken(data, row) {
   const { tokens, ids, characters, first } = data;
   const typed = characters[row] ? ` for the characters ${quoted(characters[row])}` : ", added by the tokenizer";
-  return `Token ${first + row + 1}, ${quoted(tokens[row])}: piece number ${ids[row].toLocaleString("en")}${typed}.`;
+  return `Token ${first + row + data.counts}, ${quoted(tokens[row])}: piece number ${
+    ids[row].toLocaleString("en")
+  }${typed}.`;
 }
 
 // What one number is, and what it is made of; `values` are the payload's.
@@ -183,13 +187,13 @@ export function saidOfNumber(data, values, part, { row, column }) {
     return `${quoted(tokens[row])} gives ${quoted(tokens[column])} ${sign}${number(value)} of its attention in ` +
       `${headOf(data)}.${how}`;
   }
-  const [title] = titleOf(part);
+  const [title] = titleOf(data, part);
   const { size } = data.stages[part.index];
   const start = column - (column % per);
   const to = Math.min(start + per, size);
   const where = to === start + 1
-    ? `dimension ${column + 1}`
-    : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
+    ? `dimension ${column + data.counts}`
+    : `dimensions ${start + data.counts} to ${to - 1 + data.counts}, the one farthest from zero`;
   const made = exact
     ? madeOf(data, values, part, { row, column })
     : `, rounded; exact are those of ${quoted(tokens[data.position])}.`;
@@ -207,15 +211,17 @@ function madeOf(data, values, part, { row, column }) {
     return ` = ${terms.join(" + ").replaceAll("+ −", "− ")}.`;
   }
   if (stage.how === "same") return `, as in ${nameOf(source)}.`;
-  if (stage.how === "looked up") return `, number ${column + 1} of ${lookedUp(data, part, row)}.`;
-  if (part.id === "input") return `, from ${data.layer ? `layer ${data.layer}` : "the embeddings"}.`;
-  if (part.id === "context") return `, the sum over all tokens of attention weight × value[${column + 1}].`;
+  if (stage.how === "looked up") return `, number ${column + data.counts} of ${lookedUp(data, part, row)}.`;
+  if (part.id === "input") return `, from ${data.layer ? `layer ${data.layer - 1 + data.counts}` : "the embeddings"}.`;
+  if (part.id === "context") return `, the sum over all tokens of attention weight × value[${column + data.counts}].`;
   if (part.id in MATRICES && sources.length === 1) {
     const bias = data.biases.includes(part.id) ? " + b" : "";
     const more = ["query", "key", "value"].includes(part.id) ? "" : ", plus a bias where the model has one";
-    return ` = ${nameOf(source)} · ${MATRICES[part.id]}[:, ${column + 1}]${bias}${more}.`;
+    return ` = ${nameOf(source)} · ${MATRICES[part.id]}[:, ${column + data.counts}]${bias}${more}.`;
   }
-  if (part.id.startsWith("turned")) return `, the ${source} turned by the angle of place ${data.first + row + 1}.`;
+  if (part.id.startsWith("turned")) {
+    return `, the ${source} turned by the angle of place ${data.first + row + data.counts}.`;
+  }
   if (part.id === "active" && sources.length === 1) return ` = activation(${numberOf(source)}).`;
   if (part.id === "active") {
     return `, of ${numberOf(sources[0])} and ${numberOf(sources[1])} (${sources.join(" and ")}).`;

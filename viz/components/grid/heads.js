@@ -1,9 +1,9 @@
 // Heads as {layer, head}, counted from 0: what one is called, and whether two grids of them are drawn alike. A single row
 // of pictures may be of layers.
 
-export function nameOf({ names }, { layer, head }) {
+export function nameOf({ names, counts }, { layer, head }) {
   const places = [layer, head].slice(-names.length);
-  const name = names.map((what, at) => `${what} ${places[at] + 1}`).join(", ");
+  const name = names.map((what, at) => `${what} ${places[at] + counts}`).join(", ");
   return name[0].toUpperCase() + name.slice(1);
 }
 

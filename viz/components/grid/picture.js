@@ -54,7 +54,7 @@ export class Picture {
     const gap = 6 * scale;
     pen.ink(theme.text, 1);
     for (let head = 0; head < data.shape[1]; head++) {
-      pen.text(`${head + 1}`, left + (head + 0.5) * across, top - gap, { size, align: "center" });
+      pen.text(`${head + data.counts}`, left + (head + 0.5) * across, top - gap, { size, align: "center" });
     }
     const names = [...data.names];
     const columns = names.pop();
@@ -64,7 +64,10 @@ export class Picture {
     if (names.length === 0) return;
     pen.ink(theme.text, 1);
     data.heads.forEach((_, layer) => {
-      pen.text(`${layer + 1}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, { size, align: "right" });
+      pen.text(`${layer + data.counts}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, {
+        size,
+        align: "right",
+      });
     });
   }
 
