@@ -16,6 +16,7 @@ from pages.layers.own_data import OwnData
 from ui import as_python
 
 _PARTIAL: Final = "from functools import partial"
+_CAME: Final = "# The page shows what came with the app: measured again, a few items may come out differently.\n"
 _OF_PICTURES: Final = ("sentences", "pooling", "pieces", "seed", "map_items")
 """The settings on which the picture of a task depends."""
 _OF_TREES: Final = ("sentences", "pieces", "untrained", "seed", "seeds", "bootstrap_draws", "map_items")
@@ -27,7 +28,7 @@ def several(found: Sequence[Finished], own: OwnData | None) -> tuple[str, list[s
     tasks, imports = _tasks([one.result.task for one in found], settings.seed, own)
     run = ", ".join(filter(None, ("encode, tasks, settings", default)))
     return (
-        f"{_encoders(found[0].model.id, untrained=settings.untrained)}"
+        f"{_encoders(found[0].model.id, untrained=settings.untrained, came=found[0].precomputed)}"
         f"{tasks}"
         f"settings = Settings({_changed(settings)})\n"
         f"found = {{one.task: one for one in run({run}) if isinstance(one, TaskResult)}}\n"
@@ -42,7 +43,8 @@ def one(found: Finished, own: OwnData | None) -> tuple[str, list[str]]:
     random = "untrained_encode=untrained" if settings.untrained else ""
     asked = ", ".join(filter(None, ("encode", task, random, _changed(settings))))
     return (
-        f"{_encoders(found.model.id, untrained=settings.untrained)}{read}result = probe({asked})\n",
+        f"{_encoders(found.model.id, untrained=settings.untrained, came=found.precomputed)}"
+        f"{read}result = probe({asked})\n",
         [_PARTIAL, "from analysis.probing import probe", *imports],
     )
 
@@ -52,7 +54,7 @@ def picture(found: Finished, own: OwnData | None) -> tuple[str, list[str]]:
     read, task, imports = _task(found.result.task, found.result.settings.seed, own)
     settings = _changed(found.result.settings, _OF_PICTURES)
     return (
-        f"{_encoders(found.model.id, untrained=False)}"
+        f"{_encoders(found.model.id, untrained=False, came=found.precomputed)}"
         f"{read}"
         f"events = run(encode, [{task}], Settings({settings}))\n"
         "picture = next(one for one in events if isinstance(one, TaskMap))\n"
@@ -68,7 +70,7 @@ def trees(found: FoundTrees, own: OwnData | None) -> tuple[str, list[str]]:
     rank = as_python.arguments(rank=None if result.rank == RANK else result.rank)
     asked = ", ".join(filter(None, ("encode", "treebank", rank, random, _changed(settings, _OF_TREES))))
     return (
-        f"{_encoders(found.model.id, untrained=settings.untrained)}"
+        f"{_encoders(found.model.id, untrained=settings.untrained, came=found.precomputed)}"
         f"{read}\n"
         f"treebank = read_trees(data, {as_python.arguments(result.task, seed=settings.seed or None)})\n"
         f"result = structural_probe({asked})\n"
@@ -80,9 +82,10 @@ def trees(found: FoundTrees, own: OwnData | None) -> tuple[str, list[str]]:
     ]
 
 
-def _encoders(model: str, *, untrained: bool) -> str:
+def _encoders(model: str, *, untrained: bool, came: bool) -> str:
+    """Lines that bind ``encode``, and ``untrained`` where random weights are asked for."""
     names = {"encode": model} | ({"untrained": f"{UNTRAINED}{model}"} if untrained else {})
-    return "".join(
+    return _CAME * came + "".join(
         f"{name} = partial(engine.iter_hidden_states, {as_python.literal(of)})\n" for name, of in names.items()
     )
 

@@ -54,7 +54,7 @@ class LearningCurve(Tuning):
 def draw(scene: Scene) -> None:
     found = scene.shown[0]
     every = scene.shown
-    lines, imports = in_python.seeds([(each.base, each.data, each.settings) for each in every], scene.own)
+    lines, imports = in_python.seeds(every, scene.own)
     as_python.put(
         f"{lines}numbers = pd.DataFrame({in_python.each('scores', several=len(every) > 1)})",
         lambda: pd.DataFrame([score for each in every for score in each.scores]),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import fields
+from math import isnan
 
-from jobs.tuning import Candidate
+from jobs.tuning import Run
 from pages.train.own_data import Own
 from training.finetuning.data import Data, Kind
 from training.finetuning.results import Tuned
@@ -14,24 +15,27 @@ from training.finetuning.settings import Settings
 from ui import as_python
 
 FINETUNE = "from training import finetune"
+_EXAMPLE = "# The page shows an example that came with the app: trained again, it may come out a little differently.\n"
 
 
 def one(found: Tuned, own: Own | None) -> tuple[str, list[str]]:
     """Lines that bind ``tuned`` to a model as it was tuned, and what they import."""
     read, data, imports = _data(found.data, own, found.settings.seed)
+    read = _EXAMPLE * isnan(found.seconds) + read
     return f"{read}tuned = {call(data, found.base, found.settings)}\n", [FINETUNE, *imports]
 
 
-def seeds(every: Sequence[tuple[str, Data, Settings]], own: Own | None) -> tuple[str, list[str]]:
-    """Lines that bind ``found`` to the outcome, or to those of several seeds: each is told by its model, data and
-    settings, which are the same but for the seed. And what they import.
+def seeds(every: Sequence[Tuned], own: Own | None) -> tuple[str, list[str]]:
+    """Lines that bind ``found`` to the outcome, or to those of several seeds, which are the same but for the seed; and
+    what they import.
     """
-    model, of, settings = every[0]
-    read, data, imports = _data(of, own, settings.seed)
+    model, settings = every[0].base, every[0].settings
+    read, data, imports = _data(every[0].data, own, settings.seed)
+    read = _EXAMPLE * isnan(every[0].seconds) + read
     if len(every) == 1:
         return f"{read}found = {call(data, model, settings)}.outcome\n", [FINETUNE, *imports]
     asked = call(data, model, settings, "seed=seed", without=("seed",))
-    numbers = as_python.literal([each.seed for _, _, each in every])
+    numbers = as_python.literal([each.settings.seed for each in every])
     return f"{read}found = [{asked}.outcome for seed in {numbers}]\n", [FINETUNE, *imports]
 
 
@@ -40,11 +44,14 @@ def each(name: str, *, several: bool) -> str:
     return f"[each for one in found for each in one.{name}]" if several else f"found.{name}"
 
 
-def candidates(of: Sequence[Candidate], own: Own | None, drawn: int | None = None) -> tuple[str, list[str]]:
+def candidates(runs: Sequence[Run], own: Own | None, drawn: int | None = None) -> tuple[str, list[str]]:
     """Lines that bind ``found`` to the outcomes of some models trained on one set of data, some of them by a teacher;
     and what they import. Of the data so many training items were ``drawn`` before, or all.
     """
+    of = [run.candidate for run in runs]
     read, data, imports = _data(of[0].data, own, of[0].settings.seed)
+    if any(run.tuned is not None and isnan(run.tuned.seconds) for run in runs):
+        read = f"{_EXAMPLE}{read}"
     if drawn is not None:
         if of[0].data.name in SETS:
             data = f"SETS[{data}].build()"

@@ -147,7 +147,7 @@ def put_python(
     """
     if not runs or (job is not None and job.running) or any(run.tuned is None for run in runs):
         return
-    lines, imports = in_python.candidates([run.candidate for run in runs], own, drawn)
+    lines, imports = in_python.candidates(runs, own, drawn)
     scores = [run.tuned.score() for run in runs if run.tuned is not None]
     if runs[0].candidate.settings.seconds is not None:
         lines += "# Scores differ from run to run: how far training gets in so many seconds is chance.\n"

@@ -60,9 +60,7 @@ def _put_python(scene: Scene, runs: Sequence[Run]) -> None:
     if not runs:
         return
     several = len(runs) > 1
-    lines, imports = in_python.seeds(
-        [(run.candidate.model, run.candidate.data, run.candidate.settings) for run in runs], scene.own
-    )
+    lines, imports = in_python.seeds([run.tuned for run in runs if run.tuned is not None], scene.own)
     as_python.put(
         f"{lines}numbers = pd.DataFrame({in_python.each('evaluated', several=several)})",
         lambda: pd.DataFrame([each for run in runs for each in run.evaluated]),
