@@ -35,8 +35,8 @@ def script(**query: str) -> AppTest:
 
         address.enter("train", "Train", own_data.FIELDS)
         if st.toggle("here", True, key="here"):
-            data = own_data.draw(seed=int(st.number_input("Seed", 0)))
-            st.text("nothing" if data is None else f"{data.kind} {data.name} {len(data.train)}")
+            own = own_data.draw(seed=int(st.number_input("Seed", 0)))
+            st.text("nothing" if own is None else f"{own.data.kind} {own.data.name} {len(own.data.train)}")
         st.text("link whole" if address.publish() else "link without the long text")
         st.text(f"uploaded: {own_data.uploaded()}")
 

@@ -71,7 +71,8 @@ def script(**query: str) -> AppTest:
 
 
 def captions(app: AppTest) -> list[str]:
-    return [caption.value for caption in app.caption]
+    """Those of the page, without those of the boxes As Python and Cite."""
+    return [caption.value for caption in app.caption if not caption.value.startswith(("No lines: ", "BibTeX"))]
 
 
 def test_title_about_scene_views_footer_link() -> None:
