@@ -167,6 +167,8 @@ def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("50.0%")
     expect(page.get_by_text("the file you uploaded, and the results")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name="Every pair (CSV)")).to_be_visible()
+    window.wait_until_idle()
     with page.expect_download() as download:
         page.get_by_role("button", name="Every pair (CSV)").click()
     rows = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))

@@ -43,6 +43,8 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     expect(page.get_by_text("of 600 pairs not tested")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name="Results (CSV)")).to_be_visible()
+    window.wait_until_idle()  # the box is drawn anew when it opens: a file asked for before that is not made
     with page.expect_download() as download:
         page.get_by_role("button", name="Results (CSV)").click()
     lines = download.value.path().read_text("utf-8-sig").splitlines()
