@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import site
@@ -12,6 +11,7 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
+import in_a_loop
 import numpy as np
 import pytest
 
@@ -124,7 +124,7 @@ def test_its_command_starts_the_app_from_any_folder(environment: Path, elsewhere
     with started([str(environment / "look-inside-bert")], ALONE, elsewhere / "log", elsewhere) as (url, _):
         with urllib.request.urlopen(f"{url}/healthz", timeout=90) as answer:
             assert json.load(answer)["healthy"] is True
-        asyncio.run(visit(url))
+        in_a_loop.run(visit(url))
 
 
 def test_a_checkout_can_be_installed_as_it_lies_there(tmp_path: Path, elsewhere: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 from unittest.mock import MagicMock
 
+import in_a_loop
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
@@ -28,7 +28,7 @@ async def _new_session() -> Any:
 @pytest.fixture
 def session() -> Any:
     """One of Streamlit's, in which fragments have run, and what of them was not yet sent."""
-    session = asyncio.run(_new_session())
+    session = in_a_loop.run(_new_session())
     session.flush_browser_queue()
     for name, parent in ((VIEW, None), (BOX, VIEW), (BESIDE, None)):
         session._fragment_storage.register(name, lambda: None, parent_fragment_id=parent)
