@@ -59,8 +59,8 @@ def clear() -> None:
 def put(lines: str, shows: Callable[[], Numbers], *, imports: Sequence[str] = (), part: str = "") -> None:
     """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
 
-    ``engine`` is bound before them, and by the parts before. A view whose pictures need lines of their own puts each
-    under the name of a ``part``, which stands above them.
+    ``engine`` is bound before them, and by the parts before. The lines of each further picture are a ``part`` of their
+    own, whose name is a comment above them.
     """
     _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(imports))
 

@@ -45,11 +45,9 @@ class Citation:
     def _inside(self) -> str:
         """What restores the view in a copy of the app, where nobody else reaches the machine of the link; else ""."""
         link = urlsplit(self.link)
-        return (
-            f"in the app: {link.path}?{link.query}".rstrip("?")
-            if local_network.is_loopback(link.hostname or "")
-            else ""
-        )
+        if not local_network.is_loopback(link.hostname or ""):
+            return ""
+        return f"in the app: {link.path}?{link.query}".rstrip("?")
 
     def text(self) -> str:
         """One sentence after the other, as in a list of references."""

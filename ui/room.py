@@ -281,7 +281,7 @@ def live(draw: Callable[..., None]) -> Callable[..., Any]:
 
 
 def query() -> dict[str, str]:
-    """The parameters of the address that restores the page on screen, for whoever is in no room."""
+    """The parameters of the address that restores the page on screen, without its room."""
     return {name: value for name, value in address.query().items() if name != ROOM.name}
 
 

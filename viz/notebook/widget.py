@@ -151,7 +151,7 @@ class Widget(anywidget.AnyWidget):
     # ---- the picture that stands still --------------------------------------------------------------------
 
     def _ipython_display_(self, **_options: Any) -> None:
-        """Two outputs: the picture, for whoever opens the notebook without a kernel, and the widget, which hides it."""
+        """Two outputs: a still picture, and the widget, which hides it while it lives."""
         from IPython.display import display
 
         self._refresh(anyway=True)
