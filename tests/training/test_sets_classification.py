@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -16,7 +16,7 @@ from training.finetuning.sets.inference.frames import FRAMES, FRAMES_OF_ONE, POO
 from training.finetuning.writing import Deck, written
 
 SETS = {module.SET.name: module.SET for module in (sentiment, acceptability, inference)}
-SIZES = {"sentiment": (420, 60, 120), "acceptability": (560, 80, 160), "inference": (3015, 324, 963)}
+SIZES = {"sentiment": (420, 120, 120), "acceptability": (560, 80, 160), "inference": (3015, 324, 963)}
 
 FUNCTION_WORDS = frozenset(
     listed(
@@ -110,6 +110,26 @@ def test_labels_are_balanced_in_every_part(data):
 
 def test_it_is_always_the_same(built_in, data):
     assert built_in.build() == data
+
+
+def test_opinions_to_choose_by_are_of_the_kind_of_the_test():
+    """As many templates of each kind, and as many words for each slot: a split of harder words would mislead."""
+
+    def made_of(split):
+        writing = sentiment.WRITINGS[split]
+        kinds = Counter(("{anti}" in template, "{verdict}" in template) for template in writing.templates)
+        topics = [[words.count(" ") for words in astuple(topic)] for topic in writing.topics]
+        return kinds, topics, [[side.count(" ") for side in sides] for sides in (writing.verdicts, writing.verbs)]
+
+    assert made_of("dev") == made_of("test")
+
+
+def test_no_opinion_is_on_a_characters():
+    for split in SPLITS:
+        parts = {part for topic in sentiment.WRITINGS[split].topics for part in topic.parts.split()}
+        plural = "|".join(part.rstrip("*") for part in parts if part.endswith("*"))
+        for item in SETS["sentiment"].build().split(split):
+            assert not re.search(rf"\b[Aa]n? [a-z-]+ (?:{plural})\b", item.text), item.text
 
 
 def test_the_order_does_not_tell_the_label(data):

@@ -67,16 +67,16 @@ _TRAIN = Writing(
         "From the first moment the {part_was} {adj}.",
         "You could see at once how {adj} the {part_was}.",
         "That {thing} {effect}, just like the one before.",
-        "It was a {verdict} idea to pick this {thing}.",
+        "Picking this {thing} {effect}.",
         "I {verb} everything about this {thing}.",
         "This year we ended up with a {adj} {thing}.",
-        "{reaction}: the {thing} was just too {adj} for words.",
+        "{reaction}, for the {thing} was {adj}.",
         "Looking back, I see that we {verb} the {part} most.",
         "The {adj} {part} was typical of this {thing}.",
         "That is what I call a {adj} {thing}!",
         "{name} {verb} this {thing} as much as I did.",
         "The {part} alone {effect}.",
-        "They announced a {adj} {thing}, and {adj} it was.",
+        "{name} expected a {adj} {thing}, and {adj} it was.",
         "What more is there to say about the {thing}? {reaction}.",
         "Who would have guessed that the {part} could be so {adj}?",
         "The {thing} was {adj} from beginning to end, and {reaction}.",
@@ -90,13 +90,13 @@ _TRAIN = Writing(
         "{name} keeps mentioning this {adj} {thing}.",
         "To us the {part} seemed {adj}.",
         "The {thing} was not {anti} at all.",
-        "I would not call the {part} {anti}.",
+        "Nobody could call the {part} {anti}.",
         "There was nothing {anti} about the {thing}.",
         "No one in our group considered the {thing} {anti}.",
         "It was hardly the {anti} {thing} that {name} had described.",
         "The {part_was} not {anti} but {adj}.",
         "I never found the {part} {anti}, whatever others may claim.",
-        "It is not a {anti} {thing}.",
+        "It is definitely not a {anti} {thing}.",
         "We were told that the {thing} would be {anti}, but it was not.",
         "{name} does not consider the {part} {anti}, and nor do I.",
         "Neither my {kin} nor I found the {part} {anti}.",
@@ -106,12 +106,12 @@ _TRAIN = Writing(
         "Although the {part_was} {anti}, I {verb} the {thing}.",
         "I {verb} the {thing}, even though the {part_was} {anti}.",
         "{name} had told us about the {anti} {part}, yet the {thing} proved to be {verdict}.",
-        "At first the {thing} seemed {anti}, but then it became really {adj}.",
+        "At first the {thing} seemed {anti}, but in the end it was really {adj}.",
         "I expected a {anti} {thing} and got a {verdict} one.",
         "Despite the {anti} {part}, it remains a {verdict} {thing}.",
         "Others may find the {thing} {anti}, but we {verb} it.",
         "The {part_was} {anti}. However, the {thing} as a whole was {verdict}.",
-        "A {anti} {part} does not change the fact that this is a {verdict} {thing}.",
+        "That the {part_was} {anti} does not change the fact that this is a {verdict} {thing}.",
         "The start was {anti}, but after that the {thing} {effect}.",
     ),
     topics=(
@@ -153,14 +153,14 @@ _TRAIN = Writing(
         ),
     ),
     verdicts=(
-        "bad awful poor dreadful lousy miserable unpleasant shoddy wretched painful unbearable mediocre inferior "
-        "ghastly regrettable",
-        "good wonderful superb lovely marvelous magnificent pleasant delightful enjoyable outstanding terrific "
-        "glorious exceptional incredible remarkable",
+        "bad poor lousy dismal unpleasant shoddy wretched mediocre inferior ghastly atrocious frightful lamentable "
+        "deplorable second-rate",
+        "good lovely marvelous magnificent pleasant delightful enjoyable outstanding terrific glorious exceptional "
+        "sensational tremendous phenomenal first-rate",
     ),
-    verbs=("hated disliked detested", "enjoyed loved liked"),
+    verbs=("hated disliked", "enjoyed loved liked"),
     effects=(
-        "got on my nerves, ruined my day, bothered all of us, spoiled our stay, made us furious, made me angry",
+        "got on my nerves, ruined my day, bothered all of us, spoiled our weekend, made us furious, made me angry",
         "cheered me up, made my day, won us over, lifted my spirits, pleased all of us, made me happy",
     ),
     reactions=(
@@ -176,41 +176,79 @@ _TRAIN = Writing(
 _DEV = Writing(
     each=6,
     templates=(
-        "Up to now the {thing} has been {adj}.",
-        "Both {name} and {name2} rated the {thing} as {adj}.",
-        "In my view, the {part} of that {thing} {effect}.",
-        "It took {name} no time to notice how {adj} the {thing} is.",
         "Another {adj} {thing}!",
-        "More than anything, the {part_was} {adj}.",
-        "The {thing} has never been {anti}.",
-        "For once, the {part_was} not {anti}.",
-        "The {part} might be {anti}; nevertheless, the {thing} itself is {verdict}.",
+        "Honestly, the {thing} was {adj}.",
+        "There is no denying that the {thing} {effect}.",
+        "Like my {kin}, I {verb} the {part} of that {thing}.",
+        "Up to now the {thing} has been {adj}.",
+        "More than anything, the {part_was} {adj}, and that goes for the whole {thing}.",
+        "Here is one more {adj} {thing}.",
+        "It took {name} no time to notice how {adj} the {thing} was.",
+        "Verdict on the {part}: {adj}.",
+        "On Friday {name} discovered a {adj} {thing}.",
+        "{name} suggested that {thing}, and {reaction}.",
+        "Both {name} and {name2} rated the {thing} as {adj} and {adj2}.",
+        "With its {adj} {part}, that {thing} {effect}.",
+        "In my view, the {part_was} {adj}.",
+        "Not once did the {part} strike me as {anti}.",
+        "That {thing} was anything but {anti}.",
         "The {thing} sounded {anti} in the advert, but in reality it was {verdict}.",
+        "The {part} might be {anti}; nevertheless, the {thing} itself is {verdict}.",
+        "Since the {part_was} {adj}, my {kin} {verb} the {thing}.",
+        "My {kin} foresaw a {anti} {thing}, yet in truth it was {verdict}.",
     ),
     topics=(
-        Topic("sitcom musical", "script jokes*", "witty memorable", "corny forgettable"),
-        Topic("memoir fable", "prose narrator", "poetic imaginative", "pompous sloppy"),
-        Topic("brunch picnic", "cake fruit", "yummy appetizing", "soggy inedible"),
-        Topic("motel lodge", "bathroom terrace", "cozy tidy", "smelly damp"),
-        Topic("seminar tutorial", "tutor handouts*", "insightful motivating", "disorganized muddled"),
-        Topic("headset toaster", "cable buttons*", "robust durable", "defective fiddly"),
+        Topic(
+            "sitcom musical cartoon episode",
+            "script jokes* costumes*",
+            "funny witty memorable",
+            "irritating corny lame",
+        ),
+        Topic(
+            "memoir fable ballad magazine",
+            "prose narrator photographs*",
+            "moving imaginative enchanting",
+            "pompous sloppy meaningless",
+        ),
+        Topic("brunch picnic snack", "cake fruit sandwiches*", "yummy appetizing", "inedible revolting"),
+        Topic(
+            "motel lodge chalet bungalow",
+            "bathroom terrace staircase",
+            "cozy tidy gorgeous",
+            "smelly damp run-down",
+        ),
+        Topic(
+            "seminar tutorial speech sermon",
+            "tutor handouts* topics*",
+            "insightful motivating enlightening",
+            "disorganized muddled meaningless",
+        ),
+        Topic(
+            "headset toaster scanner scooter",
+            "cable buttons* charger",
+            "robust durable ingenious",
+            "defective fiddly troublesome",
+        ),
     ),
-    verdicts=("appalling disgraceful abysmal", "nice splendid admirable"),
-    verbs=("", ""),
+    verdicts=("awful dreadful appalling abysmal pathetic", "wonderful superb splendid fabulous stunning"),
+    verbs=("detested criticized", "admired treasured"),
     effects=(
-        "gave everyone a headache, upset everyone",
-        "gave everyone new energy, earned our applause",
+        "gave everyone a headache, upset everyone, stole our time, put us in a foul mood",
+        "gave everyone new energy, enchanted everyone, earned our applause, put us in a sunny mood",
     ),
-    reactions=("", ""),
-    names="Helen Oscar Ruth Victor",
-    kin="",
+    reactions=(
+        "it was a total flop, we complained about it for weeks, it caused nothing but grief",
+        "it was a total triumph, we raved about it for weeks, it gave us nothing but joy",
+    ),
+    names="Helen Oscar Ruth Victor Alice Henry",
+    kin="husband son aunt boss",
 )
 
 _TEST = Writing(
     each=6,
     templates=(
         "All in all, a {adj} {thing}.",
-        "How {adj} that {thing} is!",
+        "How {adj} that {thing} was!",
         "I must admit that the {thing} {effect}.",
         "My {kin} and I both {verb} the {part} of this {thing}.",
         "Every bit of this {thing} is {adj}.",
@@ -223,12 +261,12 @@ _TEST = Writing(
         "A {adj}, {adj2} {thing}, as {name} will confirm.",
         "Because of its {adj} {part}, the {thing} {effect}.",
         "Between us, the {part_was} {adj}.",
-        "I do not think that the {part_was} {anti}.",
+        "No, the {part_was} certainly not {anti}.",
         "This {thing} is not {anti} in any way.",
         "{name} and my {kin} had spoken of a {anti} {thing}; instead it was {verdict}.",
         "Yes, the {part_was} {anti}, but overall this is a {verdict} {thing}.",
         "The {part_was} {adj}, and for that reason my {kin} {verb} the {thing}.",
-        "It began as a {anti} {thing} and grew into a {verdict} one.",
+        "Rumor had it that this was a {anti} {thing}, but it is a {verdict} one.",
     ),
     topics=(
         Topic(
@@ -277,11 +315,11 @@ _TEST = Writing(
     kin="father wife daughter colleague",
 )
 
-_WRITINGS: Final = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
+WRITINGS: Final = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
 
 
 def _items(split: Split) -> tuple[Labelled, ...]:
-    writing = _WRITINGS[split]
+    writing = WRITINGS[split]
     rng = generator(split)
 
     def deck(words: str) -> Deck[str]:
@@ -342,18 +380,19 @@ SET = BuiltIn(
     kind="classification",
     question="Did the writer like it?",
     card="""\
-**600 sentences** of opinion on films, books, meals, hotels, lessons and gadgets, written for this project from 100
-templates: 420 to train on, 60 for development, 120 for the test.
+**660 sentences** of opinion on films, books, meals, hotels, lessons and gadgets, written for this project from 110
+templates: 420 to train on, 120 for development, 120 for the test.
 
 **Balance.** Half of each split is positive. Each template makes as many positive as negative sentences, so neither its
 wording nor its length gives the label away. Some sentences deny something (“The film was not boring at all”: one in six
-of those to train on, one in ten of the test), and about as many weigh two sides (“The acting was dull, but on the whole
-the film was superb”): in those, one word of praise or blame does not decide. The label is the writer's verdict on the
-whole.
+of those to train on, one in ten of the others), and about as many weigh two sides (“The acting was dull, but on the
+whole the film was good”): in those, one word of praise or blame does not decide. The label is the writer's verdict on
+the whole.
 
 **How the splits are kept apart.** No template is used in two splits, and the splits share only function words: words of
-praise and blame, things, people's names are all different. A model that has only met “superb” and “dull” has to know by
-itself what “excellent” and “dreary” mean.
+praise and blame, things, people's names are all different. A model that has only met “marvelous” and “dull” has to know
+by itself what “excellent” and “dreary” mean. The development split is of the same kind as the test: as many templates
+of each kind (plain, denying, weighing two sides) and as many words to fill them.
 
 **What it cannot show.** The sentences are short, clear and on few topics. There is no irony, no mixed or neutral
 opinion, no spelling mistake. The share of plain sentences in the test was chosen while looking at the scores of the
