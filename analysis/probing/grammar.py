@@ -82,13 +82,19 @@ THINGS = _nouns(
     "pillow carpet"
 )
 PLACES = listed(
-    "garden kitchen village forest market street valley harbor castle church field tower river hall cellar "
-    "stable station school park museum library island cave tunnel"
+    "garden kitchen village forest market street valley harbor castle church field tower barn hall cellar "
+    "stable station school park museum library theater cave tunnel"
 )
-ADJECTIVES = listed(
-    "old small large strange famous heavy beautiful dirty lovely tall plain new ugly familiar foreign simple "
-    "little huge curious elegant fine grey brown tiny"
+# By kind, in the order in which English puts them before a noun: what one thinks of it, size, age, colour, origin.
+KINDS_OF_ADJECTIVES = (
+    listed("strange famous lovely beautiful dirty splendid shabby ugly elegant familiar simple curious"),
+    listed("small tall large little heavy huge tiny"),
+    listed("old new"),
+    listed("grey"),
+    listed("local foreign"),
 )
+ADJECTIVES = tuple(word for words in KINDS_OF_ADJECTIVES for word in words)
+_KIND = {word: kind for kind, words in enumerate(KINDS_OF_ADJECTIVES) for word in words}
 ADVERBS = listed(
     "slowly quietly suddenly finally quickly silently gradually gently calmly repeatedly briefly immediately "
     "eventually abruptly smoothly"
@@ -105,11 +111,12 @@ TRANSITIVE = _verbs(
     "hold/held touch bring/brought describe remember admire ignore choose/chose lift need want love hate "
     "miss examine notice protect recognize study/studied photograph pull discover"
 )
-PREPOSITIONS = ("near", "behind", "beside", "by", "above", "under")
+# Not "by", which after "moved" or "burned" may name who did it, nor "at", which few of the places take.
+PREPOSITIONS = ("near", "behind", "beside", "above", "under")
 FUNCTION_WORDS = frozenset(
     listed(
-        "the a and but that who when because while near behind beside by in at with under above not never did "
-        "does do he she it them they two to will about this every yesterday today later once afterwards"
+        "the and but that when because although near behind beside in under above not never often did does do it "
+        "them two to will this every again anyway instead"
     )
 )
 
@@ -132,6 +139,15 @@ def pick(rng: np.random.Generator, words: Sequence[T]) -> T:
 def pick_different(rng: np.random.Generator, words: Sequence[T], count: int) -> list[T]:
     """Draws that many different words."""
     return [words[int(i)] for i in rng.choice(len(words), size=count, replace=False)]
+
+
+def pick_adjectives(rng: np.random.Generator, words: Sequence[str], count: int) -> list[str]:
+    """Draws that many adjectives for one noun in the order of English, no two of a kind: nothing is tiny and huge."""
+    chosen: dict[int, str] = {}
+    for word in pick_different(rng, words, len(words)):
+        if len(chosen) < count:
+            chosen.setdefault(_KIND[word], word)
+    return [chosen[kind] for kind in sorted(chosen)]
 
 
 def balanced(rng: np.random.Generator, labels: Sequence[str], count: int) -> list[str]:
@@ -230,11 +246,13 @@ def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: s
     heads = pick_different(rng, nouns, len(phrases))
     if animal is not None:
         heads[int(rng.integers(len(heads)))] = animal
-    pool = iter(pick_different(rng, side.words(ADJECTIVES), len(side.words(ADJECTIVES))))
+    unused = set(side.words(ADJECTIVES))
     places = iter(pick_different(rng, side.words(PLACES), len(side.words(PLACES))))
 
     def noun_phrase(i: int, head: str) -> list[tuple[str, str]]:
-        return [("the", "DET"), *((next(pool), "ADJ") for _ in range(adjectives[i])), (head, "NOUN")]
+        described = pick_adjectives(rng, sorted(unused), adjectives[i])
+        unused.difference_update(described)
+        return [("the", "DET"), *((word, "ADJ") for word in described), (head, "NOUN")]
 
     words = noun_phrase(0, heads[0])
     after: list[tuple[str, str]] = []
@@ -244,7 +262,7 @@ def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: s
         elif heads[i] == animal or rng.random() < 0.5:
             after += [(pick(rng, PREPOSITIONS), "ADP"), *noun_phrase(i, heads[i])]
         else:
-            after += [(pick(rng, ("in", "by", "at")), "ADP"), *noun_phrase(i, next(places))]
+            after += [(pick(rng, ("in", "near", "behind")), "ADP"), *noun_phrase(i, next(places))]
     for i, verb in enumerate(pick_different(rng, side.words(NEUTRAL_PAST), verbs)):
         words += [("and", "CCONJ")] * (i > 0) + [(verb, "VERB")]
     words += [(adverb, "ADV") for adverb in pick_different(rng, side.words(ADVERBS), n_adverbs)]

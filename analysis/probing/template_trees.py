@@ -24,7 +24,7 @@ from analysis.probing.grammar import (
     TRANSITIVE,
     Noun,
     pick,
-    pick_different,
+    pick_adjectives,
 )
 
 _SAID = ("said", "thought", "believed", "knew", "claimed", "heard")
@@ -129,7 +129,7 @@ def _clause(rng: np.random.Generator, room: int, *, place: bool = True) -> _Node
 
 def _noun(rng: np.random.Generator, form: str, deprel: str) -> _Node:
     """A noun with its determiner, and up to two adjectives."""
-    described = pick_different(rng, ADJECTIVES, int(rng.choice(3, p=(0.5, 0.35, 0.15))))
+    described = pick_adjectives(rng, ADJECTIVES, int(rng.choice(3, p=(0.5, 0.35, 0.15))))
     adjectives = [_Node(word, "ADJ", "amod") for word in described]
     return _Node(form, "NOUN", deprel, before=[_Node(pick(rng, _DETERMINERS), "DET", "det"), *adjectives])
 
@@ -147,15 +147,15 @@ def _noun_phrase(rng: np.random.Generator, noun: Noun, deprel: str, room: int, *
         other.before.insert(0, _Node("and", "CCONJ", "cc"))
         node.after.append(other)
     elif shape < 0.65:
-        node.after.append(_relative_clause(rng, room - 1))
+        node.after.append(_relative_clause(rng, room - 1, acts=noun not in THINGS))
     return node
 
 
-def _relative_clause(rng: np.random.Generator, room: int) -> _Node:
-    """... that saw the dog; ... that the dog saw."""
+def _relative_clause(rng: np.random.Generator, room: int, *, acts: bool) -> _Node:
+    """... that saw the dog, of what ``acts``, as no lamp does; ... that the dog saw."""
     verb = _Node(pick(rng, TRANSITIVE).past, "VERB", "acl:relcl")
     other = _noun_phrase(rng, pick(rng, PEOPLE + ANIMALS), "obj", room - 1, object_=True)
-    if rng.random() < 0.5:
+    if acts and rng.random() < 0.5:
         verb.before, verb.after = [_Node("that", "PRON", "nsubj")], [other]
     else:
         other.deprel = "nsubj"

@@ -1,6 +1,8 @@
 """Number and animacy of the subject, with a distractor of the other number and animacy before the verb.
 
-Verbs are in the past, which shows no number. Every noun form is as often the subject as the distractor.
+Verbs are in the past, which shows no number. Every noun form is as often the subject as the distractor. A second verb
+has the distractor as its subject: "the poets that the lamp stood near vanished" (after "the poets near the lamp that
+fell", either of them may have fallen).
 """
 
 from __future__ import annotations
@@ -43,11 +45,12 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     if where < 0.25:
         words += place
     words += ["the", *([next(adjectives)] if rng.random() < 0.5 else []), subject.form(number)]
-    words += [pick(rng, PREPOSITIONS), "the", *([next(adjectives)] if rng.random() < 0.5 else [])]
-    words += [other.form(other_number)]
+    noun_phrase = ["the", *([next(adjectives)] if rng.random() < 0.5 else []), other.form(other_number)]
     if rng.random() < 0.5:
-        marked[len(words) + 1] = other_number
-        words += ["that", other_verb]
+        words += ["that", *noun_phrase, other_verb, pick(rng, PREPOSITIONS)]
+        marked[len(words) - 2] = other_number
+    else:
+        words += [pick(rng, PREPOSITIONS), *noun_phrase]
     marked[len(words)] = number
     words += [verb]
     if rng.random() < 0.4:

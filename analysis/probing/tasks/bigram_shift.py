@@ -23,7 +23,10 @@ SWAPPED_IS_WRONG = {
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
     tagged = tagged_sentence(rng, side, int(rng.integers(6, 15)), None)
     if wanted["order"] == "swapped":
-        places = [i for i in range(1, len(tagged) - 1) if (tagged[i][1], tagged[i + 1][1]) in SWAPPED_IS_WRONG]
+        tags = [tag for _, tag in tagged]
+        # "The burned cart" is a good noun phrase; with a second verb after it, it is wrong.
+        wrong = SWAPPED_IS_WRONG if tags.count("VERB") > 1 else SWAPPED_IS_WRONG - {("NOUN", "VERB")}
+        places = [i for i in range(1, len(tags) - 1) if (tags[i], tags[i + 1]) in wrong]
         i = pick(rng, places)
         tagged[i], tagged[i + 1] = tagged[i + 1], tagged[i]
     return Sentence(tuple(word for word, _ in tagged), {})

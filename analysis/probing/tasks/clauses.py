@@ -2,7 +2,8 @@
 
 Each sentence has one verb in the past, one in the present and one negation; only the structure says which is
 where, so no word and no ending gives a label away. There are content words before and after every verb group, so that
-no pair of function words tells which clause it belongs to.
+no pair of function words tells which clause it belongs to. "That", "although" and "because" can join two tenses; "when"
+cannot.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     elif frame == 1:  # a relative clause at the object: the main verb comes first
         words = [*first, *main(numbers[0]), "that", *second, *subordinate(numbers[1])]
     elif frame == 2:
-        opening = pick(rng, ("when", "because"))
+        opening = pick(rng, ("although", "because"))
         words = [opening, *first, *subordinate(numbers[0]), "the", objects[1], ",", *second, *main(numbers[1])]
     else:
-        joint = pick(rng, ("when", "because"))
+        joint = pick(rng, ("although", "because"))
         words = [*first, *main(numbers[0]), joint, *second, *subordinate(numbers[1]), "the", objects[1]]
     return Sentence(tuple(words), {})
 

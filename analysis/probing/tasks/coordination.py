@@ -1,6 +1,6 @@
 """Coordination inversion: are the two halves of the sentence in their natural order?
 
-The second half refers back to what the first has introduced ("this lamp … it", "two nurses … the nurses"). Turned
+The second half refers back to what the first has introduced ("this lamp … it", "two nurses … them"). Turned
 round, the sentence has the same words, and the same pairs of neighbours but for content words at the seam, and mentions
 things before they are introduced.
 """
@@ -24,8 +24,8 @@ from analysis.probing.grammar import (
 )
 
 LABELS = ("natural", "inverted")
-OBTAINED = listed("bought found made brought borrowed stole ordered received chose wanted needed got")
-DID_TO_IT = listed("broke painted cleaned dropped hid lost sold burned moved carried examined returned mended washed")
+OBTAINED = listed("bought found made won borrowed stole ordered received chose wanted needed got")
+DID_TO_IT = listed("broke painted cleaned dropped hid lost sold burned ruined carried examined polished mended washed")
 MET = listed("met saw called visited helped followed noticed watched")
 DID_TO_THEM = listed("thanked greeted hugged paid blamed warned admired ignored praised kissed teased")
 
@@ -44,7 +44,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
         second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "them"]
     else:
         first = ["the", one.singular, pick(rng, side.words(MET)), "two", adjective, two.plural]
-        second = ["the", three.singular, pick(rng, side.words(DID_TO_THEM)), "the", two.plural]
+        second = ["the", three.singular, pick(rng, side.words(DID_TO_THEM)), "them"]
     # Both halves begin with "the" and end with a place: which is first cannot be told at the seam.
     halves = [first + somewhere, second + elsewhere]
     if wanted["order"] == "inverted":

@@ -31,7 +31,7 @@ BRANCHES = {
 # Verbs that can stand alone as well as before "that": all clauses use the same ones.
 SAYING = listed(
     "complained agreed insisted forgot knew worried boasted objected guessed promised remembered swore "
-    "understood argued protested joked replied answered confessed dreamed prayed noticed shouted whispered "
+    "understood argued protested joked replied answered confessed dreamed muttered noticed shouted whispered "
     "screamed wrote heard"
 )
 
@@ -61,7 +61,7 @@ TASKS = (
         title="Clause depth",
         level="sentence",
         kind="syntax",
-        question="How deep are the clauses nested: one, two or three? All sentences have six clauses.",
+        question="How deep are clauses with “that” nested: one, two or three? All sentences have six clauses.",
         build=labelled_sentences("clause_depth", "depth", {"depth": tuple(BRANCHES)}, _make),
     ),
 )

@@ -19,56 +19,96 @@ from analysis.probing.grammar import (
     labelled_words,
     listed,
     pick,
+    pick_adjectives,
     pick_different,
 )
 
+# Each can be counted ("every walk") and can do without an object ("to walk").
 NOUN_OR_VERB = listed(
-    "walk dream talk dance fight swim jump cry laugh smile sail climb hike rest shout march race vote hunt "
-    "wait pause drink guess search visit return struggle work play sleep ride hope answer reply call attack "
+    "walk dream talk dance fight swim jump cry laugh smile sail climb hike sneeze shout march race vote hunt "
+    "wait pause drink guess search visit return struggle whisper play nap ride hope answer reply call attack "
     "study escape change trade drive"
 )
-ADJECTIVE_OR_ADVERB = listed(
-    "fast hard early late daily weekly monthly yearly nightly long straight high low deep wide far loud slow "
-    "quick close right wrong overnight upstairs downstairs downtown underground overseas online outside "
-    "inside"
+# What describes an event and says how, when or where something was done: the words, the events and the verbs they suit.
+_USES = tuple(
+    (listed(words), frozenset(listed(events)), frozenset(listed(verbs)))
+    for words, events, verbs in (
+        (
+            "daily weekly monthly yearly nightly midweek",
+            "meeting lesson game service class show trip concert party",
+            "worked danced sang trained played",
+        ),
+        (
+            "early late",
+            "meeting lesson game service train class show trip concert party",
+            "worked danced sang trained played slept",
+        ),
+        ("overnight nonstop", "journey service train trip party", "worked traveled drove played slept"),
+        ("fast", "game train journey trip road", "worked danced drove played walked"),
+        ("hard", "lesson game job class journey trip road", "worked trained played"),
+        ("long", "meeting journey lesson game job class show trip concert party", "worked trained slept walked"),
+        ("loud", "meeting game lesson class show party concert", "sang played"),
+        ("live", "show class concert", "sang danced played"),
+        ("solo", "journey show job trip concert", "worked traveled danced sang played walked"),
+        ("barefoot", "lesson class journey trip party", "danced worked trained walked"),
+        (
+            "upstairs downstairs downtown uptown underground outside backstage",
+            "meeting lesson class show job party concert",
+            "worked danced sang trained played slept",
+        ),
+        ("online", "meeting lesson game class show job service concert party", "worked trained played"),
+        ("overseas", "journey job service meeting trip", "worked traveled sang trained played slept"),
+        ("uphill downhill westward eastward", "journey route trip road", "traveled drove walked"),
+        ("straight", "route road", "traveled drove walked"),
+    )
 )
+ADJECTIVE_OR_ADVERB = tuple(word for words, _, _ in _USES for word in words)
+SUITS = {word: (events, verbs) for words, events, verbs in _USES for word in words}
 EVENTS = listed("meeting journey trip lesson game concert service train road job route party class show")
-MOVED = listed("moved traveled worked played lived acted stayed danced walked")
+MOVED = listed("worked traveled played danced sang walked drove trained slept")
 SURPRISED = listed("surprised pleased amused annoyed scared helped")
-LIKED = listed("liked remembered described hated enjoyed feared expected missed")
+# Before a noun ("liked this walk") and before "to" ("liked to walk").
+LIKED = listed("liked remembered wanted loved hated needed expected chose preferred")
 
 
 PLACES_OF_WORD = ((4, 1), (4, 4), (5, 1), (5, 4))  # words of the clause before and after the word asked about
-TIMES = ("today", "later", "afterwards")
+TIMES = ("again", "anyway", "instead")
+
+# The words of a clause before its adjectives, how many of these it has at least, and the words after them.
+_Opening = tuple[list[str], int, list[str]]
 
 
-def _clause(rng: np.random.Generator, side: Side, tag: str, n_after: int) -> tuple[list[str | None], list[str]]:
-    """What stands before and after a word of this kind: four words before it, and None where an adjective may stand."""
+def _clause(rng: np.random.Generator, side: Side, tag: str, word: str, n_after: int) -> tuple[_Opening, list[str]]:
+    """What stands before and after a word of this kind: four words before it, without one more adjective."""
     person, place = pick(rng, side.words(PEOPLE)), pick(rng, side.words(PLACES))
     surprised = [pick(rng, side.words(SURPRISED)), "the"]
-    liked, moved = pick(rng, side.words(LIKED)), pick(rng, side.words(MOVED))
+    liked = pick(rng, side.words(LIKED))
     determiner = pick(rng, ("the", "this", "every"))
     near = ["near", "the"]
+    events, verbs = (
+        [one for one in side.words(words) if one in suits]
+        for words, suits in zip((EVENTS, MOVED), SUITS.get(word, ((), ())), strict=True)
+    )
     if tag in ("NOUN", "ADJ") and n_after == 4 and rng.random() < 0.5:  # the subject
-        before: list[str | None] = ["in", "the", None, place, determiner]
+        before = (["in", "the"], 0, [place, determiner])
         after = [*surprised, pick(rng, side.words(ADJECTIVES)), person.singular]
-        return before, after if tag == "NOUN" else [pick(rng, side.words(EVENTS)), *surprised, person.singular]
+        return before, after if tag == "NOUN" else [pick(rng, events), *surprised, person.singular]
     if tag in ("NOUN", "ADJ"):
-        before = ["the", None, person.singular, liked, determiner]
+        before = (["the"], 0, [person.singular, liked, determiner])
     elif tag == "VERB":
         before = (
-            ["the", None, person.singular, liked, "to"],
-            ["the", None, person.plural, "will", "never"],
-            ["in", "the", None, place, person.plural],
+            (["the"], 0, [person.singular, liked, "to"]),
+            (["the"], 0, [person.plural, "will", "never"]),
+            (["the"], 1, [person.plural, "often"]),
         )[int(rng.integers(3))]
     else:
-        described = pick(rng, side.words(ADJECTIVES))
+        moved = pick(rng, verbs)
         before = (
-            ["the", None, person.singular, "never", moved],
-            ["the", described, None, person.plural, moved],
+            (["the"], 0, [person.singular, "never", moved]),
+            (["the"], 1, [person.plural, moved]),
         )[int(rng.integers(2))]
     if tag == "ADJ":
-        event = pick(rng, side.words(EVENTS))
+        event = pick(rng, events)
         return before, [event] if n_after == 1 else [event, *near, place]
     return before, [pick(rng, TIMES)] if n_after == 1 else [*near, pick(rng, side.words(ADJECTIVES)), place]
 
@@ -76,11 +116,9 @@ def _clause(rng: np.random.Generator, side: Side, tag: str, n_after: int) -> tup
 def _half(rng: np.random.Generator, side: Side, tag: str, word: str) -> tuple[str, list[str], int]:
     """The kind of a word, a clause with it, and its place in the clause."""
     n_before, n_after = pick(rng, PLACES_OF_WORD)
-    before, after = _clause(rng, side, tag, n_after)
-    adjective = [pick(rng, side.words(ADJECTIVES))] if n_before == 5 else []
-    gap = before.index(None)
-    words = [*before[:gap], *adjective, *before[gap + 1 :], word, *after]
-    return tag, [found for found in words if found is not None], n_before
+    (start, at_least, rest), after = _clause(rng, side, tag, word, n_after)
+    adjectives = pick_adjectives(rng, side.words(ADJECTIVES), at_least + (n_before == 5))
+    return tag, [*start, *adjectives, *rest, word, *after], n_before
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
@@ -92,7 +130,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     marked: dict[int, str] = {}
     for i, (tag, clause, place) in enumerate(pick_different(rng, halves, 2)):
         if i:
-            words += [pick(rng, ("and", "but", "while"))]
+            words += [",", pick(rng, ("and", "but"))]
         marked[len(words) + place] = tag
         words += clause
     return Sentence(tuple(words), marked)

@@ -119,6 +119,13 @@ def test_each_kind_is_balanced(kind: str) -> None:
     assert 2 * sum(_placed(sentence)[1] < _placed(sentence)[2] for sentence in chosen) == len(chosen)
 
 
+def test_only_the_sense_tells_where_it_is_said_to() -> None:
+    """In "The nurse woke the patient and washed her" grammar tells: it would be "herself". A third noun did it."""
+    of_sense = [row for row in TABLE if row["kind"] == "sense" and row["role"] == "object"]
+    assert all(len(row["nouns"].split()) >= 3 for row in of_sense)
+    assert not any(re.search(r"\b(for having|who had)\b", row["text"]) for row in of_sense)
+
+
 def test_verbs_vary() -> None:
     verbs = Counter(row["verb"] for row in TABLE)
     assert len(verbs) >= 150

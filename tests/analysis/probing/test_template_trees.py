@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from analysis.probing import readers
 from analysis.probing.data import DEV, TEST, TRAIN
+from analysis.probing.grammar import THINGS
 from analysis.probing.template_trees import template_conllu
 
 
@@ -17,6 +20,9 @@ def test_template_sentences_are_different_and_trees_of_their_words() -> None:
     written = [line.removeprefix("# text = ") for line in text.splitlines() if line.startswith("# text = ")]
     assert list(found.words.texts) == written
     assert {DEV, TEST, TRAIN} == set(found.words.split.tolist())
+    # No lamp sees or wants anything: after "the lamp that" somebody else follows.
+    things = "|".join(noun.singular for noun in THINGS)
+    assert not re.search(rf"\b({things}) that (?!the |this |every )", text)
     for tree in found.trees.values():
         assert tree.punctuation[-1]
         # Every link but the comma's and the full stop's crosses no other: what a template makes is projective.
