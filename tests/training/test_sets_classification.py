@@ -16,7 +16,7 @@ from training.finetuning.sets.inference.frames import FRAMES, FRAMES_OF_ONE, POO
 from training.finetuning.writing import Deck, written
 
 SETS = {module.SET.name: module.SET for module in (sentiment, acceptability, inference)}
-SIZES = {"sentiment": (420, 120, 120), "acceptability": (560, 80, 160), "inference": (3015, 324, 963)}
+SIZES = {"sentiment": (420, 120, 120), "acceptability": (560, 80, 160), "inference": (3015, 486, 963)}
 
 FUNCTION_WORDS = frozenset(
     listed(
@@ -305,7 +305,19 @@ def test_shared_and_new_words_get_little_from_entailment():
     forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
     forest.fit([_overlap(item) for item in data.train], [item.label for item in data.train])
     right = forest.score([_overlap(item) for item in data.test], [item.label for item in data.test])
+    (said,) = re.findall(r"counts of shared words get (\d+)%", SETS["inference"].card)
+    assert right == pytest.approx(int(said) / 100, abs=0.02)
     assert right < 0.48
+
+
+def test_entailment_to_choose_by_is_of_the_kind_of_the_test():
+    """Two thirds of the pairs are about one person; half as many frames, on most of what the test's are on."""
+    for frames in (FRAMES, FRAMES_OF_ONE):
+        assert 2 * len(frames["dev"]) >= len(frames["test"])
+        phenomena = [{frame.phenomenon for frame in frames[split]} for split in ("dev", "test")]
+        assert len(phenomena[0] & phenomena[1]) >= 2 / 3 * len(phenomena[1])
+    shares = [len(FRAMES_OF_ONE[split]) / (len(FRAMES[split]) + len(FRAMES_OF_ONE[split])) for split in SPLITS]
+    assert shares[1] == pytest.approx(shares[2], abs=0.02)
 
 
 def _places(data):
