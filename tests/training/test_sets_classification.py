@@ -266,6 +266,24 @@ def test_acceptability_comes_in_minimal_pairs():
         assert bad_length == good_length
 
 
+def test_no_unacceptable_sentence_has_a_good_reading():
+    """As "The guard brought in the garden" has, "The farmers fell them" and "The writer will saw the box"."""
+    for split in SPLITS:
+        words = acceptability.WORDS[split]
+        # Trees are felled, and governments disappear people.
+        assert not {"fell", "disappeared", "vanished"} & set(words.without_object.split())
+        # Two lift, hold and touch without saying what; and "in" goes with the verb.
+        assert not {"brought", "carried", "lifted", "held", "touched", "took"} & set(words.with_object.split())
+        # To saw, to found; and one sees or notices somebody do something.
+        assert not {"see", "find", "watch", "notice", "hear"} & set(words.verbs.split())
+        texts = [item.text for item in SETS["acceptability"].build().split(split)]
+        assert not [text for text in texts if re.search(r"\b(made|saw|heard) the \w+ to\b|\b[Aa]t the\b", text)]
+        # Without its article it follows no noun that it could go with ("near the school hunter").
+        assert not [
+            text for text in texts if re.match(rf"Near the ({words.places.replace(' ', '|')}) (?!he |him )\w", text)
+        ]
+
+
 def _near(one: list[str], other: list[str]) -> bool:
     """Whether a word added, left out or changed, or two neighbours exchanged, make one the other."""
     if abs(len(one) - len(other)) > 1:

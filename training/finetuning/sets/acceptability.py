@@ -1,51 +1,96 @@
 """Acceptability: is it a sentence of English? Minimal pairs of ten kinds, in the manner of CoLA (Warstadt et al. 2019)
-and BLiMP (Warstadt et al. 2020), with the words of the probing tasks.
+and BLiMP (Warstadt et al. 2020).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from analysis.minimal_pairs import MinimalPair
-from analysis.probing.grammar import ADJECTIVES, ADVERBS, PEOPLE, PLACES, THINGS, TRANSITIVE, listed
+from analysis.probing.grammar import PEOPLE, THINGS, TRANSITIVE
 from training.finetuning.data import BuiltIn, Labelled, Split
 from training.finetuning.writing import Deck, generator, shuffled, written
-
-T = TypeVar("T")
 
 LABELS: Final = ("unacceptable", "acceptable")
 _PAIRS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 
-# Without an article these can be names (King, Uncle), titles or masses (some rope), which would be acceptable.
-_NOT_COMMON = frozenset(
-    listed("king queen prince uncle cousin monk neighbor judge stone rope carpet blanket candle plate")
-)
-_STATES = frozenset(listed("know like need want love hate miss remember recognize"))
-"""What nobody is told to do, or does to themselves on purpose."""
-_WITH_OBJECT = frozenset(listed("find carry touch bring describe admire ignore lift examine protect discover hold"))
-"""Verbs that are not used without an object."""
-_COMPARATIVES = dict(
-    pair.split("/")
-    for pair in listed(
-        "old/older small/smaller tall/taller dirty/dirtier ugly/uglier large/larger heavy/heavier new/newer "
-        "lovely/lovelier plain/plainer simple/simpler tiny/tinier"
-    )
-)
-_WITHOUT_OBJECT: Final[Mapping[Split, str]] = {
-    "train": "disappeared vanished arrived fell slept",
-    "dev": "emerged wept",
-    "test": "appeared laughed sneezed",
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What the slots of one split's templates are filled with.
+
+    Chosen so that no bad sentence has a good reading: nouns that need an article, also as names or titles (not "king");
+    ``verbs`` that are not the past of another ("did not saw it") and after which no bare infinitive stands ("noticed
+    him hide it"); ``with_object`` are pasts that need one, also of a group ("the tailors touched") and before "in"
+    ("brought in"); ``without_object`` never take one (trees are felled, and people disappeared). ``own`` is what one
+    does to oneself; ``grades``, of people and of things, are written with their comparatives.
+    """
+
+    people: str
+    things: str
+    verbs: str
+    own: str
+    with_object: str
+    without_object: str
+    men: str
+    women: str
+    adjectives: str
+    grades: tuple[str, str]
+    adverbs: str
+    places: str
+
+
+WORDS: Final[Mapping[Split, Words]] = {
+    "train": Words(
+        people="farmer doctor teacher painter baker driver hunter guard butcher poet pilot writer tailor clerk mayor "
+        "thief student sailor",
+        things="lamp table box bottle basket ladder hammer barrel mirror clock letter book hat coat kettle cart boat "
+        "flag vase",
+        verbs="hide paint follow push touch bring admire choose protect photograph lift",
+        own="hid painted touched admired protected photographed",
+        with_object="admired protected avoided praised",
+        without_object="arrived slept yawned snored blushed",
+        men="king uncle father monk",
+        women="queen aunt mother nun",
+        adjectives="old strange beautiful ugly elegant little lovely small",
+        grades=("old/older tall/taller small/smaller ugly/uglier", "old/older new/newer small/smaller ugly/uglier"),
+        adverbs="quietly slowly secretly quickly repeatedly",
+        places="garden kitchen village forest market castle church station museum",
+    ),
+    "dev": Words(
+        people="miner singer waiter actor",
+        things="bag bucket coin pillow",
+        verbs="move ignore pull",
+        own="moved ignored pulled",
+        with_object="ignored blamed",
+        without_object="emerged wept",
+        men="grandfather",
+        women="grandmother",
+        adjectives="dirty splendid tiny",
+        grades=("", "dirty/dirtier tiny/tinier cheap/cheaper"),
+        adverbs="gently calmly",
+        places="harbor tunnel barn",
+    ),
+    "test": Words(
+        people="nurse soldier lawyer priest dancer banker",
+        things="cup wheel map ring statue drum chair",
+        verbs="carry draw hold describe examine study",
+        own="examined described drew studied",
+        with_object="examined greeted thanked",
+        without_object="appeared laughed sneezed",
+        men="boy gentleman bridegroom",
+        women="girl lady bride",
+        adjectives="large heavy curious fine",
+        grades=("", "large/larger heavy/heavier fine/finer"),
+        adverbs="silently briefly suddenly",
+        places="school library theater park",
+    ),
 }
-_MEN: Final[Mapping[Split, str]] = {
-    "train": "king uncle father monk",
-    "dev": "grandfather",
-    "test": "boy gentleman bridegroom",
-}
-_WOMEN: Final[Mapping[Split, str]] = {"train": "queen aunt mother nun", "dev": "grandmother", "test": "girl lady bride"}
 
 # [acceptable|unacceptable]. Both sides of a kind use the same function words equally often: where one template has
 # "these" wrongly, another has it rightly.
@@ -108,8 +153,8 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
         "train": (
             "the {sg} {past} [a|] {o} in the {place}",
             "the {sg} {past} [|a] {os} in the {place}",
-            "near the {place} [a|] {sg} {past} it",
-            "near the {place} [|a] {pl} {past} it",
+            "yesterday [a|] {sg} {past} it near the {place}",
+            "yesterday [|a] {pl} {past} it near the {place}",
         ),
         "dev": (
             "he {past} [a|] {adj} {o} and the {o2}",
@@ -124,7 +169,7 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
     },
     "infinitives with and without “to”": {
         "train": (
-            "the {sg} made the {sg2} [|to] {do} the {o}",
+            "the {sg} let the {sg2} [|to] {do} the {o}",
             "the {sg} told the {sg2} [to|] {do} the {o}",
             "the {sg} can [|to] {do} the {o}",
             "the {sg} decided [to|] {do} the {o}",
@@ -134,7 +179,7 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
             "the {pl} promised [to|] {do} their {o}",
         ),
         "test": (
-            "we heard the {sg} [|to] {do} the {o}",
+            "the {sg} had better [|to] {do} the {o}",
             "we allowed the {sg} [to|] {do} the {o}",
             "her {sg} should [|to] {do} a {adj} {o}",
             "her {sg} hoped [to|] {do} a {adj} {o}",
@@ -142,20 +187,20 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
     },
     "reflexives": {
         "train": (
-            "the {man} {did} [himself|herself] in the {place}",
-            "the {woman} {did} [herself|himself] in the {place}",
-            "the {pl} {did} [themselves|himself] {adv}",
-            "the {man} {did} [himself|themselves] {adv}",
+            "the {man} {own} [himself|herself] in the {place}",
+            "the {woman} {own} [herself|himself] in the {place}",
+            "the {pl} {own} [themselves|himself] {adv}",
+            "the {man} {own} [himself|themselves] {adv}",
         ),
         "dev": (
-            "I {did} [myself|ourselves] near the {place}",
-            "we {did} [ourselves|myself] near the {place}",
+            "I {own} [myself|ourselves] near the {place}",
+            "we {own} [ourselves|myself] near the {place}",
         ),
         "test": (
-            "the {woman} who {past} the {man} {did2} [herself|himself]",
-            "the {man} who {past} the {woman} {did2} [himself|herself]",
-            "the {pl} behind the {woman} {did} [themselves|herself]",
-            "the {woman} behind the {pl} {did} [herself|themselves]",
+            "the {woman} who {past} the {man} {own} [herself|himself]",
+            "the {man} who {past} the {woman} {own} [himself|herself]",
+            "the {pl} behind the {woman} {own} [themselves|herself]",
+            "the {woman} behind the {pl} {own} [herself|themselves]",
         ),
     },
     "objects": {
@@ -181,7 +226,7 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
             "the {sg} did not [{base}|{past}] the {o}",
             "the {sg} never [{past}|{base}] the {o}",
             "the {sg} will [{base}|{past}] the {o} in the {place}",
-            "at the {place} the {sg} [{past}|{base}] the {o}",
+            "in the {place} the {sg} [{past}|{base}] the {o}",
         ),
         "dev": (
             "the {adj} {sg} might [{base}|{past}] it",
@@ -214,8 +259,8 @@ _TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
     },
     "comparison": {
         "train": (
-            "the {sg} is [{er}|{grade}] than the {sg2}",
-            "the {sg} is as [{grade}|{er}] as the {sg2}",
+            "the {sg} is [{er}|{tall}] than the {sg2}",
+            "the {sg} is as [{tall}|{er}] as the {sg2}",
             "the {o} was much [{er}|{grade}] than the {o2}",
             "the {o} was very [{grade}|{er}]",
         ),
@@ -236,10 +281,19 @@ KINDS: Final = tuple(_TEMPLATES)
 """The ten kinds of pairs."""
 
 
-def _words(words: Sequence[T], split: Split) -> list[T]:
-    """One split's of a list: of eight words, five are for training, two for the test, one for development."""
-    share = {"train": (0, 1, 3, 4, 6), "dev": (7,), "test": (2, 5)}[split]
-    return [word for place, word in enumerate(words) if place % 8 in share]
+_NOUNS: Final = {noun.singular: noun for noun in (*PEOPLE, *THINGS)}
+_VERBS: Final = {verb.base: verb for verb in TRANSITIVE}
+_SINGLE: Final = {
+    "adj": "adjectives",
+    "adv": "adverbs",
+    "place": "places",
+    "own": "own",
+    "gone": "without_object",
+    "done": "with_object",
+    "man": "men",
+    "woman": "women",
+}
+"""The words of a split that fill each slot that is about nothing else."""
 
 
 def pairs(split: Split) -> tuple[MinimalPair, ...]:
@@ -258,24 +312,13 @@ def _items(split: Split) -> tuple[Labelled, ...]:
 
 
 def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
+    of_split = WORDS[split]
     people, things = (
-        Deck(rng, _words([noun for noun in nouns if noun.singular not in _NOT_COMMON], split))
-        for nouns in (PEOPLE, THINGS)
+        Deck(rng, [_NOUNS[word] for word in words.split()]) for words in (of_split.people, of_split.things)
     )
-    all_verbs = _words([verb for verb in TRANSITIVE if verb.base not in _STATES], split)
-    verbs = Deck(rng, all_verbs)
-    with_object = Deck(rng, [verb for verb in all_verbs if verb.base in _WITH_OBJECT])
-    without_object, men, women = (Deck(rng, words[split].split()) for words in (_WITHOUT_OBJECT, _MEN, _WOMEN))
-    adjectives = _words(ADJECTIVES, split)
-    grades = Deck(rng, [word for word in adjectives if word in _COMPARATIVES])
-    single = {
-        "adj": Deck(rng, adjectives),
-        "adv": Deck(rng, _words(ADVERBS, split)),
-        "place": Deck(rng, _words(PLACES, split)),
-        "gone": without_object,
-        "man": men,
-        "woman": women,
-    }
+    verbs = Deck(rng, [_VERBS[word] for word in of_split.verbs.split()])
+    single = {slot: Deck(rng, getattr(of_split, field).split()) for slot, field in _SINGLE.items()}
+    grades = [Deck(rng, words.split()) for words in of_split.grades]
 
     def fill(template: str) -> tuple[str, str]:
         asked = set(re.findall(r"{(\w+)}", template))
@@ -288,11 +331,11 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
         words |= {"o": thing.singular, "os": thing.plural, "o2": second.singular}
         verb = verbs.draw()
         next_verb = verbs.draw(verb)
-        words |= {"base": verb.base, "third": verb.third, "past": verb.past, "do": verb.base, "did": verb.past}
-        words |= {"base2": next_verb.base, "third2": next_verb.third, "did2": next_verb.past}
-        words["done"] = with_object.draw().past
-        words["grade"] = grades.draw()
-        words["er"] = _COMPARATIVES[words["grade"]]
+        words |= {"base": verb.base, "third": verb.third, "past": verb.past, "do": verb.base}
+        words |= {"base2": next_verb.base, "third2": next_verb.third}
+        for slot, deck in zip(("{tall}", "{grade}"), grades, strict=True):
+            if slot in template:
+                words[slot[1:-1]], words["er"] = deck.draw().split("/")
         good, bad = (re.sub(r"\[(.*?)\|(.*?)\]", rf"\{side}", template) for side in (1, 2))
         return written(good, words), written(bad, words)
 
@@ -317,9 +360,9 @@ SET = BuiltIn(
     kind="classification",
     question="Is it an acceptable English sentence?",
     card="""\
-**800 sentences** in 400 minimal pairs of an acceptable and an unacceptable one, made from 100 templates with the word
-lists of the probing tasks: 560 to train on, 80 for development, 160 for the test. The set follows the idea of CoLA
-(Warstadt et al. 2019) and BLiMP (Warstadt et al. 2020), and takes no sentence from them.
+**800 sentences** in 400 minimal pairs of an acceptable and an unacceptable one, made from 100 templates: 560 to train
+on, 80 for development, 160 for the test. The set follows the idea of CoLA (Warstadt et al. 2019) and BLiMP (Warstadt et
+al. 2020), and takes no sentence from them.
 
 There are ten kinds of mistake, each equally often in every split: agreement of subject and verb (with another noun
 between them), order of words, number of determiner and noun, articles, infinitives with and without “to”, reflexives,
