@@ -34,7 +34,7 @@ def survey(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[Sur
     with closing(pieces(engine, corpus, lambda sentences: SurveyHeads(model, sentences))) as found:
         for part in found:
             so_far = part if so_far is None else total([so_far, part])
-            yield so_far
+            yield so_far.closed()
 
 
 def try_together(

@@ -25,8 +25,9 @@ _SEED: Final = 35
 
 @dataclass(frozen=True)
 class Material:
-    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, the pairs of a template), and
-    ``judged`` of which half each is: heads are ordered on one half and judged on the other.
+    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, or where they are ``framed``
+    those of all sentences that templates made from one frame; the pairs of a template), and ``judged`` of which half
+    each is: heads are ordered on one half and judged on the other.
 
     ``name`` tells it from other material. ``chance`` is the share of right items without a model, None where there is
     no such number. ``n_all`` counts the items there were before some were drawn.
@@ -39,6 +40,7 @@ class Material:
     judged: tuple[bool, ...] = field(repr=False)
     n_all: int
     chance: float | None = None
+    framed: bool = False
 
     def __len__(self) -> int:
         return len(self.items)
@@ -84,9 +86,10 @@ def of_words(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name
         kind="words",
         name=name,
         items=tuple(HiddenWord(sentence.text, span) for sentence, span in zip(sentences, spans, strict=True)),
-        clusters=tuple(number for number, _ in taken),
+        clusters=tuple(sentence.unit for sentence in sentences),
         judged=tuple(sentence.judged for sentence in sentences),
         n_all=len(found),
+        framed=corpus.n_frames is not None,
     )
 
 

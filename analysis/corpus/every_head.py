@@ -20,11 +20,11 @@ def layers_and_heads(n_heads: Sequence[int]) -> tuple[IntArray, IntArray]:
 
 def shares_right(cases: Cases) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
     """The share of cases in which each head is right, and the ends of its 95% interval, (heads,) each; nan without
-    cases, and for intervals with those of one sentence alone. ``cases`` are those of one relation, and of the half that
+    cases, and for intervals with those of one unit alone. ``cases`` are those of one relation, and of the half that
     judges where a head was chosen on the other.
     """
-    order = np.argsort(cases.sentence, kind="stable")
-    numbers, starts, sizes = np.unique(cases.sentence[order], return_index=True, return_counts=True)
+    order = np.argsort(cases.unit, kind="stable")
+    numbers, starts, sizes = np.unique(cases.unit[order], return_index=True, return_counts=True)
     if len(numbers):
         sums = np.add.reduceat(cases.heads_right()[order].astype(np.float64), starts, axis=0)
     else:

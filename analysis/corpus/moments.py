@@ -1,24 +1,30 @@
-"""Means over queries, cases or edges with 95% intervals over sentences, from sums that add up.
+"""Means over queries, cases or edges with 95% intervals over sentences or frames, from sums that add up.
 
 A score is a ratio of two sums over sentences, Σs / Σn. Its variance is the linearized one (infinitesimal jackknife,
 Jaeckel 1972): the sentences' own s - r n, squared. Five sums are all it takes, so that parts of a corpus can be
-measured anywhere and added.
+measured anywhere and added. Sentences of one frame are much alike and count as one unit: until all of a frame's parts
+are there, its own two sums are kept beside the five.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from analysis.intervals import LEVEL, share_intervals
-from model_zoo.types import DoubleArray
+from model_zoo.types import DoubleArray, IntArray
+
+_SUMS = ("s", "ss", "sn", "n", "nn", "texts")
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Σs, Σs², Σsn (..., scores); Σn, Σn² and the number of sentences with n > 0, of a shape that broadcasts to it."""
+    """Σs, Σs², Σsn (..., scores); Σn, Σn² and the number of units with n > 0, of a shape that broadcasts to it.
+
+    ``frames`` are s and n of the frames that are not among the five sums yet, by their numbers.
+    """
 
     s: DoubleArray = field(repr=False)
     ss: DoubleArray = field(repr=False)
@@ -26,11 +32,17 @@ class Moments:
     n: DoubleArray = field(repr=False)
     nn: DoubleArray = field(repr=False)
     texts: DoubleArray = field(repr=False)
+    frames: Mapping[int, tuple[DoubleArray, DoubleArray]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, sums: DoubleArray, counts: DoubleArray) -> Moments:
-        """Those of some sentences: ``sums`` (texts, ...) and ``counts`` (texts, ...), which broadcasts to them."""
+    def of(cls, sums: DoubleArray, counts: DoubleArray, frames: IntArray | None = None) -> Moments:
+        """Those of some sentences: ``sums`` (texts, ...) and ``counts`` (texts, ...), which broadcasts to them. With
+        the numbers of their ``frames`` (texts,), these are the units.
+        """
         counts = counts.astype(np.float64)
+        if frames is not None:
+            own = {int(one): (sums[frames == one].sum(0), counts[frames == one].sum(0)) for one in np.unique(frames)}
+            return replace(cls.of(sums[:0], counts[:0]), frames=own)
         return cls(
             sums.sum(axis=0),
             (sums**2).sum(axis=0),
@@ -41,43 +53,66 @@ class Moments:
         )
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        frames = dict(self.frames)
+        for number, (s, n) in other.frames.items():
+            frames[number] = (frames[number][0] + s, frames[number][1] + n) if number in frames else (s, n)
+        return Moments(**{name: getattr(self, name) + getattr(other, name) for name in _SUMS}, frames=frames)
 
     @classmethod
     def stacked(cls, parts: Sequence[Moments]) -> Moments:
-        """One below the other, by their first axis."""
-        return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
+        """One below the other, by their first axis; all of the same frames."""
+        frames = {
+            number: (
+                np.concatenate([part.frames[number][0] for part in parts]),
+                np.concatenate([part.frames[number][1] for part in parts]),
+            )
+            for number in parts[0].frames
+        }
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS}, frames=frames)
 
     def spread(self, n: int) -> Moments:
         """The same with the counts (1, ...) repeated for ``n`` heads."""
-        return replace(self, **{name: np.repeat(getattr(self, name), n, axis=0) for name in ("n", "nn", "texts")})
+        frames = {number: (s, np.repeat(counts, n, axis=0)) for number, (s, counts) in self.frames.items()}
+        repeated = {name: np.repeat(getattr(self, name), n, axis=0) for name in ("n", "nn", "texts")}
+        return replace(self, **repeated, frames=frames)
 
     def column(self, place: int) -> Moments:
         """One score of all."""
-        return Moments(*(getattr(self, one.name)[..., place] for one in fields(self)))
+        frames = {number: (s[..., place], n[..., place]) for number, (s, n) in self.frames.items()}
+        return Moments(**{name: getattr(self, name)[..., place] for name in _SUMS}, frames=frames)
+
+    def closed(self) -> Moments:
+        """The same when no more parts are to come: frames are among the sums."""
+        if not self.frames:
+            return self
+        s, n = (np.array(each) for each in zip(*self.frames.values(), strict=True))
+        return replace(self, frames={}) + Moments.of(s, n)
 
     @property
     def means(self) -> DoubleArray:
         """Σs / Σn; nan where nothing was counted."""
-        n = np.broadcast_to(self.n, self.s.shape)
-        return np.divide(self.s, n, out=np.full(self.s.shape, np.nan), where=n > 0)
+        whole = self.closed()
+        n = np.broadcast_to(whole.n, whole.s.shape)
+        return np.divide(whole.s, n, out=np.full(whole.s.shape, np.nan), where=n > 0)
 
     @property
     def variances(self) -> DoubleArray:
-        """The squared standard error of each mean over sentences; nan for fewer than two of them."""
-        mean = self.means
-        rest = np.maximum(self.ss - 2 * mean * self.sn + mean**2 * self.nn, 0)
-        texts = np.broadcast_to(self.texts, self.s.shape)
-        factor = np.divide(texts, texts - 1, out=np.full(self.s.shape, np.nan), where=texts > 1)
+        """The squared standard error of each mean over units; nan for fewer than two of them."""
+        whole = self.closed()
+        mean = whole.means
+        rest = np.maximum(whole.ss - 2 * mean * whole.sn + mean**2 * whole.nn, 0)
+        texts = np.broadcast_to(whole.texts, whole.s.shape)
+        factor = np.divide(texts, texts - 1, out=np.full(whole.s.shape, np.nan), where=texts > 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(factor * rest / self.n**2)
+            return np.asarray(factor * rest / whole.n**2)
 
     def intervals(self, *, shares: bool) -> tuple[DoubleArray, DoubleArray]:
         """The ends of the 95% intervals: for ``shares`` by log-odds within 0 and 1 (``analysis.intervals``), for other
         numbers by Student's t.
         """
-        mean, variance = self.means, self.variances
-        texts = np.broadcast_to(self.texts, mean.shape)
+        whole = self.closed()
+        mean, variance = whole.means, whole.variances
+        texts = np.broadcast_to(whole.texts, mean.shape)
         if shares:
             return share_intervals(mean, variance, texts)
         from scipy.stats import t

@@ -77,8 +77,10 @@ def read_corpus(given: Sequence[tuple[str, bytes]]) -> Corpus:
 
 @cache
 def built_in(n: int = 1000) -> Corpus:
-    """Sentences with their trees that templates of this project make. For everybody: not to be added to."""
-    return read_corpus([("template-trees.conllu", template_conllu(n).encode())])
+    """Sentences with their trees and frames that templates of this project make. For everybody: not to be added to."""
+    found = read_corpus([("template-trees.conllu", template_conllu(n).encode())])
+    found.find_frames()
+    return found
 
 
 def sampled(corpus: Corpus, n: int, seed: int) -> Corpus:

@@ -85,16 +85,18 @@ def asked_of(sentence: Sentence, placed: BoolArray) -> Iterator[Asked]:
 class Cases(Shows):
     """Cases of many sentences, in no order that means anything: an entry each.
 
-    ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``judged`` whether it is of
-    the half that judges, ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as
-    in ``Asked``, ``chance`` how often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are
-    right, packed as ``numpy.packbits`` does.
+    ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``unit`` that of the frame
+    from which templates made it, where they did, and else its own; ``judged`` whether it is of the half that judges,
+    ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as in ``Asked``, ``chance`` how
+    often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are right, packed as
+    ``numpy.packbits`` does.
     """
 
     names: tuple[Relation, ...] = field(repr=False)
     n_heads: int
     relation: IntArray = field(repr=False)
     sentence: IntArray = field(repr=False)
+    unit: IntArray = field(repr=False)
     judged: BoolArray = field(repr=False)
     query: IntArray = field(repr=False)
     key: IntArray = field(repr=False)
@@ -104,10 +106,16 @@ class Cases(Shows):
 
     @classmethod
     def of(
-        cls, asked: Sequence[Asked], right: BoolArray, sentence: IntArray, judged: BoolArray, n_words: IntArray
+        cls,
+        asked: Sequence[Asked],
+        right: BoolArray,
+        sentence: IntArray,
+        judged: BoolArray,
+        n_words: IntArray,
+        unit: IntArray | None = None,
     ) -> Cases:
         """Put together from cases, which heads are right (cases, heads), and of each case (cases,) its sentence's
-        number and half, and how many of its words are placed.
+        number and half, how many of its words are placed, and its unit, the sentence if nothing is given.
         """
         names = tuple(sorted({one.relation for one in asked}))
         number = {name: place for place, name in enumerate(names)}
@@ -117,6 +125,7 @@ class Cases(Shows):
             n_heads=right.shape[1],
             relation=np.array([number[one.relation] for one in asked], dtype=np.uint16),
             sentence=sentence.astype(np.int32),
+            unit=(sentence if unit is None else unit).astype(np.int32),
             judged=judged.astype(bool),
             query=np.array([one.query for one in asked], dtype=np.uint16),
             key=np.array([one.nearest for one in asked], dtype=np.uint16),
@@ -191,7 +200,7 @@ class Cases(Shows):
         return (self.offsets[:, None] >> np.arange(len(OFFSETS)) & 1).astype(bool)
 
 
-_ARRAYS: Final = ("relation", "sentence", "judged", "query", "key", "offsets", "chance", "right")
+_ARRAYS: Final = ("relation", "sentence", "unit", "judged", "query", "key", "offsets", "chance", "right")
 ALL: Final = Relation("all", "up")
 """Every relation, from the dependent."""
 
@@ -213,7 +222,7 @@ class Found(Shows):
     of one half, and judged on the ``n_judged`` cases of ``n_sentences`` sentences of the other. ``choosing`` and
     ``judged`` (heads,) are how often each head is right on each half. ``chance`` is how often a word drawn at random is
     right. ``p`` is how likely the head would do better than the offset by so much if both were as good as each other
-    (one-sided, sentences as the units), corrected for the number of relations (Holm 1979).
+    (one-sided, sentences or frames as the units), corrected for the number of relations (Holm 1979).
     """
 
     relation: Relation
@@ -290,16 +299,16 @@ def findings(cases: Cases) -> Findings:
         right = judges.heads_right()
         choosing, judged = choosers.heads_right().mean(axis=0), right.mean(axis=0)
         head, offset = int(choosing.argmax()), int(choosers.offsets_right().mean(axis=0).argmax())
-        of_head, of_offset, sentence = right[:, head], judges.offsets_right()[:, offset], judges.sentence
-        hits += [(of_head, sentence), (of_offset, sentence)]
-        p_values.append(p_better(of_head, of_offset, sentence))
+        of_head, of_offset, unit = right[:, head], judges.offsets_right()[:, offset], judges.unit
+        hits += [(of_head, unit), (of_offset, unit)]
+        p_values.append(p_better(of_head, of_offset, unit))
         unknown = Share(0, 0, 0)
         rows.append(
             Found(
                 relation=relation,
                 n_choosing=int(choose.sum()),
                 n_judged=int(judge.sum()),
-                n_sentences=len(np.unique(sentence)),
+                n_sentences=len(np.unique(judges.sentence)),
                 head=head,
                 accuracy=unknown,
                 offset=OFFSETS[offset],
@@ -322,16 +331,17 @@ def findings(cases: Cases) -> Findings:
 
 def bootstrap(asked: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, seed: int = _SEED) -> list[Share]:
     """Of each the share of cases that are right, with the interval between the 2.5 and the 97.5% of what is found where
-    sentences are drawn with replacement (Efron 1979); (cases,) right and the number of the sentence. All have the same
-    draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for so many sentences.
+    units (sentences, or frames) are drawn with replacement (Efron 1979); (cases,) right and the number of the unit. All
+    have the same draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for so many
+    units.
     """
     if not asked:
         return []
-    numbers = np.unique(np.concatenate([sentence for _, sentence in asked]))
+    numbers = np.unique(np.concatenate([unit for _, unit in asked]))
     n = len(numbers)
-    sums = np.zeros((n, 2 * len(asked)))  # right and all cases of each sentence
-    for column, (right, sentence) in enumerate(asked):
-        place = np.searchsorted(numbers, sentence)
+    sums = np.zeros((n, 2 * len(asked)))  # right and all cases of each unit
+    for column, (right, unit) in enumerate(asked):
+        place = np.searchsorted(numbers, unit)
         sums[:, 2 * column] = np.bincount(place, weights=right.astype(np.float64), minlength=n)
         sums[:, 2 * column + 1] = np.bincount(place, minlength=n)
     rng = np.random.default_rng(seed)
@@ -343,22 +353,22 @@ def bootstrap(asked: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, 
         found.append(often @ sums)
     drawn_sums = np.concatenate(found)
     shares = []
-    for column, (right, sentence) in enumerate(asked):
+    for column, (right, unit) in enumerate(asked):
         share = float(right.mean())
         hits, size = drawn_sums[:, 2 * column], drawn_sums[:, 2 * column + 1]
         if share in (0.0, 1.0):
-            shares.append(Share(share, *wilson(share, len(np.unique(sentence)))))
+            shares.append(Share(share, *wilson(share, len(np.unique(unit)))))
         else:
             low, high = np.quantile(hits[size > 0] / size[size > 0], [0.025, 0.975])
             shares.append(Share(share, float(low), float(high)))
     return shares
 
 
-def p_better(a: BoolArray, b: BoolArray, sentence: IntArray) -> float:
-    """How likely ``a`` would be right so much more often than ``b`` if each sentence's difference were as likely of
+def p_better(a: BoolArray, b: BoolArray, unit: IntArray) -> float:
+    """How likely ``a`` would be right so much more often than ``b`` if each unit's difference were as likely of
     either sign (Fisher 1935): by drawn signs, of many sentences by the normal distribution. One-sided.
     """
-    _, place = np.unique(sentence, return_inverse=True)
+    _, place = np.unique(unit, return_inverse=True)
     difference = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
     difference = difference[difference != 0]
     if not len(difference):

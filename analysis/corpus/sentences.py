@@ -12,7 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,8 @@ class Sentence:
     speech ("_" where none is given), ``deprel`` the universal part of its relation ("nsubj"; "_" for none), and
     ``heads`` the place of its head among the words: ``ROOT`` (-1), or ``NO_HEAD`` (-2). ``rare`` are the places of the
     rarest word by the corpus' own counts and by a list of frequencies; None where there is none. ``coreference`` are
-    the places of a pronoun, of its antecedent and of a noun that it does not mean.
+    the places of a pronoun, of its antecedent and of a noun that it does not mean. ``frame`` is the number of what it
+    was made from by templates, with others; None where it is by itself.
     """
 
     number: int
@@ -50,6 +51,12 @@ class Sentence:
     heads: tuple[int, ...] = field(repr=False)
     rare: tuple[int | None, int | None] = (None, None)
     coreference: tuple[int, int, int] | None = None
+    frame: int | None = None
+
+    @property
+    def unit(self) -> int:
+        """What intervals resample: the number of its frame, or its own."""
+        return self.number if self.frame is None else self.frame
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -63,6 +70,9 @@ class Sentence:
     def judged(self) -> bool:
         """Whether it is of the half on which heads are judged, not of that on which they are chosen."""
         return is_judged(self.text)
+
+
+_FILLED_IN: Final = ("det", "amod", "advmod", "punct")
 
 
 def alike(text: str) -> str:
@@ -102,6 +112,7 @@ class Corpus(Shows):
     _coreference: dict[int, tuple[int, int, int]] = field(default_factory=dict, repr=False)
     _rare: tuple[array[int], array[int]] | None = field(default=None, repr=False)
     _counts: Counter[str] | None = field(default=None, repr=False)
+    _frames: array[int] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -149,7 +160,7 @@ class Corpus(Shows):
         self._deprel.extend(self._label(name) for name in (deprel or ["_"] * m))
         self._heads.extend(heads or [NO_HEAD] * m)
         self._ends.append(len(self._heads))
-        self._rare = self._counts = None
+        self._rare = self._counts = self._frames = None
 
     def _label(self, name: str) -> int:
         if name not in self._labels:
@@ -208,6 +219,7 @@ class Corpus(Shows):
                 place if place >= 0 else None for place in (self._rare[0][number], self._rare[1][number])
             ),
             coreference=self._coreference.get(number),
+            frame=None if self._frames is None else self._frames[number],
         )
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -217,7 +229,7 @@ class Corpus(Shows):
         """The sentences at these places."""
         return tuple(map(self.sentence, numbers))
 
-    def only(self, numbers: Iterable[int]) -> Corpus:
+    def only(self, numbers: Sequence[int]) -> Corpus:
         """The sentences at these places, numbered anew; words count as often there as here."""
         found = Corpus(files=self.files, notes=self.notes)
         for number in numbers:
@@ -226,6 +238,8 @@ class Corpus(Shows):
             found.add(one.text, one.spans, one.upos, one.deprel, one.heads, source, one.coreference)
         whole = self.counts
         found._counts = Counter({word: whole[word] for word in found.counts})
+        if self._frames is not None:
+            found._frames = array("i", (self._frames[number] for number in numbers))
         return found
 
     def where(self, number: int) -> str:
@@ -243,6 +257,22 @@ class Corpus(Shows):
                     counts[text[self._spans[2 * place] : self._spans[2 * place + 1]].casefold()] += 1
             self._counts = counts
         return self._counts
+
+    @property
+    def n_frames(self) -> int | None:
+        """How many frames the sentences were made from; None where each is by itself."""
+        return None if self._frames is None else len(set(self._frames))
+
+    def find_frames(self) -> None:
+        """Note of each sentence from which frame templates made it: the relations of its words in their order, but for
+        determiners, adjectives, adverbs and punctuation.
+        """
+        number: dict[tuple[str, ...], int] = {}
+        frames = array("i")
+        for one in self:
+            frame = tuple(deprel for deprel in one.deprel if deprel not in _FILLED_IN)
+            frames.append(number.setdefault(frame, len(number)))
+        self._frames = frames
 
     def find_rare(self, frequencies: Mapping[str, float] | None = None) -> None:
         """Note in each sentence its rarest word: by the corpus' own counts, and by a list of ``frequencies`` (of words

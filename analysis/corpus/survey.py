@@ -7,10 +7,10 @@ over sentences, cases, and examples that a part keeps few of.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import pairwise
-from operator import add
+from operator import add, attrgetter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -101,13 +101,18 @@ class Survey(Shows):
     def __add__(self, other: Survey) -> Survey:
         return total([self, other])
 
+    def closed(self) -> Survey:
+        """The same when no more parts are to come."""
+        whole = {name: getattr(self, name).closed() for name in ("moments", "edges", "chain")}
+        return replace(self, **whole)
+
     def __repr__(self) -> str:
         texts, heads = counted_noun(self.n_texts, "sentence"), counted_noun(self.n_heads, "head")
         return f"<Survey of {texts}, {counted_noun(self.n_tokens, 'token')}: {heads}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a head: layer, head, label (what it does by the rules of ``analysis.heads``), and each measure that
-        is defined, with the ends of its interval over sentences, low and high.
+        is defined, with the ends of its interval, low and high.
         """
         layer, head = zip(*self.every_head(), strict=True)
         columns: dict[str, object] = {"layer": layer, "head": head, "label": self.table().labels}
@@ -138,7 +143,7 @@ class Survey(Shows):
         return self.moments.means[:, NAMES.index(name)]
 
     def interval(self, name: str) -> tuple[DoubleArray, DoubleArray]:
-        """The ends of the 95% intervals over sentences, (heads,) each."""
+        """The ends of the 95% intervals over sentences, or over frames of templates, (heads,) each."""
         column = NAMES.index(name)
         return self.moments.column(column).intervals(shares=name not in NUMBERS)
 
@@ -157,11 +162,12 @@ class Survey(Shows):
     def table(self) -> HeadTable:
         """The same as ``analysis.heads.head_table`` of these sentences' runs: measures and labels by rules."""
         n = len(MEASURE_NAMES)
+        moments = self.moments.closed()
         ends = np.cumsum(self.heads)
         totals = [
             Totals(
-                np.concatenate([self.moments.s[end - heads : end, :n], self.uniform[layer][None]]),
-                self.moments.n[end - 1, :n],
+                np.concatenate([moments.s[end - heads : end, :n], self.uniform[layer][None]]),
+                moments.n[end - 1, :n],
                 self.chance[layer],
             )
             for layer, (heads, end) in enumerate(zip(self.heads, ends, strict=True))
@@ -179,6 +185,9 @@ def total(parts: Sequence[Survey]) -> Survey:
     }
     told = Told(*(sum(numbers) for numbers in zip(*(part.told for part in parts), strict=True)))
     return Survey(heads=first.heads, told=told, cases=Cases.joined([part.cases for part in parts]), **plain)
+
+
+_NUMBER, _UNIT = attrgetter("number"), attrgetter("unit")
 
 
 class _Placed:
@@ -203,9 +212,18 @@ class _Placed:
 
     def cases(self, asked: Sequence[tuple[int, Asked]], right: BoolArray) -> Cases:
         rows = [row for row, _ in asked]
-        numbers = np.array([sentence.number for sentence in self.sentences])
+        numbers, units = (np.array([each(one) for one in self.sentences]) for each in (_NUMBER, _UNIT))
         judged = np.array([sentence.judged for sentence in self.sentences])
-        return Cases.of([one for _, one in asked], right, numbers[rows], judged[rows], self.placed.sum(axis=1)[rows])
+        n_words = self.placed.sum(axis=1)
+        asked_alone = [one for _, one in asked]
+        return Cases.of(asked_alone, right, numbers[rows], judged[rows], n_words[rows], units[rows])
+
+    @property
+    def frames(self) -> IntArray | None:
+        """The frame of each sentence (texts,); None where they are by themselves."""
+        if any(sentence.frame is None for sentence in self.sentences):
+            return None
+        return np.array([sentence.unit for sentence in self.sentences])
 
 
 def _partners(asked: Sequence[tuple[int, Asked]]) -> IntArray:
@@ -262,7 +280,7 @@ class Measuring:
         partner = between.argmax(axis=-1)  # (texts, words, heads)
         found = partner[self._rows, self._queries]  # (cases, heads)
         return Layer(
-            moments=Moments.of(of_heads, counts[:, None]).spread(n_heads),
+            moments=Moments.of(of_heads, counts[:, None], placed.frames).spread(n_heads),
             uniform=sums.sums[:, -1].sum(axis=0),
             chance=sums.chance,
             right=(found[..., None] == self._partners[:, None]).any(axis=-1),
@@ -289,8 +307,8 @@ class Measuring:
             uniform=np.array([layer.uniform for layer in layers]),
             chance=np.array([layer.chance for layer in layers]),
             cases=placed.cases(placed.asked, right),
-            edges=Moments.of(edges.astype(np.float64), n_gold),
-            chain=Moments.of(self._chain[:, None].astype(np.float64), n_gold),
+            edges=Moments.of(edges.astype(np.float64), n_gold, placed.frames),
+            chain=Moments.of(self._chain[:, None].astype(np.float64), n_gold, placed.frames),
             examples=Examples.of(strongest, numbers),
         )
 

@@ -132,9 +132,9 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
         lambda point: open_head(int(point[0]), int(point[1])),
     )
     caption(
-        f"Means over {survey.n_texts:,} sentences with 95% intervals; ticks are the model's other heads. “Carried by” "
-        "counts each token by attention times the length of its value vector: a head can look at special tokens and "
-        "take next to nothing from them."
+        f"Means over {survey.n_texts:,} sentences, with 95% intervals over {scene.units}; ticks are the model's other "
+        "heads. “Carried by” counts each token by attention times the length of its value vector: a head can look at "
+        "special tokens and take next to nothing from them."
     )
     with st.container(horizontal=True):
         for one in found[:2]:

@@ -71,7 +71,10 @@ def draw(scene: Scene) -> None:
         "all-heads",
         lambda point: open_head(int(point[0]), int(point[1])),
     )
-    caption("Point at a head for its numbers with their 95% intervals; click it, or a row of the table, to open it.")
+    caption(
+        f"Point at a head for its numbers with their 95% intervals over {scene.units}; click it, or a row of the "
+        "table, to open it."
+    )
     _table(survey, numbers)
 
 
@@ -134,8 +137,9 @@ VIEW = View(
     "All heads",
     draw,
     "Every head by two measures of your choice, a third as colour. Look for a head by what it does.",
-    "The numbers are means over all sentences; intervals take sentences, not tokens, as units. A head that finds a "
-    "relation is chosen on one half of the sentences and judged on the other.",
+    "The numbers are means over all sentences; intervals take sentences, not tokens, as units; of those that templates "
+    "made, frames: sentences with the same relations in the same order. A head that finds a relation is chosen on one "
+    "half of the sentences and judged on the other.",
     fields=(ACROSS, UP, COLOUR, FIND),
     left_out=lambda _scene: notes.not_in_link(["how you sorted the table"]),
     needs=("attention", "results"),

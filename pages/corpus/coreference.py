@@ -431,7 +431,7 @@ def _rare_words(scene: Scene) -> None:
         figures.show(partial(measure_dots, heads, list(measures.values()), best), "rare words", "rare-words")
         caption(
             "“Here”: how often words occur in these sentences. “By value”: attention times how much the word's value "
-            "adds. 95% intervals over sentences."
+            f"adds. 95% intervals over {scene.units}."
         )
     with sentences:
         show_sentences(

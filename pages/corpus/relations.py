@@ -134,7 +134,7 @@ def _best(scene: Scene) -> None:
     )
     caption(
         "Each head was chosen on one half of the sentences and is judged here on the other, with a 95% bootstrap "
-        "interval over sentences. Click a point to see its sentences."
+        f"interval over {scene.units}. Click a point to see its sentences."
     )
 
 

@@ -29,6 +29,12 @@ class Scene:
         return self.source.corpus
 
     @property
+    def units(self) -> str:
+        """What the intervals are over, for the small print."""
+        n = self.corpus.n_frames
+        return "sentences" if n is None else f"the {n:,} frames that templates made the sentences from"
+
+    @property
     def model(self) -> str:
         return self.info.id
 

@@ -268,6 +268,8 @@ def basis(job: Mattering, matters: Matters) -> str:
     material, answers = job.material, job.answers
     score = matters.score
     units = "sentences" if material.kind == "words" else f"{NOUNS[material.kind]}s"
+    if material.framed:
+        units = "the frames that templates made the sentences from"
     said = [
         f"Mean of {SCORES[material.kind]} with nothing off: {signed(score.value)} nats.",
         "A head that is off writes zeros.",

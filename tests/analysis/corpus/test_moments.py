@@ -29,6 +29,21 @@ def test_sums_of_parts_are_those_of_the_whole() -> None:
             np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-12)
 
 
+def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> None:
+    sums, counts = drawn(4)
+    frames = np.random.default_rng(5).integers(0, 9, len(sums))
+    whole = Moments.of(*(np.array([each[frames == one].sum(axis=0) for one in range(9)]) for each in (sums, counts)))
+    for n_parts in (1, 4, 30):
+        parts = [Moments.of(sums[at::n_parts], counts[at::n_parts], frames[at::n_parts]) for at in range(n_parts)]
+        added = parts[0]
+        for part in parts[1:]:
+            added = added + part
+        assert not added.closed().frames
+        for name in ("means", "variances"):
+            np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-12)
+        np.testing.assert_allclose(added.intervals(shares=True), whole.intervals(shares=True))
+
+
 def test_the_variance_is_near_that_of_the_jackknife() -> None:
     sums, counts = drawn(1, 200)
     there = counts[:, 0] > 0

@@ -351,6 +351,24 @@ def test_the_built_in_treebank() -> None:
     assert built_in(200) is corpus
 
 
+def test_built_in_sentences_know_their_frame_and_ones_own_have_none() -> None:
+    corpus = built_in(200)
+    assert corpus.n_frames is not None
+    assert 50 < corpus.n_frames < 150
+    of_frame: dict[int, set[str]] = {}
+    for one in corpus:
+        assert one.unit == one.frame
+        left = [name for name in one.deprel if name not in ("det", "amod", "advmod", "punct")]
+        of_frame.setdefault(one.unit, set()).add(" ".join(left))
+    assert all(len(frames) == 1 for frames in of_frame.values())
+    assert len({frame for frames in of_frame.values() for frame in frames}) == len(of_frame) == corpus.n_frames
+    part = sampled(corpus, 50, 3)
+    assert [one.frame for one in part] == [corpus.sentence(corpus.texts.index(one.text)).frame for one in part]
+    own = _read("One sentence. Another one.")
+    assert own.n_frames is None
+    assert [one.unit for one in own] == [0, 1]
+
+
 def test_a_sample_is_drawn_by_its_seed() -> None:
     corpus = built_in(200)
     some = sampled(corpus, 50, seed=3)
