@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,7 +96,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app.number_input(key="head").set_value(3).run()
     assert set(charts(app)) == {"corpus switched off"}  # a first look at another head
     assert "over 24 words in " in said(app)
-    assert "24 of 1,422 were drawn at random. Press the button for more." in said(app)
+    assert re.search(r"24 of 1,\d{3} were drawn at random\. Press the button for more\.", said(app))
 
 
 @pytest.mark.slow
