@@ -18,7 +18,7 @@ from analysis.words import Unit, word_units
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.heldout import written_pairs
+from model_zoo.heldout import spread_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import (
@@ -146,7 +146,7 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
     """The questions of the 100 built-in sentences: the longest word of each is hidden, or its last words are left out
     for a model that says what comes next; the answer is the model's own.
     """
-    texts = [pair.first for pair in written_pairs()[:: len(written_pairs()) // N_SENTENCES][:N_SENTENCES]]
+    texts = [pair.first for pair in spread_pairs(N_SENTENCES)]
     words = [text.rstrip(".").split() for text in texts]
     if causal:
         return [Intervene(model, " ".join(each[:-1]), aim=TargetAnswer("next token")) for each in words]

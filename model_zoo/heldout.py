@@ -27,3 +27,9 @@ def written_pairs() -> tuple[WrittenPair, ...]:
     """All pairs, in the order of the file; pairs of one subject stand together."""
     lines = _FILE.read_text(encoding="utf-8").splitlines()
     return tuple(WrittenPair(*line.split("\t")) for line in lines)
+
+
+def spread_pairs(n: int) -> tuple[WrittenPair, ...]:
+    """So many pairs, evenly spaced, so that all subjects have equal shares."""
+    pairs = written_pairs()
+    return pairs[:: max(1, len(pairs) // n)][:n]

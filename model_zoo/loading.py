@@ -107,7 +107,7 @@ class LoadedModel:
     max_tokens: int
     missing: frozenset[str]  # names of weights that the checkpoint does not hold: these are random
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
-    means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
+    means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.means
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     layerwise_runs: LRUCache[Any, Any] = field(default_factory=_kept_runs, init=False)  # see interventions.layerwise
     layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)

@@ -11,6 +11,7 @@ import torch
 
 from model_zoo import embedding_table, registry
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.interventions.editing import Editor, Rows, editing
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
 from model_zoo.running import batches
@@ -152,26 +153,22 @@ def fill_without(
 ) -> tuple[MaskPrediction, ...]:
     """As ``fill_mask``, of a model that is kept from seeing what comes later, or where tokens stand."""
     hidden, slots = _read(loaded, text, masked)
-    ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, _kept_from(loaded, without, len(hidden)))
-    return answers
-
-
-def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch.Tensor]:
-    """The inputs that keep a network from seeing something of a text of n tokens."""
-    if not without:
-        return {}
-    if loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
+    if without and loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
         raise NotSupported(
             f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
             "since its attention is not known part by part. Choose another model, such as BERT."
         )
-    device = loaded.model.device
+    n, device = len(hidden), loaded.model.device
     every = torch.ones(1, 1, n, n, dtype=torch.bool, device=device)
-    if without == "future":
-        return {"attention_mask": every.tril()}
-    # A window of near tokens (ModernBERT) tells where tokens stand, too, so nothing is hidden from any.
-    same = torch.full((1, n), embedding_table.first_position(loaded), device=device)
-    return {"attention_mask": every, "position_ids": same}
+    editor, changed = Editor(counts=True), {}
+    if without == "future":  # beside what the network hides by itself, as a window of near tokens (ModernBERT) does
+        editor.rows = dict.fromkeys(range(loaded.info.n_layers), Rows(hide=every.triu(1)))
+    elif without == "positions":  # a window tells where tokens stand, too, so nothing is hidden from any
+        same = torch.full((1, n), embedding_table.first_position(loaded), device=device)
+        changed = {"attention_mask": every, "position_ids": same}
+    with editing(loaded, editor):
+        ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, changed)
+    return answers
 
 
 def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterator[MaskPrediction]:

@@ -12,9 +12,9 @@ import torch
 
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
-from model_zoo.heldout import written_pairs
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, layerwise_run
+from model_zoo.interventions.means import Values, means_for, noted
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
@@ -27,9 +27,6 @@ if TYPE_CHECKING:  # each of them computes with what is here
 
 # Tokens in one batch of changed runs.
 _BATCH_TOKENS = 2048
-
-# Built-in sentences over whose tokens a part's mean value is taken.
-_MEAN_OVER = 100
 
 
 def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
@@ -131,13 +128,6 @@ def _batches(run: LayerwiseRun, changes: Sequence[Change], n: int) -> Iterator[t
         yield layer, batch
 
 
-Values = dict[tuple[str, int], torch.Tensor]
-"""What stands in the place of what is switched off, by the kind of part ("heads", "attention", "feed_forward",
-"states", or "final" for what the head reads) and its layer: (1, n or 1, heads, d') or (1, n or 1, width). Nothing
-stands for what it does not hold.
-"""
-
-
 def _run(run: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
     """What the head reads of one run a change, (rows, n, width)."""
     loaded, rows, n = run.loaded, len(changes), len(encoding)
@@ -233,10 +223,10 @@ def _values(loaded: LoadedModel, read: Reader, question: Intervene) -> tuple[Val
         return {}, None
     whole = any(change.attention or change.feed_forward for change in question.changes)
     if question.value == "mean":
-        return _means(loaded, whole), None
+        return means_for(loaded, read.encoding, whole), None
     assert isinstance(question.other, tuple)  # the question says so
     theirs = _other(loaded, read, question.other)
-    run, values = _noted(loaded, [theirs.encoding], whole)
+    run, values = noted(loaded, [theirs.encoding], whole)
     values |= {("states", number): states for number, states in enumerate(run.states)}
     values["final", 0] = run.final
     shares = _shares(loaded, read, theirs)
@@ -312,49 +302,6 @@ def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> 
     theirs = reader(loaded, *other, masked, replace(read.aim, position=position))
     theirs.answer, theirs.foil = read.answer, read.foil
     return theirs
-
-
-def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[LayerwiseRun, Values]:
-    """A run of some texts of one length, and what its parts gave."""
-    editor = Editor(outputs=None if loaded.gives_maps else [])
-    run, values, blocks = LayerwiseRun(loaded, encodings), Values(), Blocks()
-
-    def note(which: Block, layer: int) -> Callable[[torch.Tensor], torch.Tensor]:
-        def keep(output: torch.Tensor) -> torch.Tensor:
-            values[which, layer] = output
-            return output
-
-        return keep
-
-    if whole:
-        for which in block_paths(loaded):
-            blocks.replaced |= {(which, layer): note(which, layer) for layer in range(run.n_layers)}
-    run.run(len(encodings), editor, blocks=blocks)
-    of_heads = (editor.outputs or [])[: run.n_layers]  # a decoder's come later
-    return run, values | {("heads", layer): output for layer, output in enumerate(of_heads)}
-
-
-def _means(loaded: LoadedModel, whole: bool) -> Values:
-    """Every part's mean over all tokens of built-in sentences; computed once for a model."""
-    key = "with blocks" if whole else "heads"
-    with loaded.means_lock:
-        if key not in loaded.means:
-            loaded.means[key] = _mean_values(loaded, whole)
-        return loaded.means[key]
-
-
-def _mean_values(loaded: LoadedModel, whole: bool) -> Values:
-    by_length: dict[int, list[Encoding]] = {}
-    for pair in written_pairs()[:_MEAN_OVER]:
-        encoding = loaded.encode(pair.first)
-        by_length.setdefault(len(encoding), []).append(encoding)
-    sums, n_tokens = Values(), 0
-    for n, encodings in by_length.items():
-        n_tokens += n * len(encodings)
-        for part, one in _noted(loaded, encodings, whole)[1].items():
-            summed = one[:, :n].float().sum(dim=(0, 1), keepdim=True)
-            sums[part] = sums[part] + summed if part in sums else summed
-    return {part: summed / n_tokens for part, summed in sums.items()}
 
 
 def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Intervene) -> None:

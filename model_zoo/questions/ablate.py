@@ -15,9 +15,10 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     ``next_tokens``, and with a ``text_pair`` as ``next_sentence``.
 
     ``heads`` are (layer, head) from 0; ``attention`` and ``feed_forward`` are layers whose whole block is off;
-    ``edges`` say which token may not attend to which. The ``value`` of a part that is off is "zero", its "mean" over
-    the tokens of 100 built-in sentences, or with "other" its value in the run of the ``other`` text, which has as many
-    tokens or words: see ``Change``. With nothing off the model is unchanged. Raises InvalidInput for parts that are not
+    ``edges`` say which token may not attend to which. The ``value`` of a part that is off is "zero"; or its "mean"
+    over 100 built-in sentences, at each token over those of its kind: each special token, masks, full stops, a first
+    token that no special one precedes, and words; or with "other" its value in the run of the ``other`` text, which has
+    as many words: see ``Change``. With nothing off the model is unchanged. Raises InvalidInput for parts that are not
     there, NotSupported for models without the head or the parts.
     """
 

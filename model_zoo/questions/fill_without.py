@@ -12,7 +12,8 @@ from model_zoo.types import MaskPrediction, Without
 @dataclass(frozen=True, slots=True)
 class FillWithout(Question[tuple[MaskPrediction, ...]]):
     """As ``fill_mask``, for a model that cannot see something: with "future" no token may attend to those after it;
-    with "positions" all tokens get the same position, so that their order is lost.
+    with "positions" all tokens get the same position, so that their order is lost. The window of near tokens that a
+    layer looks at (ModernBERT) stays with "future", and is lifted with "positions", since it tells who stands near.
 
     Raises NotSupported as ``fill_mask`` does, and for networks that take no such input.
     """

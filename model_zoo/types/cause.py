@@ -14,8 +14,8 @@ from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 from model_zoo.types.wording import counted
 
 Value = Literal["zero", "mean", "other"]
-"""What stands in the place of what is switched off: nothing, its mean over built-in sentences, or what the run of
-another text has there.
+"""What stands in the place of what is switched off: nothing, its mean over built-in sentences at tokens of the same
+kind, or what the run of another text has there.
 """
 VALUES: Final[tuple[Value, ...]] = get_args(Value)
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import AutoModelForMaskedLM
 
-from model_zoo import Engine
+from model_zoo import Engine, sources
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import MaskPrediction, Without
 
@@ -38,18 +39,31 @@ def test_without_the_future_later_words_change_nothing(engine: Engine, model: st
     assert not same(one, usual)
 
 
-def test_the_mask_is_the_one_that_transformers_takes(engine: Engine) -> None:
-    (found,) = engine.fill_without("embedded/bert", TEXT, (MASK,), without="future")
-    with engine._memory.lease("embedded/bert") as loaded:
-        inputs = loaded.inputs([loaded.encode(TEXT)])
-        inputs["input_ids"][0, MASK] = loaded.tokenizer.mask_token_id
-        n = inputs["input_ids"].shape[1]
-        hidden = torch.full((n, n), torch.finfo(torch.float32).min).triu(1)[None, None]  # added to the scores
-        with torch.inference_mode():
-            logits = loaded.model(**inputs, attention_mask=hidden).prediction_logits[0, MASK]
-    best = logits.softmax(dim=0).topk(3)
-    assert [p.id for p in found.best[:3]] == best.indices.tolist()
-    assert [p.probability for p in found.best[:3]] == pytest.approx(best.values.tolist(), abs=1e-5)
+@pytest.mark.parametrize("model", SHIPPED)
+def test_the_future_is_hidden_beside_what_a_layer_hides_by_itself(engine: Engine, model: str) -> None:
+    """Against plain transformers given masks by hand: in ModernBERT's local layers causal and within their window."""
+    text = "The cat [MASK] on the mat because it was tired, and the dog was waiting in the garden for the boy. " * 2
+    network = AutoModelForMaskedLM.from_pretrained(sources.find(model).folder, attn_implementation="eager").eval()
+    encoding, hidden = engine.encode(model, text), torch.finfo(torch.float32).min
+    ids, n = torch.tensor([encoding.ids]), len(encoding)
+    places = torch.arange(n)
+    later = places[None, :] > places[:, None]
+    far = (places[None, :] - places[:, None]).abs() > getattr(network.config, "local_attention", 2 * n) // 2
+    masks = {
+        kind: torch.zeros(n, n).masked_fill(out, hidden)[None, None]
+        for kind, out in (("full_attention", later), ("sliding_attention", later | far))
+    }
+    with torch.inference_mode():
+        by_layer = masks if model == "embedded/modernbert" else masks["full_attention"]
+        expected, seeing_all = (
+            network(ids, attention_mask=mask).logits[0].softmax(dim=-1) for mask in (by_layer, masks["full_attention"])
+        )
+    found = engine.fill_without(model, text, without="future", top_k=5)
+    for answer in found:
+        for one in answer.best:
+            assert one.probability == pytest.approx(float(expected[answer.position, one.id]), abs=1e-5)
+    last = expected[found[-1].position], seeing_all[found[-1].position]
+    assert bool(((last[0] - last[1]).abs() > 0.01).any()) == bool(far.any())
 
 
 @pytest.mark.parametrize("model", SHIPPED)

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 import torch
 from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, varied
+from transformers import AutoModel, AutoTokenizer
 from tuning import classifier
 
 from analysis.effects import recovered
-from model_zoo import Engine, loading, sources
+from model_zoo import Engine, heldout, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.interventions import intervene as intervening
+from model_zoo.interventions import means
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.layerwise import LayerwiseRun
+from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Change, Edge, Effects, MaskPrediction, Reading, SentenceScore, TargetAnswer
+from model_zoo.types import (
+    Change,
+    DoubleArray,
+    Edge,
+    Effects,
+    MaskPrediction,
+    Reading,
+    SentenceScore,
+    TargetAnswer,
+    Value,
+)
 
 Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
@@ -292,6 +308,46 @@ def test_words_are_matched_and_not_places(mine: str, other: str, engine: Engine)
     assert abs(effects.untouched.log_probability - read_of(effects).log_probability) > 0.01
 
 
+# Words of one and of several tokens in most tokenizers, marks, signs of several bytes.
+_WORDS = ("cat", "the", "piano", "clavichord", "unlikely", "Zürich", ",", "(", "”", "3.14", "didn't", "日")
+
+
+def drawn(rng: np.random.Generator, n: int, hidden: str) -> str:
+    """A text of so many words with a mask, or whatever is ``hidden``, among them."""
+    words = rng.choice(_WORDS, n)
+    return " ".join([*words[: n // 2], hidden, *words[n // 2 :]])
+
+
+@pytest.mark.parametrize(
+    "name", [MODEL, "embedded/tinybert", "embedded/modernbert", "roberta", "xlm-roberta", "deberta-v2", "gpt2", "t5"]
+)
+def test_no_value_crosses_a_word(name: str, loaded: Callable[[str], LoadedModel]) -> None:
+    """Whatever the tokenizer, of texts and of pairs, also with a mask within a word: what stands for a token is of the
+    word in the same place, and it is one whole; a mask's is the mask's.
+    """
+    model = loading.load(sources.find(name), torch.device("cpu")) if name.startswith("embedded/") else loaded(name)
+    mask, rng, uneven = model.tokenizer.mask_token, np.random.default_rng(0), 0
+    for turn in range(60):
+        n, pair = int(rng.integers(1, 6)), drawn(rng, 3, "it") if turn % 2 and not model.info.lm else None
+        hidden = ("clavi{}s", "un{}s") if turn % 3 == 0 else ("{}", "{}")
+        mine, theirs = (
+            Reader(loaded=model, aim=TargetAnswer(), encoding=encoding, position=None, row=len(encoding) - 1)
+            for encoding in (model.encode(drawn(rng, n, one.format(mask or "cat")), pair) for one in hidden)
+        )
+        shares = intervening._shares(model, mine, theirs)
+        uneven += shares is not None
+        shares = torch.eye(mine.row + 1) if shares is None else shares
+        assert torch.allclose(shares.sum(dim=1), torch.ones(mine.row + 1))
+        word, other_word = (
+            {at: number for number, word in enumerate(one.encoding.words) for at in word} for one in (mine, theirs)
+        )
+        for at, other in shares.nonzero().tolist():
+            assert word[at] == other_word[other]
+            if mask is not None:
+                assert (mine.encoding.tokens[at] == mask) == (theirs.encoding.tokens[other] == mask)
+    assert uneven > 20
+
+
 def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> None:
     """By hand: what leaves the embeddings is changed by a hook."""
     mine, other = "The piano in the [MASK] is old.", "The clavichord in the [MASK] is old."
@@ -379,23 +435,108 @@ def read_of(effects: Effects) -> Reading:
     return effects.other
 
 
-def test_means_are_those_over_built_in_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two sentences for a hundred; what a head gives is caught by a hook on the output projection's input."""
-    from model_zoo.interventions import intervene
+MEANS = {
+    "bert": ("embedded/bert", "encoder.layer.{}.attention.output.dense", "encoder.layer.{}.output.dense"),
+    "modernbert": ("embedded/modernbert", "layers.{}.attn.Wo", "layers.{}.mlp.Wo"),
+    "gpt2": ("gpt2", "h.{}.attn.c_proj", "h.{}.mlp.c_proj"),
+    "roberta": ("roberta", "encoder.layer.{}.attention.output.dense", "encoder.layer.{}.output.dense"),
+}
 
-    few = intervene.written_pairs()[:2]
-    monkeypatch.setattr(intervene, "written_pairs", lambda: few)
-    model = loading.load(sources.find(MODEL), torch.device("cpu"))
-    given: list[torch.Tensor] = []
-    dense = model.encoder.encoder.layer[2].attention.output.dense
-    hook = dense.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0]))
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEANS)
+def test_means_are_those_of_each_kind_of_token(name: str, checkpoint: Checkpoint) -> None:
+    """By hooks in plain transformers, sentence by sentence: special tokens, masks, full stops, a first token that no
+    special one precedes, and words; what the sentences do not hold, such as a comma, counts as words. A separator is
+    one in either text of a pair.
+    """
+    model, attention, feed_forward = MEANS[name]
+    folder = sources.find(model if "/" in model else str(checkpoint(model))).folder
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    network = AutoModel.from_pretrained(folder).eval()
+    layer = network.config.num_hidden_layers - 1
+    given: dict[str, list[torch.Tensor]] = {"heads": [], "attention": [], "feed_forward": []}
+    wo, out = network.get_submodule(attention.format(layer)), network.get_submodule(feed_forward.format(layer))
+    wo.register_forward_hook(lambda *call: given["heads"].append(call[1][0][0]))
+    wo.register_forward_hook(lambda *call: given["attention"].append(call[2][0]))
+    out.register_forward_hook(lambda *call: given["feed_forward"].append(call[2][0]))
+    kinds: list[str] = []
+    for place in range(0, 300, 3):  # 3 or 4 sentences of each subject
+        text = heldout.written_pairs()[place].first
+        read = tokenizer(text, return_offsets_mapping=True)
+        start = text.index(longest_word(text))
+        end = start + len(longest_word(text))
+        ids = [
+            tokenizer.mask_token_id if tokenizer.mask_token and start <= b and a < end and b else token
+            for token, (a, b) in zip(read["input_ids"], read["offset_mapping"], strict=True)
+        ]
+        with torch.inference_mode():
+            network(torch.tensor([ids]))
+        kinds += kinds_of(tokenizer, ids)
+    loaded = loading.load(sources.find(str(folder) if "/" not in model else model), torch.device("cpu"))
+    causal = tokenizer.mask_token is None
+    asked = loaded.encode("Cats, dogs.") if causal else loaded.encode(f"Cats, dogs {tokenizer.mask_token}.", "Owls!")
+    of_asked = means.means_for(loaded, asked, whole=True)
+    for part, each in given.items():
+        values = torch.cat(each)
+        expected = [values[[one == kind for one in kinds]] for kind in kinds_of(tokenizer, list(asked.ids))]
+        words = values[[one == "word" for one in kinds]].mean(dim=0)
+        rows = torch.stack([of_kind.mean(dim=0) if len(of_kind) >= 20 else words for of_kind in expected])
+        assert torch.allclose(of_asked[part, layer].flatten(2)[0], rows, atol=1e-4)
+
+
+def longest_word(text: str) -> str:
+    return max(re.findall(r"[\w'’]+", text), key=len)
+
+
+def kinds_of(tokenizer: Any, ids: list[int]) -> list[str]:
+    """Each token's kind: its own name, or "first" or "word"."""
+    own = {*tokenizer.all_special_tokens, "."} - {tokenizer.unk_token}
+    names = tokenizer.convert_ids_to_tokens(ids)
+    return [name if name in own else "word" if place else "first" for place, name in enumerate(names)]
+
+
+@pytest.mark.slow
+def test_a_mean_is_no_more_than_twice_as_disruptive_as_nothing(engine: Engine) -> None:
+    """What BERT's first feed-forward blocks add at [CLS] is thirty times as long as what they add at words: a mean over
+    both would be worse than nothing, 8 nats instead of 0.4.
+    """
+    texts = [pair.first for pair in heldout.written_pairs()[1::99]]  # the means are over others
+    texts = [text.replace(longest_word(text), "[MASK]", 1) for text in texts]
+    which: tuple[Literal["feed_forward", "attention"], ...] = ("feed_forward", "attention")
+    blocks = [Change(**{name: (layer,)}) for name in which for layer in range(engine.info(MODEL).n_layers)]
+
+    def disruption(value: Value) -> DoubleArray:
+        every = [engine.intervene(MODEL, text, blocks, value=value).readings for text in texts]
+        return np.mean([[one.divergence for one in readings] for readings in every], axis=0)
+
+    zero, mean = disruption("zero"), disruption("mean")
+    assert (mean < 2 * zero).all()
+    assert mean[:6].mean() < zero[:6].mean()  # of feed-forward blocks
+
+
+@pytest.mark.parametrize("name", WITH_ATTENTION)
+def test_every_family_whose_heads_can_be_told_apart_has_means(
+    name: str, loaded: Callable[[str], LoadedModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for each token of a text, also where a family pads by itself; put in, they change the run."""
+    monkeypatch.setattr(means, "_SENTENCES", 4)
+    monkeypatch.setattr(means, "_FEWEST", 1)
+    model = loaded(name)
+    model.means.clear()
+    encoding = model.encode(TEXT)
+    found, heads = means.means_for(model, encoding, whole=False), model.info.n_heads
+    model.means.clear()
+    assert found
     with torch.inference_mode():
-        for pair in few:
-            model.forward(model.encode(pair.first))
-        hook.remove()
-        means = intervene._means(model, False)
-    expected = torch.cat(given).mean(dim=0)
-    assert torch.allclose(means["heads", 2].flatten(), expected, atol=1e-5)
+        run = LayerwiseRun(model, [encoding])
+        rows = {
+            layer: Rows(keep=torch.zeros(1, len(encoding), heads), fill=given) for (_, layer), given in found.items()
+        }
+        final = run.run(1, Editor(rows))
+    assert {given.shape[:3] for given in found.values()} == {(1, len(encoding), heads)}
+    assert bool(final.isfinite().all())
+    assert not torch.allclose(final, run.final, atol=1e-4)
 
 
 def test_a_whole_block_is_what_is_added(engine: Engine) -> None:

@@ -426,8 +426,8 @@ class Blind(PositionsStep):
 
     def text(self) -> str:
         return (
-            "Now remove the positions: give every token the first position, and mask "
-            f"{quoted(self.case.written(self.followed))}. Then shuffle the other words."
+            "Now remove the positions: give every token the first position, let every layer attend to all of them, and "
+            f"mask {quoted(self.case.written(self.followed))}. Then shuffle the other words."
         )
 
     def figure(self) -> None:
