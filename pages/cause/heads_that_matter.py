@@ -46,16 +46,7 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         by = scenes.measure()
-        value = st.selectbox(
-            "Ablation",
-            **VALUE.bound,
-            label_visibility="collapsed",
-            width=170,
-            help="Zero ablation replaces a part’s output by zeros, mean ablation by its mean over 100 built-in "
-            "sentences: at each token the mean over tokens of its kind (words, masks, full stops, and [CLS] and other "
-            "special tokens one by one). Then only what depends on this text is lost, which in the bundled models "
-            "usually changes predictions less than zeros do, but not always.",
-        )
+        value = st.selectbox("Ablation", **VALUE.bound, label_visibility="collapsed", width=170)
     question = replace(scene.resolved, value=value)
     parts, n_blocks = _parts(scene)
     each = replace(question, changes=tuple(change_of([part]) for part in parts))
@@ -357,10 +348,12 @@ VIEW = View(
     "Heads that matter",
     draw,
     "Each head is switched off by itself, and the model predicts again. Click cells to switch several off together.",
-    more="A head that is off outputs zeros, or its mean; the bias of the output projection stays. **All heads** and "
-    "**feed-fwd** are the whole attention and feed-forward blocks of a layer. If the target falls when a head "
-    "is off, the model uses that head here; if it does not fall, the head may still contribute, since others "
-    "may do the same work.",
+    more="A head that is off outputs zeros, or by mean ablation its mean over 100 built-in sentences: at each token "
+    "over tokens of its kind (words, masks, full stops, and each special token by itself), so that only what depends "
+    "on this text is lost. In the bundled models that usually changes predictions less than zeros do, but not always. "
+    "The bias of the output projection stays. **All heads** and **feed-fwd** are the whole attention and feed-forward "
+    "blocks of a layer. If the target falls when a head is off, the model uses that head here; if it does not fall, "
+    "the head may still contribute, since others may do the same work.",
     caution="A head whose loss changes nothing may still matter: others may be redundant or compensate "
     "(self-repair). And a model without a head is a different model, which may fail in ways of its own.",
     fields=(OFF, VALUE, BY),
