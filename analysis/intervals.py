@@ -46,6 +46,17 @@ def of_mean(scores: npt.ArrayLike) -> Spread:
     return Spread(float(found.var(ddof=1)) / len(found), len(found))
 
 
+def of_right(correct: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
+    """The 95% interval of the share of right items; ``correct`` and ``cluster`` have one entry per item, and items of
+    one cluster are left out together.
+    """
+    _, place = np.unique(cluster, return_inverse=True)
+    size = np.bincount(place).astype(np.float64)
+    right = np.bincount(place, weights=np.asarray(correct, dtype=np.float64))
+    without = (right.sum() - right) / (size.sum() - size) if len(size) > 1 else right
+    return interval(float(right.sum() / size.sum()), [left_out(without)], len(size))
+
+
 def interval(value: float, spreads: Sequence[Spread], n: int, *, lowest: float = 0.0) -> tuple[float, float]:
     """The 95% interval of a score between ``lowest`` (0, or -1 for correlations) and 1: Student's t on the log-odds of
     how far it is on its way, which never leaves the range and is wider towards its middle. For a correlation that is

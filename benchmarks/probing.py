@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.probing [--model ID] [--sentences 1000] [--mdl]`` prints the timings and the table of accuracies
 with intervals as Markdown, as they are quoted in the README: the best layer in bold, beside the best baseline without a
-model and the best layer of random weights.
+model and the best layer of random weights (chosen as the model's is).
 """
 
 from __future__ import annotations
@@ -87,16 +87,15 @@ def table(results: Sequence[TaskResult]) -> str:
     for result in results:
         cells = [f"{percent(layer.accuracy)} ({percent(layer.low)}–{percent(layer.high)})" for layer in result.layers]
         cells[result.best.layer] = f"**{cells[result.best.layer]}**"
-        by_chance = [layer.untrained_accuracy for layer in result.layers if layer.untrained_accuracy is not None]
-        depth = "–" if result.expected_layer is None else f"{result.expected_layer:.1f}"
+        depth = result.expected_layer
         title = TASKS[result.task].title
         row = [
             title,
             percent(result.majority),
             percent(result.without_model.accuracy),
             *cells,
-            percent(max(by_chance, default=None)),
-            depth,
+            percent(chance.accuracy if (chance := result.random_weights) else None),
+            "–" if depth is None else f"{depth.value:.1f} ({depth.low:.1f}–{depth.high:.1f})",
         ]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)

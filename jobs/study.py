@@ -165,7 +165,7 @@ class Study(Job):
                 words = "encoded"
             share = _ENCODING_SHARE * done / max(last.total, 1)
         else:
-            words = f"probing, {last.done} of {last.total} layers"
+            words = f"probing, {last.done / last.total:.0%}"
             share = _ENCODING_SHARE + (1 - _ENCODING_SHARE) * last.done / last.total
         before = len(self._begun[task]) - 1
         return Standing(f"{last.of}: {words}" if last.of else words, (before + share) / self._rounds, layers)

@@ -6,6 +6,7 @@ it goes. ``structural_probe`` looks for entire parse trees in a ``Treebank``.
 
 from analysis.probing.baselines import Baseline
 from analysis.probing.data import Dataset, Task
+from analysis.probing.layers import Depth
 from analysis.probing.results import (
     Event,
     Failed,
@@ -27,6 +28,7 @@ __all__ = [
     "TASKS",
     "Baseline",
     "Dataset",
+    "Depth",
     "Event",
     "Failed",
     "LayerResult",

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.probing.classifier import MAX_ITERATIONS, STRENGTHS, bootstrap_interval, many_labels
+from analysis.probing.classifier import MAX_ITERATIONS, STRENGTHS, many_labels
 from analysis.probing.data import DEV, TEST, TRAIN, Dataset
-from model_zoo.types import IntArray
+from model_zoo.types import BoolArray, IntArray
 
 Features = dict[str, float]
 
@@ -25,12 +25,15 @@ _EDGE = "¶"  # stands before the first word and after the last
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Accuracy on the test items, with its 95 % bootstrap interval, of a classifier without vectors."""
+    """Accuracy on the test items, with its 95 % interval over texts, of what a model's layers have to beat. ``p`` is
+    that of an accuracy equal to the best layer's (``paired_p``).
+    """
 
     name: str
     accuracy: float
     low: float
     high: float
+    p: float
 
 
 def bag_of_words(dataset: Dataset) -> list[Features]:
@@ -70,30 +73,24 @@ JUDGES: dict[str, Callable[[Dataset], list[Features]]] = {
 }
 
 
-def baselines(dataset: Dataset, labels: IntArray, *, draws: int, seed: int) -> tuple[Baseline, ...]:
-    """The majority first, then "word only" where a labelled word of the test split occurs in training at all (elsewhere
-    it would be the majority by construction), then those of ``JUDGES`` that exist at this level.
+def without_vectors(dataset: Dataset, labels: IntArray) -> dict[str, BoolArray]:
+    """Which test items each classifier without vectors gets right, by its name. The majority first, then "word only"
+    where a labelled word of the test split occurs in training at all (elsewhere it would be the majority by
+    construction), then those of ``JUDGES`` that exist at this level.
 
     ``labels`` are numbers, one per item. The classifiers are logistic regressions, whose C is chosen on the
     development split.
     """
     split = dataset.item_split
     train, test = labels[split == TRAIN], labels[split == TEST]
-    group = dataset.text_of[split == TEST]
-
-    def judged(name: str, predicted: IntArray) -> Baseline:
-        correct = predicted == test
-        return Baseline(name, float(correct.mean()), *bootstrap_interval(correct, group, draws=draws, seed=seed))
-
-    majority = int(np.bincount(train).argmax())
-    found = [judged("majority", np.full(len(test), majority))]
+    found = {"majority": np.bincount(train).argmax() == test}
     by_word = _by_word(dataset, labels)
     if by_word is not None:
-        found.append(judged("word only", by_word))
+        found["word only"] = by_word == test
     for name, features in JUDGES.items():
         if name != "position" or dataset.level == "token":
-            found.append(judged(name, _regression(features(dataset), labels, split)))
-    return tuple(found)
+            found[name] = _regression(features(dataset), labels, split) == test
+    return found
 
 
 def _words(dataset: Dataset) -> list[tuple[list[str], int | None]]:

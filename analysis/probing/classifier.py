@@ -33,7 +33,7 @@ MAX_ITERATIONS = 5000  # far more than fitting takes; scikit-learn's 100 are too
 HIDDEN = 64  # units of the network's hidden layer
 NETWORK_BYTES = 256 * 2**20  # vectors that a network is trained on are held in memory
 EPOCHS = 100
-STRENGTHS = (0.01, 0.1, 1.0)  # values of C to choose from: the smaller, the smaller the weights
+STRENGTHS = (0.01, 0.1, 1.0)  # values of C to choose from, one for all layers: the smaller, the smaller the weights
 
 
 @functools.cache

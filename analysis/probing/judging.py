@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from analysis.intervals import of_right
 from analysis.probing.baselines import Baseline
 from analysis.probing.cka import cka_matrix_of
-from analysis.probing.classifier import STRENGTHS, Probe, bootstrap_interval, fit, paired_p
+from analysis.probing.classifier import STRENGTHS, fit, paired_p
 from analysis.probing.data import DEV, TEST, TRAIN, Dataset, checked
 from analysis.probing.features import Vectors, VectorStore
-from analysis.probing.layers import centre_of_gravity, expected_layer
+from analysis.probing.layers import by_text, centre_of_gravity, expected_layer
 from analysis.probing.mdl import description_length
 from analysis.probing.pca import principal_components
-from analysis.probing.results import SIGNIFICANT, LayerResult, TaskMap, TaskResult, WrongExample
+from analysis.probing.results import LayerResult, TaskMap, TaskResult, WrongExample
 from analysis.probing.settings import Settings
 from model_zoo.errors import InvalidInput
 from model_zoo.types import BoolArray, FloatArray, IntArray
@@ -82,42 +83,60 @@ def subject_of(dataset: Dataset, rows: IntArray, n_tokens: IntArray) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The probe whose C did best on the development items; among equals, the one that gave the labels the
-    higher probability.
+    """A layer's probe with one C: which development and test items it gets right, the mean log probability that it
+    gives to the former's labels, and what it takes the latter for, with which probability.
     """
 
-    probe: Probe
     c: float
-    development_accuracy: float
-    log_p: FloatArray = field(repr=False)  # (test items, labels)
+    development: BoolArray = field(repr=False)
+    log_p: float
     correct: BoolArray = field(repr=False)
+    predicted: IntArray = field(repr=False)
+    probability: FloatArray = field(repr=False)
 
 
-def fit_best(vectors: Vectors, items: SplitItems, n_classes: int, settings: Settings, seed: int) -> Fitted:
-    """Fit a probe to a layer with every C of ``STRENGTHS`` and keep the best."""
-    tried = []
+def fit_all(vectors: Vectors, items: SplitItems, n_classes: int, settings: Settings, seed: int) -> list[Fitted]:
+    """Fit a probe to a layer with every C of ``STRENGTHS``."""
+    found = []
     for c in STRENGTHS:
         probe = fit(vectors, items.train_rows, items.train, n_classes, c=c, kind=settings.kind, seed=seed)
         log_p = probe.log_probabilities(vectors, items.development_rows)
-        accuracy = float((log_p.argmax(axis=1) == items.development).mean())
-        of_labels = log_p[np.arange(len(log_p)), items.development]
-        tried.append((accuracy, float(np.maximum(of_labels, LEAST_LOG_P).mean()), c, probe))
-    accuracy, _, c, probe = max(tried, key=lambda one: one[:2])
-    log_p = probe.log_probabilities(vectors, items.test_rows)
-    return Fitted(probe, c, accuracy, log_p, log_p.argmax(axis=1) == items.test)
+        of_labels = np.maximum(log_p[np.arange(len(log_p)), items.development], LEAST_LOG_P)
+        of_test = probe.log_probabilities(vectors, items.test_rows)
+        predicted = of_test.argmax(axis=1)
+        found.append(
+            Fitted(
+                c=c,
+                development=log_p.argmax(axis=1) == items.development,
+                log_p=float(of_labels.mean()),
+                correct=predicted == items.test,
+                predicted=predicted,
+                probability=np.exp(of_test.max(axis=1)),
+            )
+        )
+    return found
+
+
+def with_one_c(layers: Sequence[Sequence[Fitted]]) -> tuple[Fitted, ...]:
+    """The probe of each layer with the C that does best on the development items of all layers together; among equals,
+    the one that gives the labels the higher probability. With a C of its own each layer would be measured by another
+    probe: code lengths and selectivity, which depend on C as much as on the layer, could not be compared.
+    """
+    return max(
+        zip(*layers, strict=True),
+        key=lambda probes: (sum(int(one.development.sum()) for one in probes), sum(one.log_p for one in probes)),
+    )
 
 
 def layer_result(
     subject: Subject, control: SplitItems | None, vectors: Vectors, layer: int, fitted: Fitted, settings: Settings
 ) -> LayerResult:
     """Evaluate a probe on the test items, with its control task (None without one) and its description length where the
-    settings ask for them. The result of random weights is added later.
+    settings ask for them, both by probes with the same C. The result of random weights is added later.
     """
     dataset, names, real = subject.dataset, subject.names, subject.real
-    correct, log_p = fitted.correct, fitted.log_p
-    predicted = log_p.argmax(axis=1)
-    group = dataset.text_of[real.test_items]
-    low, high = bootstrap_interval(correct, group, draws=settings.bootstrap_draws, seed=settings.seed)
+    correct, predicted = fitted.correct, fitted.predicted
+    low, high = of_right(correct, dataset.text_of[real.test_items])
     accuracy = float(correct.mean())
     c, kind, seed = fitted.c, settings.kind, settings.seed
     control_accuracy = None
@@ -128,7 +147,7 @@ def layer_result(
     code = None
     if settings.mdl:
         code = description_length(vectors, real.train_rows, real.train, len(names), seed, c=c, kind=kind)
-    certainty = np.where(correct, -np.inf, log_p.max(axis=1))
+    certainty = np.where(correct, -np.inf, fitted.probability)
     worst = np.argsort(-certainty, kind="stable")[: min(settings.wrong, int((~correct).sum()))]
     return LayerResult(
         task=dataset.name,
@@ -136,8 +155,7 @@ def layer_result(
         accuracy=accuracy,
         low=low,
         high=high,
-        development_accuracy=fitted.development_accuracy,
-        c=fitted.c,
+        development_accuracy=float(fitted.development.mean()),
         untrained_accuracy=None,
         control_accuracy=control_accuracy,
         selectivity=None if control_accuracy is None else accuracy - control_accuracy,
@@ -149,7 +167,7 @@ def layer_result(
                 word=dataset.word(int(real.test_items[i])),
                 label=names[real.test[i]],
                 predicted=names[predicted[i]],
-                probability=float(np.exp(log_p[i, predicted[i]])),
+                probability=float(fitted.probability[i]),
             )
             for i in worst
         ),
@@ -159,23 +177,36 @@ def layer_result(
 def task_result(
     subject: Subject,
     layers: Sequence[LayerResult],
-    correct: Sequence[BoolArray],
-    judges: tuple[Baseline, ...],
+    fitted: Sequence[Fitted],
+    by_chance: Sequence[Fitted] | None,
+    judges: Mapping[str, BoolArray],
     settings: Settings,
 ) -> TaskResult:
-    """Put the layers of one seed together; ``correct`` tells for each which test items it classified correctly."""
+    """Put the layers of one seed together. ``fitted`` are their probes, ``by_chance`` those of random weights, and
+    ``judges`` tell which test items the classifiers without vectors get right, the majority first.
+    """
     dataset, real = subject.dataset, subject.real
     group = dataset.text_of[real.test_items]
 
     def p_of(a: BoolArray, b: BoolArray) -> float:
         return paired_p(a, b, group, draws=PAIRED_DRAWS, seed=settings.seed)
 
+    best = fitted[best_of([one.development for one in fitted])]
+
+    def judged(name: str, correct: BoolArray) -> Baseline:
+        return Baseline(name, float(correct.mean()), *of_right(correct, group), p_of(best.correct, correct))
+
+    random_weights = None
+    if by_chance is not None:
+        if len(by_chance[0].correct) != len(real.test):
+            raise ValueError("random weights were tested on other items than the model")
+        best_by_chance = by_chance[best_of([one.development for one in by_chance])]
+        random_weights = judged("random weights", best_by_chance.correct)
     n = len(layers)
     p = np.ones((n, n))
     for i in range(n):
         for j in range(i):
-            p[i, j] = p[j, i] = p_of(correct[i], correct[j])
-    scores = tuple(layer.accuracy for layer in layers)
+            p[i, j] = p[j, i] = p_of(fitted[i].correct, fitted[j].correct)
     result = TaskResult(
         task=dataset.name,
         level=dataset.level,
@@ -183,26 +214,34 @@ def task_result(
         n_train=len(real.train),
         n_development=len(real.development),
         n_test=len(real.test),
-        baselines=judges,
+        c=best.c,
+        baselines=tuple(judged(name, correct) for name, correct in judges.items()),
+        random_weights=random_weights,
         expected_layer=None,
         centre_of_gravity=None,
         layers=tuple(layers),
         p=tuple(map(tuple, p.tolist())),
-        accuracies=(scores,),
+        accuracies=(tuple(layer.accuracy for layer in layers),),
         skipped=subject.skipped,
         longest=subject.longest,
         notes=dataset.notes,
         settings=settings,
     )
-    best = result.best.layer
-    always = np.bincount(real.train).argmax() == real.test
-    above_majority = scores[best] > judges[0].accuracy and p_of(correct[best], always) < SIGNIFICANT
-    above_embeddings = scores[best] > scores[0] and p[best, 0] < SIGNIFICANT
+    if result.not_beaten:
+        return result
+    held_out = dataset.text_of[np.flatnonzero(dataset.item_split == DEV)]
+    test = by_text([one.correct for one in fitted], group)
+    majority = by_text([next(iter(judges.values()))], group).right[:, 0]
     return replace(
         result,
-        expected_layer=expected_layer(scores) if above_majority and above_embeddings else None,
-        centre_of_gravity=centre_of_gravity(scores, judges[0].accuracy) if above_majority else None,
+        expected_layer=expected_layer(by_text([one.development for one in fitted], held_out), test, settings.seed),
+        centre_of_gravity=centre_of_gravity(test, majority),
     )
+
+
+def best_of(development: Sequence[BoolArray]) -> int:
+    """The layer that gets most of the development items right, the lowest among equals."""
+    return int(np.argmax([correct.sum() for correct in development]))
 
 
 def task_map(dataset: Dataset, real: SplitItems, store: VectorStore, settings: Settings) -> TaskMap:

@@ -61,7 +61,9 @@ def description_length(
     c: float = 1.0,
     kind: ProbeKind = "linear",
 ) -> CodeLength:
-    """Online code of the labels (one per row), in an order drawn by the seed, by probes of this ``kind`` and C.
+    """Online code of the labels (one per row), in an order drawn by the seed, by probes of this ``kind`` and C. Codes
+    of different layers are compared at one C: where little can be read, a code of few examples is several times as long
+    with C = 1 as with 0.01.
 
     u labels that t examples have not shown share the probability u / (t + u) equally, the others are scaled
     by t / (t + u): without this the first new label would cost infinitely many bits.

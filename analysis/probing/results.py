@@ -11,6 +11,7 @@ import pandas as pd
 
 from analysis.probing.baselines import Baseline
 from analysis.probing.data import Level
+from analysis.probing.layers import Depth
 from analysis.probing.settings import Settings
 from model_zoo.types import FloatArray, Shows
 
@@ -34,10 +35,9 @@ class WrongExample:
 class LayerResult:
     """One probe: a task at a layer (0 are the embeddings). Accuracies are shares in [0, 1] of the test items.
 
-    ``low`` and ``high`` are the 95 % bootstrap interval. ``c`` was chosen by ``development_accuracy``, that on the
-    development items. ``untrained_accuracy`` is that of random weights. ``selectivity`` is accuracy -
-    control_accuracy; bits are the description length, ``compression`` how many times shorter than the uniform code.
-    None: not asked.
+    ``low`` and ``high`` are the 95 % interval over texts (``intervals.of_right``). ``untrained_accuracy`` is that of
+    random weights. ``selectivity`` is accuracy - control_accuracy; bits are the description length, ``compression`` how
+    many times shorter than the uniform code. None: not asked.
     """
 
     task: str
@@ -46,7 +46,6 @@ class LayerResult:
     low: float
     high: float
     development_accuracy: float
-    c: float
     untrained_accuracy: float | None
     control_accuracy: float | None
     selectivity: float | None
@@ -59,11 +58,12 @@ class LayerResult:
 class TaskResult(Shows):
     """All layers of a task, and what they are measured against.
 
-    ``baselines`` are classifiers without vectors, the majority first. ``expected_layer`` and ``centre_of_gravity`` are
-    None unless the best layer is better than the embeddings, or the majority, beyond chance (``paired_p``). ``p``
-    holds, layer by layer, the p of equal accuracy with every layer. ``accuracies`` are those of all seeds (seeds,
-    layers + 1), the first row being that of ``layers``. ``skipped`` items had no vector (beyond the model's limit). The
-    longest text was read as ``longest`` tokens.
+    All probes have the same ``c``, the best on the development items of all layers together. ``baselines`` are
+    classifiers without vectors, the majority first; ``random_weights`` is the best layer, chosen as the model's is, of
+    a model that was never trained, None where not asked. ``expected_layer`` and ``centre_of_gravity`` are None where
+    something is ``not_beaten``. ``p`` holds, layer by layer, the p of equal accuracy with every layer. ``accuracies``
+    are those of all seeds (seeds, layers + 1), the first row being that of ``layers``. ``skipped`` items had no vector
+    (beyond the model's limit). The longest text was read as ``longest`` tokens.
     """
 
     task: str
@@ -72,9 +72,11 @@ class TaskResult(Shows):
     n_train: int
     n_development: int
     n_test: int
+    c: float
     baselines: tuple[Baseline, ...] = field(repr=False)
-    expected_layer: float | None
-    centre_of_gravity: float | None
+    random_weights: Baseline | None = field(repr=False)
+    expected_layer: Depth | None
+    centre_of_gravity: Depth | None
     layers: tuple[LayerResult, ...] = field(repr=False)
     p: tuple[tuple[float, ...], ...] = field(repr=False)
     accuracies: tuple[tuple[float, ...], ...] = field(repr=False)
@@ -101,6 +103,18 @@ class TaskResult(Shows):
         return max(self.layers, key=lambda layer: (layer.development_accuracy, -layer.layer))
 
     @property
+    def not_beaten(self) -> tuple[str, ...]:
+        """What the best layer is not better than beyond chance (``paired_p``, 5 %): names of baselines, "embeddings",
+        "random weights".
+        """
+        best, embeddings = self.best, self.layers[0]
+        others = [(judge.name, judge.accuracy, judge.p) for judge in self.baselines]
+        others.append(("embeddings", embeddings.accuracy, self.p[best.layer][0]))
+        if self.random_weights is not None:
+            others.append((self.random_weights.name, self.random_weights.accuracy, self.random_weights.p))
+        return tuple(name for name, accuracy, p in others if best.accuracy <= accuracy or p >= SIGNIFICANT)
+
+    @property
     def as_good(self) -> tuple[int, ...]:
         """The layers whose accuracy does not differ from the best one's beyond chance (Holm 1979 over the others)."""
         return not_set_apart(self.p, self.best.layer)
@@ -109,17 +123,24 @@ class TaskResult(Shows):
         """One row per layer, with the baselines and the settings in each row; with several seeds their mean, lowest and
         highest accuracy.
         """
-        shared = {
+        shared: dict[str, object] = {
             "level": self.level,
             "classes": len(self.labels),
             "n_train": self.n_train,
             "n_development": self.n_development,
             "n_test": self.n_test,
+            "c": self.c,
             **{baseline.name.replace(" ", "_"): baseline.accuracy for baseline in self.baselines},
             "best_layer": self.best.layer,
-            "expected_layer": self.expected_layer,
-            "centre_of_gravity": self.centre_of_gravity,
+            "not_beaten": ", ".join(self.not_beaten),
         }
+        for name in ("expected_layer", "centre_of_gravity"):
+            depth: Depth | None = getattr(self, name)
+            shared |= {
+                name: None if depth is None else depth.value,
+                f"{name}_low": None if depth is None else depth.low,
+                f"{name}_high": None if depth is None else depth.high,
+            }
         numbers = [field.name for field in fields(LayerResult) if field.name != "wrong"]
         seeds = np.array(self.accuracies)
         rows = [
@@ -139,7 +160,7 @@ class TaskResult(Shows):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage is: ``done`` of ``total`` sentences of these tasks encoded, or layers of the task probed.
+    """How far a stage is: ``done`` of ``total`` sentences of these tasks encoded, or steps of probing the task done.
 
     ``of`` names the round where there are several: "" for the trained model and the first seed, else "random weights"
     or "seed 3".

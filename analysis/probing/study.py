@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from analysis.probing.baselines import baselines
+from analysis.probing.baselines import without_vectors
 from analysis.probing.classifier import one_thread
 from analysis.probing.control import control_task
 from analysis.probing.data import Dataset, Task, checked, resplit, sample
 from analysis.probing.features import Encode, Plan, VectorStore, groups
-from analysis.probing.judging import Subject, fit_best, layer_result, split_items, subject_of, task_map, task_result
+from analysis.probing.judging import (
+    Fitted,
+    Subject,
+    fit_all,
+    layer_result,
+    split_items,
+    subject_of,
+    task_map,
+    task_result,
+    with_one_c,
+)
 from analysis.probing.results import Event, Failed, Progress, TaskResult
 from analysis.probing.settings import Settings
 from model_zoo.errors import ModelZooError
@@ -119,7 +129,7 @@ class _Study:
         self.encode, self.untrained, self.settings = encode, untrained, settings
         self.tasks, self.reraise = tasks, reraise
         self.failed: set[str] = set()
-        self.by_chance: dict[str, list[float]] = {}  # accuracies per layer with random weights
+        self.by_chance: dict[str, tuple[Fitted, ...]] = {}  # the probes of each layer with random weights
         self.results: dict[str, TaskResult] = {}
 
     def run(self, datasets: Sequence[Dataset]) -> Iterator[Event]:
@@ -177,43 +187,48 @@ class _Study:
                 except ModelZooError as error:
                     yield self._fail(dataset.name, error)
 
-    def _again(self, subject: Subject, store: VectorStore, of: str, repeat: int) -> Iterator[Event]:
-        """The accuracies per layer of a round other than the first."""
-        name, found = subject.dataset.name, []
+    def _fitted(
+        self, subject: Subject, store: VectorStore, of: str, seed: int, of_steps: int
+    ) -> Generator[Progress, None, tuple[Fitted, ...]]:
+        """Fits every layer's probe; the last layer is step ``store.n_layers`` of ``of_steps``."""
+        layers = []
         for layer in range(store.n_layers):
             with one_thread():
-                fitted = fit_best(
-                    store.layer(layer), subject.real, len(subject.names), self.settings, self.settings.seed + repeat
-                )
-            found.append(float(fitted.correct.mean()))
-            yield Progress((name,), "probing", layer + 1, store.n_layers, of)
+                layers.append(fit_all(store.layer(layer), subject.real, len(subject.names), self.settings, seed))
+            yield Progress((subject.dataset.name,), "probing", layer + 1, of_steps, of)
+        return with_one_c(layers)
+
+    def _again(self, subject: Subject, store: VectorStore, of: str, repeat: int) -> Iterator[Event]:
+        """The probes of a round other than the first."""
+        name = subject.dataset.name
+        fitted = yield from self._fitted(subject, store, of, self.settings.seed + repeat, store.n_layers)
         if repeat:
-            result = self.results[name]
-            self.results[name] = replace(result, accuracies=(*result.accuracies, tuple(found)))
+            result, found = self.results[name], tuple(float(one.correct.mean()) for one in fitted)
+            self.results[name] = replace(result, accuracies=(*result.accuracies, found))
         else:
-            self.by_chance[name] = found
+            self.by_chance[name] = fitted
 
     def _task(self, subject: Subject, store: VectorStore) -> Iterator[Event]:
         """Map, layers and result of one task, the result kept until the other seeds are done."""
-        settings, dataset, real = self.settings, subject.dataset, subject.real
+        settings, dataset, n_layers = self.settings, subject.dataset, store.n_layers
         with one_thread():
-            picture = task_map(dataset, real, store, settings)
+            picture = task_map(dataset, subject.real, store, settings)
         yield picture
         control = None
         if settings.control:
             task = control_task(dataset, subject.labels, settings.seed)
             control = split_items(subject.rows, task.labels, task.split)
         by_chance = self.by_chance.get(dataset.name)
-        layers, correct = [], []
-        for layer in range(store.n_layers):
+        fitted = yield from self._fitted(subject, store, "", settings.seed, 2 * n_layers)
+        layers = []
+        for layer in range(n_layers):
             with one_thread():
-                fitted = fit_best(store.layer(layer), real, len(subject.names), settings, settings.seed)
-                result = layer_result(subject, control, store.layer(layer), layer, fitted, settings)
-            result = replace(result, untrained_accuracy=by_chance[layer] if by_chance else None)
+                result = layer_result(subject, control, store.layer(layer), layer, fitted[layer], settings)
+            if by_chance:
+                result = replace(result, untrained_accuracy=float(by_chance[layer].correct.mean()))
             layers.append(result)
-            correct.append(fitted.correct)
             yield result
-            yield Progress((dataset.name,), "probing", layer + 1, store.n_layers)
+            yield Progress((dataset.name,), "probing", n_layers + layer + 1, 2 * n_layers)
         with one_thread():
-            judges = baselines(dataset, subject.labels, draws=settings.bootstrap_draws, seed=settings.seed)
-        self.results[dataset.name] = task_result(subject, layers, correct, judges, settings)
+            judges = without_vectors(dataset, subject.labels)
+        self.results[dataset.name] = task_result(subject, layers, fitted, by_chance, judges, settings)

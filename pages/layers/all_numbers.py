@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.layers import in_python
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, interval
+from pages.layers.tables import COLUMNS, WITHOUT_RANDOM_WEIGHTS, interval, written
 from ui import View, as_python, tables
 from viz.layout import layer_names
 
@@ -39,31 +39,35 @@ def draw(scene: Scene) -> None:
                     names[layer] for layer in result.as_good if layer != best.layer
                 ),
                 **{judge.name: tables.per_cent(judge.accuracy) for judge in result.baselines},
-                "random weights": tables.per_cent(best.untrained_accuracy),
-                "expected layer": result.expected_layer,
-                "centre of gravity": result.centre_of_gravity,
+                "random weights": tables.per_cent(chance.accuracy if (chance := result.random_weights) else None),
+                "expected layer": written(result.expected_layer),
+                "centre of gravity": written(result.centre_of_gravity),
+                "not beaten": ", ".join(result.not_beaten),
                 "selectivity": tables.per_cent(best.selectivity),
                 "control task": tables.per_cent(best.control_accuracy),
                 "bits": best.bits,
                 "times shorter": best.compression,
+                "C": result.c,
                 "labels": len(result.labels),
                 "training items": result.n_train,
                 "development items": result.n_development,
                 "test items": result.n_test,
             }
         )
-    depth = st.column_config.NumberColumn(format="%.2f")
     task = st.column_config.TextColumn(pinned=True)  # seen beside the last columns, too
     st.dataframe(
         pd.DataFrame(rows).dropna(axis="columns", how="all"),
         hide_index=True,
-        column_config={**COLUMNS, "task": task, "expected layer": depth, "centre of gravity": depth},
+        column_config={**COLUMNS, "task": task},
     )
     st.caption(
         "Controls and description length are for the best layer, chosen on the development items (the lowest, in a "
-        "tie). Depth counts layers, with the embeddings as 0; it is empty unless the best layer beats the embeddings "
-        "(or the majority, for the centre of gravity) significantly."
+        "tie); *random weights* for theirs. Depth counts layers, with the embeddings as 0, and has a 95% interval over "
+        "held-out texts. It is empty where the best layer is not significantly better than all baselines, the "
+        "embeddings and random weights: *not beaten* names those that are as good."
     )
+    if any(one.result.expected_layer and not one.result.random_weights for one in scene.found):
+        st.caption(WITHOUT_RANDOM_WEIGHTS)
 
 
 VIEW = View(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.layers import in_python
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, interval, told
+from pages.layers.tables import COLUMNS, depth, interval, told
 from ui import View, as_python, figures, tables, widgets
 from viz.layout import layer_names
 from viz.probing import curve
@@ -30,7 +30,6 @@ def draw(scene: Scene) -> None:
             "95% interval": [interval(layer) for layer in result.layers],
             "p against the best": result.p[result.best.layer],
             "development": [tables.per_cent(layer.development_accuracy) for layer in result.layers],
-            "C": [layer.c for layer in result.layers],
             "random weights": [tables.per_cent(layer.untrained_accuracy) for layer in result.layers],
             "selectivity": [tables.per_cent(layer.selectivity) for layer in result.layers],
             "control task": [tables.per_cent(layer.control_accuracy) for layer in result.layers],
@@ -41,7 +40,10 @@ def draw(scene: Scene) -> None:
     if len(result.accuracies) > 1:
         seeds = 100 * np.array(result.accuracies)
         table = table.assign(**{"lowest seed": seeds.min(axis=0), "highest seed": seeds.max(axis=0)})
-    st.caption(f"Best on the development items: {told(result)}")
+    st.caption(
+        f"Best on the development items: {told(result)} {depth(result)} The probes of all layers have the same C, "
+        f"{result.c:g}."
+    )
     st.dataframe(table, hide_index=True, column_config=COLUMNS)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.probing import LayerResult, StructuralResult, TaskResult
+from analysis.probing import Depth, LayerResult, StructuralResult, TaskResult
 from analysis.probing.baselines import JUDGES
 from ui import enumerated
 from viz.layout import layer_names
@@ -35,6 +35,11 @@ COLUMNS: Final = {
 }
 
 
+WITHOUT_RANDOM_WEIGHTS: Final = (
+    "Random weights were not measured, so this depth may come from the network’s shape alone."
+)
+
+
 def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
     """The best layer, and those that the test ``items`` do not tell apart from it."""
     names = [name if layer == 0 else f"layer {name}" for layer, name in enumerate(layer_names(len(result.layers)))]
@@ -46,6 +51,32 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
         f"{best}. On the test {items} it does not differ significantly from {enumerated(alike)} (paired test, Holm, "
         "5%)."
     )
+
+
+def written(depth: Depth | None) -> str | None:
+    """A depth with its 95% interval, as in "2.3 (1.9 to 2.7)"."""
+    return None if depth is None else f"{depth.value:.1f} ({depth.low:.1f} to {depth.high:.1f})"
+
+
+def depth(result: TaskResult) -> str:
+    """At which depth the task is solved, in a sentence; or what forbids to say so."""
+    if result.not_beaten:
+        return (
+            f"No depth is given: the best layer is not significantly better than {enumerated(result.not_beaten)} "
+            "(paired tests, 5%)."
+        )
+    told = [
+        f"{name} {written(found)}"
+        for name, found in (
+            ("expected layer", result.expected_layer),
+            ("centre of gravity", result.centre_of_gravity),
+        )
+        if found is not None
+    ]
+    if not told:
+        return ""
+    text = f"In layers, with 95% intervals over held-out texts: {', '.join(told)}."
+    return text if result.random_weights else f"{text} {WITHOUT_RANDOM_WEIGHTS}"
 
 
 def interval(layer: LayerResult) -> str:

@@ -132,7 +132,7 @@ def test_a_structural_probe_can_be_stopped_while_it_is_trained() -> None:
     def stop_in_the_first_layer(event: object) -> None:
         note(event)  # type: ignore[arg-type]
         if isinstance(event, Progress) and event.stage == "probing":
-            assert mine.standing("own").words == "probing, 0 of 3 layers"
+            assert mine.standing("own").words == "probing, 0%"
             mine.stop()
 
     mine._note = stop_in_the_first_layer  # type: ignore[method-assign]

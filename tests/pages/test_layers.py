@@ -92,7 +92,8 @@ def test_curve_misclassified_and_summary_show_the_result(open_page: Callable[...
     row = app.run().dataframe[-1].value.iloc[0]
     assert row["accuracy there"] == pytest.approx(100 * one.result.best.accuracy)
     assert row["selectivity"] == pytest.approx(100 * one.result.best.selectivity)
-    assert row["centre of gravity"] == pytest.approx(one.result.centre_of_gravity)
+    assert row["C"] == one.result.c
+    assert (row["expected layer"], row["not beaten"]) == (None, ", ".join(one.result.not_beaten))
 
     app.session_state["layers_view"] = "curve"
     accuracy = app.run().dataframe[-1].value["accuracy"]

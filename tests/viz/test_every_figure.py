@@ -40,13 +40,14 @@ KINDS = (".py", ".js", ".css", ".html")
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
 LAYER = LayerResult(
-    task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, development_accuracy=0.7, c=1.0, untrained_accuracy=0.5,
+    task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, development_accuracy=0.7, untrained_accuracy=0.5,
     control_accuracy=0.5, selectivity=0.25, bits=None, compression=None, wrong=(),
 )  # fmt: skip
 RESULT = TaskResult(
     task="t", level="token", labels=("a", "b"), n_train=60, n_development=10, n_test=30,
-    baselines=(Baseline("majority", 0.5, 0.4, 0.6), Baseline("word only", 0.6, 0.5, 0.7)), expected_layer=None,
-    centre_of_gravity=None, layers=(LAYER,), p=((1.0,),), accuracies=((0.75,), (0.7,)), skipped=0, longest=9, notes=(),
+    baselines=(Baseline("majority", 0.5, 0.4, 0.6, 0.1), Baseline("word only", 0.6, 0.5, 0.7, 0.2)),
+    c=1.0, random_weights=None, expected_layer=None, centre_of_gravity=None,
+    layers=(LAYER,), p=((1.0,),), accuracies=((0.75,), (0.7,)), skipped=0, longest=9, notes=(),
     settings=Settings(),
 )  # fmt: skip
 MAP = TaskMap(

@@ -143,10 +143,11 @@ MATTERS = matters(ITEMS, (ITEMS > 0.75).astype(np.float32), range(3), compared_s
 FORETOLD = foretold(np.ones((3, 2, 1), np.float32), ITEMS[:3], range(3))
 TASK = TaskResult(
     task="t", level="token", labels=("a", "b"), n_train=60, n_development=10, n_test=30,
-    baselines=(Baseline("majority", 0.5, 0.4, 0.6),), expected_layer=None, centre_of_gravity=None,
+    baselines=(Baseline("majority", 0.5, 0.4, 0.6, 0.1),),
+    c=1.0, random_weights=None, expected_layer=None, centre_of_gravity=None,
     layers=(
         LayerResult(
-            task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, development_accuracy=0.7, c=1.0,
+            task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, development_accuracy=0.7,
             untrained_accuracy=None, control_accuracy=0.5, selectivity=0.25, bits=None, compression=None, wrong=(),
         ),
     ),

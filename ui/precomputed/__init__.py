@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.probing import TASKS, Baseline, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
+from analysis.probing import TASKS, Baseline, Dataset, Depth, LayerResult, Settings, TaskMap, TaskResult, WrongExample
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralLayer, StructuralResult
 from analysis.probing.template_trees import template_conllu
 from jobs.study import Finished, FoundTrees, Key
@@ -31,7 +31,7 @@ EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec
 PARTS: Final = {
     kind.__name__: [field.name for field in fields(kind)]
     for kind in (
-        *(ModelInfo, Quality, Settings, TaskResult, Baseline, LayerResult, WrongExample, TaskMap),
+        *(ModelInfo, Quality, Settings, TaskResult, Baseline, Depth, LayerResult, WrongExample, TaskMap),
         *(StructuralResult, StructuralLayer, Scores, Estimate, ParsedSentence),
     )
 }
@@ -221,7 +221,14 @@ def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str])
     tuples = {name: tuple(stored[name]) for name in ("labels", "notes")}
     tuples |= {name: tuple(map(tuple, stored[name])) for name in ("p", "accuracies")}
     tuples["baselines"] = tuple(Baseline(**baseline) for baseline in stored["baselines"])
-    return TaskResult(**{**stored, **tuples, "layers": layers, "settings": settings})
+    random_weights = None if stored["random_weights"] is None else Baseline(**stored["random_weights"])
+    depths = {
+        name: None if stored[name] is None else Depth(**stored[name])
+        for name in ("expected_layer", "centre_of_gravity")
+    }
+    return TaskResult(
+        **{**stored, **tuples, **depths, "layers": layers, "random_weights": random_weights, "settings": settings}
+    )
 
 
 def _picture(stored: Mapping[str, Any], texts: Sequence[str]) -> TaskMap:

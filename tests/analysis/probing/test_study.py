@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from analysis.intervals import wilson
 from analysis.probing import (
     TASKS,
     Dataset,
@@ -30,9 +31,11 @@ from analysis.probing import (
     probe,
     run,
 )
-from analysis.probing.classifier import fit
+from analysis.probing.classifier import STRENGTHS, Probe, fit
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Plan
+from analysis.probing.judging import Fitted, with_one_c
+from analysis.probing.mdl import block_ends
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, OutOfMemory
 from model_zoo.types import HiddenStates
@@ -93,7 +96,16 @@ def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> N
     assert found.longest == 7  # [CLS] word|100 and anot|her [SEP]
     assert found.best.layer == 2
     assert found.layers[2].wrong == ()
-    assert found.expected_layer == pytest.approx(2, abs=0.35)
+    assert found.not_beaten == ()
+    depth, gravity = found.expected_layer, found.centre_of_gravity
+    assert depth is not None
+    assert gravity is not None
+    assert depth.value == pytest.approx(2, abs=0.35)
+    assert depth.low < 2 < depth.high
+    above = np.maximum(np.array(accuracy) - 0.5, 0)
+    assert gravity.value == pytest.approx(np.arange(4) @ above / above.sum())
+    # 80 of 80 right need not be all that there are.
+    assert (found.layers[2].low, found.layers[2].high) == wilson(1.0, 80)
     assert found.layers[3].selectivity == pytest.approx(1 - (found.layers[3].control_accuracy or 0))
     assert probe(Knowing(labels), data, pooling="cls").layers[3].accuracy < 0.7  # [CLS] was given nothing
 
@@ -130,7 +142,10 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
     found = probe(encode, data, pieces=pieces)
     assert [layer.accuracy for layer in found.layers] == [1.0] * 4
     assert "word only" not in [judge.name for judge in found.baselines]  # no word of the test split is in training
-    assert probe(Knowing({}, limit=1), data_with_first_words(data), pieces=pieces).skipped == 100
+    cut_off, data = Knowing({}, limit=1), data_with_first_words(data)
+    assert probe(cut_off, data, pieces=pieces).skipped == 100
+    with pytest.raises(ValueError, match="other items"):
+        probe(Knowing({}), data, pieces=pieces, untrained=True, untrained_encode=cut_off)
 
 
 def data_with_first_words(data: Dataset) -> Dataset:
@@ -170,7 +185,7 @@ def test_a_run_is_repeated_by_its_seed() -> None:
     once, again = (probe(Knowing(labels), data, sentences=100, mdl=True, seed=7) for _ in range(2))
     assert once == again
     assert once != probe(Knowing(labels), data, sentences=100, mdl=True, seed=8)
-    assert (once.layers[3].bits or 0) < 0.7 * (once.layers[0].bits or 0)
+    assert (once.layers[3].bits or 0) < 0.8 * (once.layers[0].bits or 0)
 
 
 def test_many_vectors_go_through_files_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -286,6 +301,56 @@ def test_noise_has_no_expected_layer_and_the_best_layer_is_not_the_luckiest() ->
     luckiest = np.mean([max(layer.accuracy for layer in one.layers) for one in found])
     assert luckiest > 0.57
     assert abs(np.mean([one.best.accuracy for one in found]) - 0.5) < 0.03
+
+
+def test_depth_is_told_only_beyond_all_baselines_and_random_weights() -> None:
+    data, labels = balanced()
+    told = replace(data, texts=tuple(f"{text} {'yes' if labels[text] else 'no'}" for text in data.texts))
+    in_words = probe(Knowing({text: i % 2 for i, text in enumerate(told.texts)}), told, control=False)
+    assert in_words.not_beaten == ("bag of words", "word bigrams")
+    assert in_words.best.accuracy == 1
+    assert (in_words.expected_layer, in_words.centre_of_gravity) == (None, None)
+    settings = {"untrained": True, "control": False}
+    known_by_chance = probe(Knowing(labels), data, untrained_encode=Knowing(labels, since=3), **settings)
+    assert known_by_chance.not_beaten == ("random weights",)
+    assert known_by_chance.random_weights is not None
+    assert (known_by_chance.random_weights.accuracy, known_by_chance.random_weights.p) == (1, 1)
+    assert (known_by_chance.expected_layer, known_by_chance.centre_of_gravity) == (None, None)
+    beaten = probe(Knowing(labels), data, untrained_encode=Knowing({}), **settings)
+    assert beaten.random_weights is not None
+    assert beaten.random_weights.p < 0.001
+    assert beaten.not_beaten == ()
+    assert beaten.expected_layer == probe(Knowing(labels), data, control=False).expected_layer is not None
+    from_the_start = probe(Knowing(labels, since=0), data, control=False)
+    assert from_the_start.not_beaten == ("embeddings",)
+
+
+def test_all_layers_of_a_task_have_one_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fitted(c: float, right: int, log_p: float = -1.0) -> Fitted:
+        none = np.array([], dtype=np.float32)
+        return Fitted(c, np.arange(10) < right, log_p, none > 0, none.astype(np.int64), none)
+
+    # Each layer has a C that does better than 0.1 there, and none does better on both.
+    one = with_one_c([[fitted(0.01, 9), fitted(0.1, 8), fitted(1, 5)], [fitted(0.01, 5), fitted(0.1, 8), fitted(1, 9)]])
+    assert [probe_.c for probe_ in one] == [0.1, 0.1]
+    equal = with_one_c([[fitted(0.01, 8, -0.6), fitted(0.1, 8, -0.4), fitted(1, 8, -0.5)]])
+    assert [probe_.c for probe_ in equal] == [0.1]
+
+    used: list[float] = []
+
+    def watched(*arguments: object, c: float, **more: object) -> Probe:
+        used.append(c)
+        return fit(*arguments, c=c, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("analysis.probing.judging.fit", watched)
+    monkeypatch.setattr("analysis.probing.mdl.fit", watched)
+    data, labels = balanced()
+    found = probe(Knowing(labels), data, mdl=True)
+    tried, judged = used[: 3 * 4], used[3 * 4 :]
+    assert tried == list(STRENGTHS) * 4
+    assert len(judged) == 4 * (1 + len(block_ends(found.n_train)) - 1)  # the control task, and all blocks but the first
+    assert set(judged) == {found.c}
+    assert set(found.to_frame()["c"]) == {found.c}
 
 
 def test_layers_that_know_are_set_apart_from_those_that_do_not() -> None:
