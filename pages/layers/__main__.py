@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -129,7 +130,7 @@ def differences(stored: Any, fresh: Any, where: str = "") -> Iterator[str]:
     elif isinstance(stored, float) and isinstance(fresh, float):
         if name == "points":  # which way an axis of the plane points means nothing
             stored, fresh = abs(stored), abs(fresh)
-        if abs(stored - fresh) > TOLERANCES.get(name, TOLERANCE):
+        if abs(stored - fresh) > max(TOLERANCES.get(part, TOLERANCE) for part in re.split(r"[.\[]", where)):
             yield f"{where} was {stored:.4f} and is {fresh:.4f}"
     elif stored != fresh:
         yield f"{where} was {stored!r:.80} and is {fresh!r:.80}"

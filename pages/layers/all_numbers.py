@@ -77,5 +77,5 @@ VIEW = View(
     "A row for each task: its best layer, its interval and its baselines.",
     needs=("results",),
     tab=30,
-    terms=("probe", "selectivity"),
+    terms=("probe", "selectivity", "expected layer"),
 )

@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS
 from model_zoo import registry, sources
-from ui import precomputed
+from pages.layers.tables import depth
+from ui import enumerated, precomputed
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,31 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
         assert not app.warning
         assert "Opens with the first result" not in said(app)
     assert last_run(app) is None  # nothing was run
+
+
+def test_depth_is_told_or_what_forbids_it(open_page: Callable[..., AppTest]) -> None:
+    results = {key.task: one.result for key, one in precomputed.probing("embedded/bert").items()}
+    words, shift = results["word_content"], results["bigram_shift"]
+    assert words.expected_layer is None  # a bag of words tells the animal
+    assert "bag of words" in words.not_beaten
+    assert shift.random_weights is not None
+    assert (found := shift.expected_layer) is not None
+    assert found.low < found.value < found.high
+    assert depth(words) == (
+        f"No depth is given: the best layer is not significantly better than {enumerated(words.not_beaten)} (paired "
+        "tests, 5%)."
+    )
+    told = depth(shift)
+    assert f"expected layer {found.value:.1f} ({found.low:.1f} to {found.high:.1f}), centre of gravity" in told
+    assert depth(replace(shift, random_weights=None)) == (
+        f"{told} Random weights were not measured, so this depth may come from the network’s shape alone."
+    )
+    app = open_page(PAGE, view="curve", task="bigram_shift")
+    assert f"{told} The probes of all layers have the same C, {shift.c:g}." in said(app)
+    app.session_state["layers_view"] = "summary"
+    row = app.run().dataframe[-1].value.set_index("task").loc["Bigram shift"]
+    assert row["expected layer"] == f"{found.value:.1f} ({found.low:.1f} to {found.high:.1f})"
+    assert row["random weights"] == 100 * shift.random_weights.accuracy
 
 
 @pytest.mark.usefixtures("other_weights")
