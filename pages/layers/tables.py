@@ -53,9 +53,9 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
     )
 
 
-def written(depth: Depth | None) -> str | None:
-    """A depth with its 95% interval, as in "2.3 (1.9 to 2.7)"."""
-    return None if depth is None else f"{depth.value:.1f} ({depth.low:.1f} to {depth.high:.1f})"
+def written(depth: Depth | None) -> str:
+    """A depth with its 95% interval, as in "2.3 (1.9 to 2.7)"; empty where there is none."""
+    return "" if depth is None else f"{depth.value:.1f} ({depth.low:.1f} to {depth.high:.1f})"
 
 
 def depth(result: TaskResult) -> str:
