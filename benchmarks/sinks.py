@@ -21,7 +21,7 @@ from analysis import sinks as rule
 from analysis.intervals import interval, of_mean
 from benchmarks.measure import arguments, emit
 from model_zoo import Engine, running, sinks
-from model_zoo.heldout import written_pairs
+from model_zoo.heldout import spread_pairs
 from model_zoo.loading import LoadedModel
 from model_zoo.registry import MODELS, UNTRAINED
 from model_zoo.types import AttentionRun, BoolArray, DoubleArray, QueryKeyLayer, Sinks
@@ -39,9 +39,8 @@ NAMES: Final[Mapping[str, Callable[[Sinks], BoolArray]]] = {
 
 
 def sentences(n: int) -> list[str]:
-    """The built-in sentences, as many of them as there are subjects to write about."""
-    pairs = written_pairs()
-    return [pair.first for pair in pairs[:: len(pairs) // n][:n]]
+    """So many built-in sentences, of all subjects alike."""
+    return [pair.first for pair in spread_pairs(n)]
 
 
 def runs(loaded: LoadedModel, texts: Sequence[str]) -> list[AttentionRun]:

@@ -202,7 +202,7 @@ VIEW = View(
     more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, "
     "or one head’s output, taken from the run of the second. Words are matched by position, so both sentences "
     "need the same number of words, with the mask in the same place; a word split differently gets the mean of "
-    "the other word’s vectors.",
+    "the other word’s vectors, and words after it bring along the places that they have there.",
     caution="Where patching flips the prediction, the information that distinguishes the two sentences passes "
     "through. What they share stays invisible, and other sentences may use other paths.",
     fields=(OTHER, WHAT),

@@ -32,7 +32,7 @@ WITH_PARTS = ["bert", "roberta", "albert", "distilbert", "modernbert", "electra_
 def sentences(n: int) -> list[str]:
     """Built-in ones, their longest word hidden."""
     found = []
-    for pair in heldout.written_pairs()[:: 300 // n][:n]:
+    for pair in heldout.spread_pairs(n):
         longest = max(pair.first.rstrip(".").split(), key=len)
         found.append(pair.first.replace(longest, "[MASK]", 1))
     return found
