@@ -19,7 +19,7 @@ class Siamese:
     matrix: FloatArray = field(repr=False)
     losses: tuple[float, ...] = field(repr=False)
 
-    def cosines(self, a: FloatArray, b: FloatArray) -> FloatArray:
+    def cosines(self, a: FloatArray, b: FloatArray) -> DoubleArray:
         """The cosine of each pair after the matrix: (n,)."""
         return pair_cosines(a @ self.matrix.T, b @ self.matrix.T)
 

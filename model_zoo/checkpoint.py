@@ -64,8 +64,8 @@ def refuse_unusable(folder: Path, model: str) -> None:
 
 
 def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What lies in a folder, and in the one below from which transformers reads by itself."""
-    for place in (folder, folder / "additional_chat_templates"):
+    """What lies in a folder, and in those below from which transformers and ``named_pooling`` read."""
+    for place in (folder, folder / "additional_chat_templates", *folder.glob("*_Pooling")):
         if place.is_dir():
             with os.scandir(place) as entries:
                 yield from entries
@@ -167,11 +167,10 @@ def read_headers(files: Sequence[Path], model: str) -> Headers:
 def stamp(folder: Path) -> tuple[object, ...]:
     """Changes whenever a file that makes the model is written, replaced, added or removed."""
     try:
-        with os.scandir(folder) as entries:
-            found = [(entry.name, entry.stat()) for entry in entries if _is_read(entry.name)]
+        found = [(entry.path, entry.stat()) for entry in _files(folder) if _is_read(entry.name)]
     except OSError:  # one of them went away meanwhile
         return ()
-    return tuple(sorted((name, file.st_ino, file.st_size, file.st_mtime_ns) for name, file in found))
+    return tuple(sorted((path, file.st_ino, file.st_size, file.st_mtime_ns) for path, file in found))
 
 
 def no_weights(model: str, names: list[str]) -> str:

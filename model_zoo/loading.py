@@ -26,6 +26,7 @@ from model_zoo import (
     configs,
     eager_attention,
     module_discovery,
+    named_pooling,
     network,
     out_of_memory,
     registry,
@@ -341,6 +342,7 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         tuned_for=network.tuned_for(config) if "task" in heads else None,
         labels=network.labels(config) if "task" in heads else (),
         converted=source.converted,
+        pooling=named_pooling.read(source.folder),
     )
     bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(

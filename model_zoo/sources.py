@@ -31,7 +31,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
-from model_zoo import checkpoint, machine, pickles, registry, tuned
+from model_zoo import checkpoint, machine, named_pooling, pickles, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
 from model_zoo.process_folder import remove_abandoned
 from model_zoo.registry import UNTRAINED
@@ -234,7 +234,11 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     weights = [] if source.conversion else _PICKLES if source.pickled_bytes else _SAFETENSORS
     try:
         # Not by commit: only what was fetched by the name of the branch is found again without the hub.
-        folder = Path(snapshot_download(source.id, allow_patterns=_SMALL_FILES + weights, tqdm_class=counter))
+        folder = Path(
+            snapshot_download(
+                source.id, allow_patterns=_SMALL_FILES + named_pooling.FILES + weights, tqdm_class=counter
+            )
+        )
         if source.conversion:
             snapshot_download(
                 source.id,
@@ -442,7 +446,7 @@ def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
             raise BadCheckpoint(checkpoint.no_weights(model, list(sizes)))
         pickles.refuse_forbidden(model, allowed, is_listed(model))
     weights = _PICKLES if pickled else _SAFETENSORS
-    needed = list(filter_repo_objects(sizes, allow_patterns=_SMALL_FILES + weights))
+    needed = list(filter_repo_objects(sizes, allow_patterns=_SMALL_FILES + named_pooling.FILES + weights))
     for name in needed:
         checkpoint.refuse_size(name, sizes[name], model)
     revision = info.sha or "main"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -25,9 +26,11 @@ def downloaded(cache: Path) -> Path:
     for place in (model / "blobs", model / "refs", snapshot):
         place.mkdir(parents=True)
     (model / "refs" / "main").write_text(COMMIT)
-    for file in FOLDER.iterdir():
+    for file in (*FOLDER.iterdir(), *FOLDER.glob("*/config.json")):
         if file.is_file() and not file.name.startswith("."):
             blob = model / "blobs" / hashlib.sha256(file.read_bytes()).hexdigest()
             shutil.copyfile(file, blob)
-            (snapshot / file.name).symlink_to(Path("../../blobs", blob.name))
+            link = snapshot / file.relative_to(FOLDER)
+            link.parent.mkdir(exist_ok=True)
+            link.symlink_to(Path(os.path.relpath(blob, link.parent)))
     return snapshot

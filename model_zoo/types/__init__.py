@@ -45,7 +45,9 @@ from model_zoo.types.models import (
     ModelInfo,
     ModelSpec,
     ModelStatus,
+    NamedPooling,
     Pickles,
+    PoolingMode,
     TunedFor,
 )
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary

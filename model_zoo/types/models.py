@@ -18,6 +18,24 @@ Pickles = Literal["never", "listed", "any"]
 # how alike two texts are.
 TunedFor = Literal["classification", "tagging", "answering", "similarity"]
 
+# How tokens' vectors become one, by the names of sentence-transformers: the first token's; the largest of each number;
+# the mean; the sum over the square root of how many they are; the mean, the k-th counting k times; the last token's.
+PoolingMode = Literal["cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPooling(Shows):
+    """How a sentence becomes one vector, by a checkpoint's own files: over all tokens, special ones included.
+
+    The vectors of several ``modes`` are put one after the other; there are none where the files name what nobody here
+    can follow. ``max_tokens`` are those that count of a longer text, None where all do. ``besides`` is what else the
+    files ask for and nobody here does, as nouns of a sentence.
+    """
+
+    modes: tuple[PoolingMode, ...]
+    max_tokens: int | None = None
+    besides: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec(Shows):
@@ -82,7 +100,7 @@ class ModelInfo(Shows):
     With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
     ``tuned_for`` names the task that it has a trained head for, and no other head; ``labels`` are
     the names of that head's outputs, where they have names. ``converted`` tells that its weights were published as a
-    pickle and converted here.
+    pickle and converted here. ``pooling`` is how it makes vectors of sentences, where its files say so.
     """
 
     id: str
@@ -102,6 +120,7 @@ class ModelInfo(Shows):
     tuned_for: TunedFor | None = None
     labels: tuple[str, ...] = ()
     converted: bool = False
+    pooling: NamedPooling | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,11 @@ def _settings() -> Settings:
         help="Repeats everything with the next seeds and shows the range of results: with different sentences of a "
         "built-in task, or a different split of your own data. A split that came with a file stays.",
     )
-    pooling = widgets.choice("The vector of a sentence", fields.POOLING)
+    pooling = widgets.choice(
+        "The vector of a sentence",
+        fields.POOLING,
+        help="Mean and maximum leave out special tokens such as [CLS] and [SEP], whatever a model’s own pooling is.",
+    )
     pieces = widgets.choice("The vector of a word", fields.PIECES)
     kind = widgets.choice("The probe", fields.PROBE)
     control = st.toggle(

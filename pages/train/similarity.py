@@ -13,12 +13,13 @@ import streamlit as st
 
 from analysis import files
 from analysis.export import COUNTING
-from analysis.probing.features import Pooling
 from analysis.probing.pca import principal_components
 from analysis.sentence_vectors import (
     POOLINGS,
     Measured,
+    SentencePooling,
     SentenceVectors,
+    all_alike,
     cosines,
     mean_of_pairs,
     nearest,
@@ -26,7 +27,7 @@ from analysis.sentence_vectors import (
 )
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
-from model_zoo.types import FloatArray, with_interval
+from model_zoo.types import DoubleArray, FloatArray, NamedPooling, PoolingMode, with_interval
 from pages.train.scene import Scene
 from training.finetuning import sentence_pairs
 from ui import (
@@ -51,6 +52,7 @@ from web.engine import engine
 
 MOST = 50
 _LONGEST = 120  # characters of a sentence in a list
+_CLOSE = 0.001  # cosines that differ by less look the same on the page
 _SHOWN = {"matrix": "Matrix", "nearest": "Nearest", "plane": "Plane", "search": "Search", "scores": "Against scores"}
 _EXAMPLE = (
     "The train to the coast was late again.",
@@ -70,7 +72,9 @@ _MADE_FOR_IT = registry.MODELS["sentence-transformers/all-MiniLM-L6-v2"]
 _NAME = _MADE_FOR_IT.name
 
 LINES: Field[str] = Field("lines", "\n".join(_EXAMPLE), of="train")
-POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", POOLINGS), of="train")
+POOLING: Field[SentencePooling] = Field(
+    "pooling", "own", one_of("the vector of a sentence", ("own", *POOLINGS)), of="train"
+)
 LAYER: Field[int | None] = Field("vector_layer", None, optional(within("the layer", 0, 999)), of="train")
 REMOVED: Field[bool] = Field("removed", False, SWITCH, of="train")
 SHOWN: Field[str] = Field("shown", "matrix", one_of("what is shown", _SHOWN), of="train")
@@ -112,7 +116,7 @@ def draw(scene: Scene) -> None:
         asked = _read(model, [query], "The query") if query else None
         measured = _measured(model)
         beside = _beside(model, [*([query] if query else []), *lines])
-    _cut(read, asked)
+    _cut(model, read, asked)
     shared = measured.shared[pooling][layer]
     raw = read.of[pooling][layer]
     vectors = shared.removed(raw) if removed else raw
@@ -166,11 +170,11 @@ class _Lines:
     model: str
     lines: Sequence[str]
     query: str
-    pooling: Pooling
+    pooling: SentencePooling
     layer: int
     removed: bool
 
-    def put(self, numbers: str, shows: Callable[[], FloatArray], needed: str) -> None:
+    def put(self, numbers: str, shows: Callable[[], FloatArray | DoubleArray], needed: str) -> None:
         model = as_python.literal(self.model)
         of = f'of["{self.pooling}"][{self.layer}]'
         lines = [
@@ -194,9 +198,16 @@ def _model(scene: Scene) -> str:
     return scene.model
 
 
-def _pooling(model: str) -> Pooling:
-    token = _summary_token(model)
-    return widgets.choice("Vector", POOLING, {each: as_text(name) for each, name in _pooling_names(token).items()})
+def _pooling(model: str) -> SentencePooling:
+    """What is chosen. Where the model names no pooling of its own, or one that nobody here can follow, "own" is the
+    mean.
+    """
+    names, usual = _pooling_names(model), _usual(model)
+    buttons = {"own" if each == usual else each: as_text(name) for each, name in names.items()}
+    if POOLING.value not in buttons:
+        POOLING.value = "own"
+    chosen = widgets.choice("Vector", POOLING, buttons)
+    return usual if chosen == "own" else chosen
 
 
 def _summary_token(model: str) -> str | None:
@@ -204,8 +215,25 @@ def _summary_token(model: str) -> str | None:
     return summary_token(engine().encode(model, _EXAMPLE[0]))
 
 
-def _pooling_names(token: str | None) -> Mapping[Pooling, str]:
-    return {"cls": "First token" if token is None else token, "mean": "Mean", "max": "Maximum"}
+def _named(model: str) -> NamedPooling | None:
+    """The pooling that the model's files name."""
+    return engine().info(model).pooling
+
+
+def _usual(model: str) -> SentencePooling:
+    """The pooling that is taken where nobody asks for another."""
+    named = _named(model)
+    return "own" if named is not None and named.modes else "mean"
+
+
+def _pooling_names(model: str) -> dict[SentencePooling, str]:
+    token = _summary_token(model)
+    every: dict[SentencePooling, str] = {
+        "cls": "First token" if token is None else token,
+        "mean": "Mean",
+        "max": "Maximum",
+    }
+    return {"own": "Model’s own", **every} if _usual(model) == "own" else every
 
 
 def _layer(model: str) -> int:
@@ -238,27 +266,33 @@ def _read(model: str, texts: Sequence[str], name: str = "Sentence {}") -> Senten
 
 
 def _beside(model: str, texts: Sequence[str]) -> FloatArray | None:
-    """Vectors of texts by the model that was made for them, to compare with: the means of its last layer. None where
-    it is not at hand, or is the one that is shown.
+    """Vectors of texts by the model that was made for them, to compare with: of its last layer, by its own pooling.
+    None where it is not at hand, or is the one that is shown.
     """
     if model == _MADE_FOR_IT.id or not engine().has(_MADE_FOR_IT.id):
         return None
     try:
-        return _read(_MADE_FOR_IT.id, texts).of["mean"][-1]
+        read = _read(_MADE_FOR_IT.id, texts)
+        return read.of[read.usual][-1]
     except ModelZooError:  # no memory for a second model, or a text of which it reads nothing: the first has its answer
         return None
 
 
-def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
-    """What the model did not read."""
-    which = [f"sentence {number}" for number, n_dropped in enumerate(read.n_dropped, start=1) if n_dropped]
-    if asked is not None and any(asked.n_dropped):
-        which.insert(0, "the query")
-    if which:
-        say_cut(
-            f"Too long for the model: {', '.join(which[:5])}{' …' if len(which) > 5 else ''}. The end was cut off. "
-            "What you typed is unchanged."
-        )
+def _cut(model: str, read: SentenceVectors, asked: SentenceVectors | None) -> None:
+    """What the model did not read, or reads here and not where its own files are followed to the letter."""
+
+    def which(of: Callable[[SentenceVectors], Sequence[bool]]) -> str:
+        found = [f"sentence {number}" for number, is_so in enumerate(of(read), start=1) if is_so]
+        if asked is not None and any(of(asked)):
+            found.insert(0, "the query")
+        return f"{', '.join(found[:5])}{' …' if len(found) > 5 else ''}"
+
+    if cut := which(lambda texts: [n > 0 for n in texts.n_dropped]):
+        say_cut(f"Too long for the model: {cut}. The end was cut off. What you typed is unchanged.")
+    named = _named(model)
+    most = None if named is None else named.max_tokens
+    if most is not None and (longer := which(lambda texts: [n > most for n in texts.n_tokens])):
+        note(f"Read whole here, though this model’s files ask for a cut at {most} tokens: {longer}.")
 
 
 def _measured(model: str) -> Measured:
@@ -269,7 +303,7 @@ def _measured(model: str) -> Measured:
 
 def _matrix(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     similarity = cosines(vectors)
-    figures.show(partial(pictures.cosine_matrix, similarity, lines), "cosines", "cosines")
+    figures.show(partial(pictures.cosine_matrix, similarity.astype(np.float32), lines), "cosines", "cosines")
 
     def table() -> pd.DataFrame:
         named = pd.DataFrame(similarity, columns=[str(number) for number in range(1, len(lines) + 1)])
@@ -296,7 +330,7 @@ def _search(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None
 
 
 def _ranked(
-    lines: Sequence[str], order: Sequence[int], values: FloatArray, others: FloatArray | None, name: str
+    lines: Sequence[str], order: Sequence[int], values: DoubleArray, others: DoubleArray | None, name: str
 ) -> Numbers:
     """``others`` are the cosines by the model that was made for them, which the order leaves alone."""
     table = pd.DataFrame(
@@ -334,7 +368,35 @@ def _plane(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     return "Points", lambda: table, "sentences-in-the-plane"
 
 
-def _caution(model: str, pooling: Pooling, layer: int, raw: FloatArray, measured: Measured) -> None:
+_MODES: Mapping[PoolingMode, str] = {
+    "cls": "the vector of the first token",
+    "max": "the maximum over all tokens{specials}",
+    "mean": "the mean over all tokens{specials}",
+    "mean_sqrt_len_tokens": "the sum over all tokens{specials}, divided by the square root of how many they are",
+    "weightedmean": "the mean over all tokens{specials}, the second counting twice, the third three times and so on",
+    "lasttoken": "the vector of the last token",
+}
+
+
+def _of_own(model: str, pooling: SentencePooling) -> str:
+    """What is said of the pooling that the model's files name; "" where they name none."""
+    named = _named(model)
+    if named is None:
+        return ""
+    lacking = f"{' and '.join(named.besides)}, which this app does not follow"
+    if not named.modes:
+        return as_text(f"This model’s files name {lacking}: its own vectors are others.")
+    encoding = engine().encode(model, _EXAMPLE[0])
+    special = [token for token, is_special in zip(encoding.tokens, encoding.special, strict=True) if is_special]
+    specials = f", {' and '.join(dict.fromkeys(special))} included" if special else ""
+    what = " joined to ".join(_MODES[mode].format(specials=specials) for mode in named.modes)
+    said = as_text(f": {what}.{f' Its files also ask for {lacking}.' if named.besides else ''}")
+    if pooling != "own":
+        return f"This is not the pooling that the model itself names{said}"
+    return f"**This model names its pooling**{said}"
+
+
+def _caution(model: str, pooling: SentencePooling, layer: int, raw: FloatArray, measured: Measured) -> None:
     """How alike any two sentences are, and what a cosine does not say."""
     before, after = (measured.of(layer, pooling, removed=removed).mean_cosine for removed in (False, True))
     own = mean_of_pairs(raw), mean_of_pairs(measured.shared[pooling][layer].removed(raw))
@@ -344,8 +406,17 @@ def _caution(model: str, pooling: Pooling, layer: int, raw: FloatArray, measured
         "the more all vectors point the same way (anisotropy): compare a cosine with this mean.",
         "A high cosine means that two vectors are similar, not that two sentences mean the same.",
     ]
-    if float(cosines(raw).min()) > 1 - 1e-6:
-        said.append("All these vectors are the same: here they hold nothing that distinguishes the sentences.")
+    if of_own := _of_own(model, pooling):
+        said.insert(0, of_own)
+    if all_alike(raw, measured.dtype):
+        said.append(
+            "All these vectors are the same but for rounding: here they hold nothing that distinguishes the sentences."
+        )
+    elif float(cosines(raw).min()) > 1 - _CLOSE:
+        said.append(
+            f"All these cosines are above {1 - _CLOSE:g}: the sentences differ in what remains without the common "
+            "component."
+        )
     if pooling == "cls" and _summary_token(model) is None:
         alone = ", which has seen no word but itself" if engine().info(model).lm else ""
         said.append(f"This model puts no [CLS] before a text: the vector is that of the text’s first token{alone}.")
@@ -353,7 +424,7 @@ def _caution(model: str, pooling: Pooling, layer: int, raw: FloatArray, measured
 
 
 def _save_vectors(
-    vectors: FloatArray, lines: Sequence[str], model: str, pooling: Pooling, layer: int, *, removed: bool
+    vectors: FloatArray, lines: Sequence[str], model: str, pooling: SentencePooling, layer: int, *, removed: bool
 ) -> None:
     def arrays() -> bytes:
         buffer = BytesIO()
@@ -383,36 +454,43 @@ def _against_scores(model: str) -> None:
         lambda: pd.DataFrame(found),
         imports=("import pandas as pd", "from training.finetuning import sentence_pairs"),
     )
-    names = _pooling_names(_summary_token(model))
+    names = _pooling_names(model)
     rankings = [
         pictures.Ranking(
             names[pooling],
             removed,
             [(a.layer, a.rho, a.low, a.high) for a in found if (a.pooling, a.removed) == (pooling, removed)],
         )
-        for pooling in POOLINGS
+        for pooling in names
         for removed in (False, True)
     ]
     figure = partial(pictures.rho_by_layer, rankings, "removed")
     figures.show(figure, "agreement with scores", "agreement-with-scores")
-    n_test, train = len(sentence_pairs.pairs("test")), sentence_pairs.sentences(sentence_pairs.pairs("train"))
+    test, train = sentence_pairs.pairs("test"), sentence_pairs.sentences(sentence_pairs.pairs("train"))
+    n_scenes = len({pair.cluster for pair in test})
     said = [
-        f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {n_test} "
+        f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {len(test)} "
         "pairs of the test split of the built-in set **Similarity**, whose card explains the scores. Dotted: without "
         f"the common component of the {len(train)} sentences of its training split."
     ]
     known = [each for each in found if not np.isnan(each.rho)]
     if len(known) < len(found):
-        said.append("Gaps: all vectors are the same there, so nothing can be ranked.")
+        said.append("Gaps: cosines differ by no more than rounding there, so nothing can be ranked.")
+    said += [
+        f"All cosines of {as_text(name)} {_in_layers(close)} are within {_CLOSE:g} of each other, though their "
+        "differences are larger than rounding."
+        for pooling, name in names.items()
+        if (close := [a.layer for a in known if a.pooling == pooling and not a.removed and a.spread < _CLOSE])
+    ]
     if known:
         best = max(known, key=lambda each: each.rho)
         said.append(
             f"Best here: layer {best.layer}, {as_text(names[best.pooling])}{', removed' if best.removed else ''}, "
             f"{with_interval(best.rho, best.low, best.high)}. The best of many on these pairs need not be the best "
-            "on others. Intervals are over the scenes that the pairs are made from."
+            f"on others. Intervals are over the {n_scenes} scenes that the pairs are made from."
         )
-    said.append(_by_the_model_made_for_it(model))
-    st.caption(" ".join(said))
+    said += [_of_own(model, "own"), _by_the_model_made_for_it(model)]
+    st.caption(" ".join(filter(None, said)))
     table = pd.DataFrame(found)
     st.dataframe(
         table.assign(pooling=[names[each.pooling] for each in found]),
@@ -425,24 +503,34 @@ def _against_scores(model: str) -> None:
                 ("high", "to"),
                 ("mean_cosine", "mean cosine of all pairs"),
             )
-        },
+        }
+        | {"spread": st.column_config.NumberColumn("largest − smallest cosine", format="%.2g")},
     )
     save.table("Agreement with scores", lambda: table.assign(model=model), "agreement-with-scores")
+
+
+def _in_layers(layers: Sequence[int]) -> str:
+    """ "in layer 3", "in layers 1 to 3", "in layers 1 and 3"."""
+    if len(layers) < 2:
+        return f"in layer {layers[0]}"
+    if layers[-1] - layers[0] == len(layers) - 1:
+        return f"in layers {layers[0]} to {layers[-1]}"
+    return f"in layers {', '.join(map(str, layers[:-1]))} and {layers[-1]}"
 
 
 def _by_the_model_made_for_it(model: str) -> str:
     """How well it agrees, where it is at hand and another one is shown; else where it is to be had."""
     if model == _MADE_FOR_IT.id:
-        return "This model was trained for sentence vectors, the mean of its last layer."
+        return "This model was trained for sentence vectors, those of its last layer."
     if not engine().has(_MADE_FOR_IT.id):
         return f"{_NAME}, trained for sentence vectors, can be chosen above {_TO_BE_HAD}."
     try:
         with st.spinner("Reading the built-in pairs …", show_time=True):
-            found = _measured(_MADE_FOR_IT.id).of(_MADE_FOR_IT.layers, "mean", removed=False)
+            found = _measured(_MADE_FOR_IT.id).of(_MADE_FOR_IT.layers, _usual(_MADE_FOR_IT.id), removed=False)
     except ModelZooError:  # no memory for a second model
         return f"{_NAME}, trained for sentence vectors, can be chosen above."
     return (
-        f"For comparison: {_NAME}, trained for sentence vectors, with the mean of its last layer: "
+        f"For comparison: {_NAME}, trained for sentence vectors, by its own pooling of its last layer: "
         f"{with_interval(found.rho, found.low, found.high)}."
     )
 
@@ -451,8 +539,12 @@ _TO_BE_HAD = f"if the hub can be reached or after `pip install {_MADE_FOR_IT.pac
 
 _MORE = f"""
 **Vector**: that of [CLS], or of what the model has in its stead; or the mean or the maximum over the tokens of the
-sentence, without special ones such as [CLS] and [SEP] and without padding. (`sentence-transformers` counts [CLS] and
-[SEP], too, so its means differ a little.) **Layer** 0 is the embeddings; empty is the last.
+sentence, without special ones such as [CLS] and [SEP] and without padding. **Model’s own** is there where a model’s
+files name a pooling, as those of `sentence-transformers` do, and is chosen unless you choose another: it counts special
+tokens, too. **Layer** 0 is the embeddings; empty is the last.
+
+**Cosines** are computed in double precision. Where two differ by no more than the rounding of the model’s own numbers
+can explain, they share a rank; where all do, no correlation is shown.
 
 The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
 masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be

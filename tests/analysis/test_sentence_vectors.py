@@ -8,16 +8,19 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
+import torch
 from scipy.spatial.distance import cosine
 from scipy.stats import bootstrap, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
+from transformers import AutoModel, AutoTokenizer
 
 from analysis import sentence_vectors as vectors
 from analysis.intervals import wilson
-from model_zoo import Engine
+from model_zoo import Engine, sources
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, HiddenStates, read_only
+from model_zoo.types import Encoding, HiddenStates, NamedPooling, PoolingMode, read_only
+from training.finetuning import sentence_pairs
 
 TEXTS = ["A cat.", "The old bridge over the river was closed for two years.", "It rains."]
 
@@ -72,6 +75,54 @@ def test_vectors_are_those_of_a_text_by_itself(family: str, engine: Engine, chec
             expected = {"cls": here[summary], "mean": sum(here[t] for t in own) / len(own), "max": here[own].max(0)}
             for pooling, one in expected.items():
                 np.testing.assert_allclose(together.of[pooling][layer, place], one, atol=2e-5)  # type: ignore[index]
+
+
+HIDDEN = states([[1, -4], [2, 5], [6, 0], [7, 3]])
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        (("cls",), [1, -4]),
+        (("lasttoken",), [7, 3]),
+        (("max",), [7, 5]),
+        (("mean",), [4, 1]),
+        (("mean_sqrt_len_tokens",), [8, 2]),
+        (("weightedmean",), [(1 + 4 + 18 + 28) / 10, (-4 + 10 + 0 + 12) / 10]),
+        (("mean", "cls"), [4, 1, 1, -4]),
+    ],
+)
+def test_a_named_pooling_counts_all_tokens(modes: tuple[PoolingMode, ...], expected: list[float]) -> None:
+    found = vectors.usual_vector(HIDDEN, NamedPooling(modes))
+    assert found is not None
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [expected], rtol=1e-6)
+    of_texts = vectors.sentence_vectors([(0, HIDDEN)], 1, named=NamedPooling(modes))
+    np.testing.assert_allclose(of_texts.of["own"][:, 0], [expected], rtol=1e-6)
+    assert (of_texts.usual, list(of_texts.of), of_texts.n_tokens) == ("own", ["own", "cls", "mean", "max"], (4,))
+
+
+@pytest.mark.parametrize("named", [None, NamedPooling((), None, ("a dense layer",))])
+def test_without_a_named_pooling_it_is_the_mean_of_a_texts_own_tokens(named: NamedPooling | None) -> None:
+    assert vectors.usual_vector(HIDDEN, named) == pytest.approx(np.array([[4, 2.5]]))
+    assert vectors.sentence_vectors([(0, HIDDEN)], 1, named=named).usual == "mean"
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "gpt2"])
+def test_a_named_pooling_is_that_of_plain_transformers(
+    family: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    """In one padded batch, by its attention mask."""
+    model = str(checkpoint(family))
+    tokenizer, network = AutoTokenizer.from_pretrained(model, padding_side="right"), AutoModel.from_pretrained(model)
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        tokens = network.eval()(**inputs).last_hidden_state
+    mask = inputs["attention_mask"][..., None]
+    expected = (tokens * mask).sum(dim=1) / mask.sum(dim=1)
+    found = vectors.sentence_vectors(engine.iter_hidden_states(model, TEXTS), len(TEXTS), named=NamedPooling(("mean",)))
+    np.testing.assert_allclose(found.of["own"][-1], expected, atol=1e-5)
 
 
 def test_cosines_are_those_of_sklearn_and_scipy() -> None:
@@ -134,25 +185,156 @@ def test_pairs_of_one_group_count_together() -> None:
 
 
 def test_agreement_of_what_does_not_vary_is_not_defined() -> None:
-    told = np.array([[1, 1, 1, 1, 1], [1, 2, 3, 4, 5]], dtype=np.float32)
-    told[0, 0] = np.nextafter(np.float32(1), np.float32(0))
-    found = vectors.agreement(told, [1, 2, 3, 4, 5], list("abcde"))
+    told = np.array([[1, 1, 1, 1, 1 - 1e-9], [1, 2, 3, 4, 5]])
+    errors = np.full((2, 5), 1e-9)
+    found = vectors.agreement(told, [1, 2, 3, 4, 5], list("abcde"), errors)
     assert np.isnan(found[0]).all()
     assert found[1].tolist() == pytest.approx([1, 2 * wilson(1, 5)[0] - 1, 1])
-    assert np.isnan(vectors.agreement(told, [3] * 5, list("abcde"))).all()
+    assert np.isnan(vectors.agreement(told, [3] * 5, list("abcde"), errors)).all()
+
+
+def test_what_rounding_alone_tells_apart_has_one_rank() -> None:
+    """Most pairs are the same but for rounding, which must not order them; a few are not."""
+    rng = np.random.default_rng(0)
+    gold = np.arange(40.0)
+    true = np.where(gold < 32, 0.5, np.linspace(0.6, 0.9, 40))
+    told = true + rng.uniform(-1e-9, 1e-9, 40)
+    (found,) = vectors.agreement(told[None], list(gold), [str(pair) for pair in range(40)], np.full((1, 40), 1e-9))
+    assert found[0] == pytest.approx(spearmanr(true, gold).statistic, abs=1e-12)
+    assert found[0] != pytest.approx(spearmanr(told, gold).statistic, abs=1e-3)
+    assert np.isfinite(found).all()
+
+
+def test_values_in_a_row_that_each_lie_close_to_the_next_are_not_all_the_same() -> None:
+    values, errors = np.linspace(0, 1, 101), np.full(101, 0.02)
+    (found,) = vectors.agreement(values[None], values.tolist(), [str(pair) for pair in range(101)], errors[None])
+    assert found[0] > 0.99
+
+
+def test_one_group_alone_that_varies_makes_no_certain_order() -> None:
+    told = np.array([[0, 0, 0, 0, 0, 0.9]])
+    (found,) = vectors.agreement(told, [0, 1, 2, 3, 4, 5], list("abcdef"))
+    assert found[1] < 0 < found[0] < found[2]
+
+
+def close(n: int, apart: float, width: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    """Two lists of vectors in float64, so far from each other and from a vector that all have in common."""
+    rng = np.random.default_rng(0)
+    common = rng.normal(size=width)
+    common /= np.linalg.norm(common)
+    a, b = (common + apart * np.linspace(0.5, 1.5, n)[:, None] * rng.normal(size=(n, width)) / 8 for _ in range(2))
+    return a, b
+
+
+@pytest.mark.parametrize("apart", [3e-4, 1e-2, 1])
+def test_cosines_near_1_are_ranked_as_in_double_precision(apart: float) -> None:
+    """Where vectors nearly all point the same way, cosines that are computed in float32 are rounding."""
+    a, b = close(60, apart)
+    true = np.array([1 - cosine(*pair) for pair in zip(a, b, strict=True)])
+    small_a, small_b = a.astype(np.float32), b.astype(np.float32)
+    told, errors = vectors.pair_cosines(small_a, small_b), vectors.rounding(small_a, small_b)
+    assert (np.abs(told - true) <= errors).all()
+    gold = np.argsort(np.argsort(true)).tolist()
+    (found,) = vectors.agreement(told[None], gold, [str(pair) for pair in range(60)], errors[None])
+    assert found[0] == pytest.approx(1, abs=2e-3)
+    if apart == 3e-4:
+        in_float32 = (small_a * small_b).sum(1) / np.linalg.norm(small_a, axis=1) / np.linalg.norm(small_b, axis=1)
+        assert spearmanr(in_float32, gold).statistic < 0.97
+
+
+def test_vectors_that_differ_by_rounding_alone_are_all_alike() -> None:
+    a, b = (side.astype(np.float32) for side in close(20, 1e-8))
+    assert vectors.all_alike(a)
+    assert vectors.all_alike(np.repeat(a[:1], 5, axis=0))
+    (found,) = vectors.agreement(
+        vectors.pair_cosines(a, b)[None], list(range(20)), list(map(str, range(20))), vectors.rounding(a, b)[None]
+    )
+    assert np.isnan(found).all()
+    apart = close(20, 1e-3)[0].astype(np.float32)
+    assert not vectors.all_alike(apart)
+    assert vectors.all_alike(apart, "bfloat16")
+    zeros = np.zeros((2, 4), dtype=np.float32)
+    assert vectors.all_alike(zeros)
+    assert np.isfinite(vectors.rounding(zeros, zeros)).all()
+
+
+def test_rounding_bounds_what_float64_gives(engine: Engine) -> None:
+    """The bundled BERT by transformers in double precision: no cosine is farther away than is said, and ranks agree,
+    also where raw [CLS] vectors are nearly all the same (layers 1 to 3).
+    """
+    pairs = sentence_pairs.pairs("test")
+    texts = sentence_pairs.sentences(pairs)
+    sides = [[texts.index(text) for text in of] for of in ([p.text for p in pairs], [p.pair for p in pairs])]
+    folder = sources.embedded_folder("embedded/bert")
+    tokenizer, network = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).double().eval()
+    exact = []
+    with torch.no_grad():
+        for text in texts:
+            layers = network(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
+            exact.append(torch.stack(layers)[:, 0].numpy())
+    found = sentence_pairs.vectors(engine, "embedded/bert", texts)
+    scores, clusters = [pair.score for pair in pairs], [pair.cluster for pair in pairs]
+    for layer in range(len(exact[0])):
+        of_layer = {
+            "cls": np.stack([states[layer][0] for states in exact]),
+            "mean": np.stack([states[layer][1:-1].mean(axis=0) for states in exact]),
+        }
+        for pooling, true in of_layer.items():
+            a, b = (found.of[pooling][layer][side] for side in sides)  # type: ignore[index]
+            units = true / np.linalg.norm(true, axis=1, keepdims=True)
+            cosines = (units[sides[0]] * units[sides[1]]).sum(axis=1)
+            told, errors = vectors.pair_cosines(a, b), vectors.rounding(a, b)
+            assert (np.abs(told - cosines) <= errors).all(), (layer, pooling)
+            ((rho, *_),) = vectors.agreement(told[None], scores, clusters, errors[None])
+            if (layer, pooling) == (0, "cls"):  # the same token, type and place in every sentence
+                assert np.isnan(rho)
+            else:
+                assert rho == pytest.approx(spearmanr(cosines, scores).statistic, abs=1e-3), (layer, pooling)
+
+
+@pytest.mark.parametrize(("of_scene", "of_slope"), [(0.05, 0.0), (0.06, 0.05)])
+def test_intervals_over_scenes_hold_the_true_rank_correlation(of_scene: float, of_slope: float) -> None:
+    """Pairs of the test split are six of each of ten scenes, one a score; those of score 0 are of two scenes. Cosines
+    drawn with effects of scenes as large as those in the bundled models: intervals over scenes hold the truth, and
+    those over pairs, which would take the pairs of a scene for independent ones, are half as wide again without need.
+    """
+    rng, repeats, noise = np.random.default_rng(3), 300, 0.12
+    levels = np.array([0.2, 0.3, 0.6, 0.7, 0.85, 0.65])
+
+    def drawn(n: int, times: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        scene, score = np.repeat(np.arange(n), 6), np.tile(np.arange(6), n)
+        other = np.where(score == 0, (scene + 1) % n, scene)
+        level, slope = (rng.normal(0, size, (times, n)) for size in (of_scene, of_slope))
+        both = [(each[:, scene] + each[:, other]) / 2 for each in (level, slope)]
+        told = levels[score] + both[0] + (score - 2.5) * both[1] + rng.normal(0, noise, (times, 6 * n))
+        return told, score, scene
+
+    told, score, _ = drawn(20_000, 1)
+    truth = spearmanr(told[0], score).statistic
+    told, score, scene = drawn(10, repeats)
+    by_scene = vectors.agreement(told, score.tolist(), [str(each) for each in scene])
+    by_pair = vectors.agreement(told, score.tolist(), [str(each) for each in range(len(score))])
+    held, of_pairs = (((found[:, 1] <= truth) & (truth <= found[:, 2])).mean() for found in (by_scene, by_pair))
+    assert 0.9 <= held <= 0.98
+    assert of_pairs >= held
+    if not of_slope:
+        widths = [np.median(found[:, 2] - found[:, 1]) for found in (by_scene, by_pair)]
+        assert widths[1] > 1.4 * widths[0]
 
 
 def test_measured_on_pairs_is_what_its_parts_give() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(2, 9, 4)).astype(np.float32) + 1
-    reference = vectors.SentenceVectors({"mean": values[:, :4], "max": values[:, :4] * 2}, (0,) * 4)
-    sentences = vectors.SentenceVectors({"mean": values[:, 4:], "max": values[:, 4:] * 2}, (0,) * 5)
+    reference = vectors.SentenceVectors({"mean": values[:, :4], "max": values[:, :4] * 2}, (3,) * 4, (0,) * 4)
+    sentences = vectors.SentenceVectors({"mean": values[:, 4:], "max": values[:, 4:] * 2}, (3,) * 5, (0,) * 5)
     pairs, scores = [(0, 1), (2, 3), (4, 0), (1, 3)], [1.0, 5, 0, 3]
     found = vectors.measure(reference, sentences, pairs, scores, ["a", "b", "a", "b"])
     assert len(found.agreements) == 2 * 2 * 2
     raw = found.of(1, "mean", removed=False)
     matrix = cosine_similarity(values[1, 4:])
-    assert raw.rho == pytest.approx(spearmanr([matrix[pair] for pair in pairs], scores).statistic)
+    told = [matrix[pair] for pair in pairs]
+    assert raw.rho == pytest.approx(spearmanr(told, scores).statistic)
+    assert raw.spread == pytest.approx(max(told) - min(told), abs=1e-6)
     assert raw.mean_cosine == pytest.approx(matrix[~np.eye(5, dtype=bool)].mean(), abs=1e-6)
     removed = found.of(1, "max", removed=True)
     own = vectors.shared_by(values[1, :4] * 2).removed(values[1, 4:] * 2)

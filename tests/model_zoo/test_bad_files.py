@@ -44,7 +44,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize("name", [*READ, "anything", "additional_chat_templates/own.jinja"])
+@pytest.mark.parametrize("name", [*READ, "anything", "additional_chat_templates/own.jinja", "1_Pooling/config.json"])
 def test_a_pipe_is_never_opened(name: str, copied: Path) -> None:
     file = copied / name
     file.parent.mkdir(exist_ok=True)

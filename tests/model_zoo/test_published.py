@@ -19,6 +19,7 @@ from model_zoo import Engine, registry, sources
 from model_zoo.by_transformers import Plain
 from model_zoo.errors import NotDownloaded
 from model_zoo.families import family_of
+from model_zoo.types import NamedPooling
 
 LISTED = {model.hub_id: model for model in registry.MODELS.values() if model.hub_id is not None}
 # Once as the hub has it, and where the hub has an offer to its owner, once more without that.
@@ -60,6 +61,7 @@ def test_a_published_model_is_downloaded_and_computes_what_its_weights_say(
         family, listed = FAMILIES[published.layout.checkpoint], LISTED.get(hub_id)
         promised = (listed.mlm, listed.nsp) if listed is not None else (family.mlm, family.nsp)
         assert (info.mlm, info.nsp) == promised
+        assert info.pooling == (NamedPooling(("mean",), 256) if published.layout.pooling else None)
         assert (info.cross_attention, info.family) == (family.cross_attention, family.model_type)
         for text, pair in ((TEXT, None), (TEXT, TEXT_PAIR)):
             ((maps, states),) = Plain(published.original).encoded([(text, pair)])

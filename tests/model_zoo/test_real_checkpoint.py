@@ -15,9 +15,11 @@ from real_checkpoint import COMMIT, FOLDER, ID, downloaded
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
-from analysis.sentence_vectors import cosines, sentence_vectors
+from analysis.sentence_vectors import cosines
 from model_zoo import Engine, check, sources
 from model_zoo.errors import HubUnreachable
+from model_zoo.types import NamedPooling
+from training.finetuning import sentence_pairs
 
 pytestmark = pytest.mark.slow
 
@@ -97,24 +99,29 @@ def test_attention_and_states_are_those_of_transformers(opened: tuple[Engine, st
             np.testing.assert_allclose(found, expected[0], atol=1e-4)
 
 
-def of_all_tokens(engine: Engine, name: str, texts: list[str]) -> np.ndarray:
-    """The last layer's mean over all tokens, [CLS] and [SEP] too, of length 1: what sentence-transformers does."""
-    vectors = np.stack([states[-1].mean(axis=0) for states in engine.hidden_states(name, texts)])
+def own(engine: Engine, name: str, texts: list[str]) -> np.ndarray:
+    """The last layer's vectors by the pooling that the model's files name, of length 1 as sentence-transformers has
+    them.
+    """
+    found = sentence_pairs.vectors(engine, name, texts)
+    assert found.usual == "own"
+    vectors = found.of["own"][-1]
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_vectors_are_those_of_sentence_transformers(opened: tuple[Engine, str]) -> None:
     engine, name = opened
     theirs = SentenceTransformer(str(FOLDER), device="cpu", local_files_only=True)
-    np.testing.assert_allclose(of_all_tokens(engine, name, TEXTS), theirs.encode(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(own(engine, name, TEXTS), theirs.encode(TEXTS), atol=1e-5)
 
 
 def test_cosines_are_those_that_are_documented(opened: tuple[Engine, str]) -> None:
     engine, name = opened
-    np.testing.assert_allclose(cosines(of_all_tokens(engine, name, WEATHER)), PRINTED, atol=0.6e-4)
-    # The app leaves out [CLS] and [SEP], so that all models are treated alike: a little lower, in the same order.
-    ours = sentence_vectors(engine.iter_hidden_states(name, WEATHER), len(WEATHER)).of["mean"][-1]
-    np.testing.assert_allclose(cosines(ours), PRINTED, atol=0.05)
+    assert engine.info(name).pooling == NamedPooling(("mean",), 256)
+    np.testing.assert_allclose(cosines(own(engine, name, WEATHER)), PRINTED, atol=0.6e-4)
+    # Without [CLS] and [SEP] they are others: 0.657 for the first two.
+    without = cosines(sentence_pairs.vectors(engine, name, WEATHER).of["mean"][-1])
+    assert without[0, 1] == pytest.approx(0.657, abs=1e-3)
 
 
 def test_the_command_finds_no_difference(capsys: pytest.CaptureFixture[str]) -> None:

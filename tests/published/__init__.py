@@ -102,6 +102,9 @@ def publish(layout: Layout, original: Path, folder: Path) -> Path:
         (folder / name).write_bytes(content)
     if layout.tokenizer_config is not None:
         (folder / "tokenizer_config.json").write_text(json.dumps(layout.tokenizer_config))
+    for name, content in layout.pooling.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(content))
     for name in layout.beside:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(_NOT_FOR_ANYBODY)

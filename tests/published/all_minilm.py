@@ -48,17 +48,31 @@ LAYOUTS = [
         extra={"embeddings.position_ids": positions()},
         beside=(
             ".gitattributes",
-            "1_Pooling/config.json",
             "README.md",
-            "config_sentence_transformers.json",
             "data_config.json",
-            "modules.json",
             "onnx/model.onnx",
             "openvino/openvino_model.bin",
             "rust_model.ot",
-            "sentence_bert_config.json",
             "tf_model.h5",
             "train_script.py",
         ),
+        pooling={
+            "modules.json": [
+                {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+                {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+            ],
+            "1_Pooling/config.json": {
+                "word_embedding_dimension": 384,
+                "pooling_mode_cls_token": False,
+                "pooling_mode_mean_tokens": True,
+                "pooling_mode_max_tokens": False,
+                "pooling_mode_mean_sqrt_len_tokens": False,
+            },
+            "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": False},
+            "config_sentence_transformers.json": {
+                "__version__": {"sentence_transformers": "2.0.0", "transformers": "4.6.1", "pytorch": "1.8.1"}
+            },
+        },
     )
 ]

@@ -27,7 +27,8 @@ class Layout:
     """One model as the hub has it, made from the tiny ``checkpoint`` of that name.
 
     ``weights`` are the files with weights that are there, ``tokenizer`` those of the tokenizer, ``beside`` all others,
-    with nothing in them that anybody should open. ``tokenizer_config`` is what tokenizer_config.json says; None where
+    with nothing in them that anybody should open; ``pooling`` are those, as JSON, by which sentence-transformers makes
+    one vector of a sentence. ``tokenizer_config`` is what tokenizer_config.json says; None where
     there is none. ``tokenizer_json`` replaces parts of tokenizer.json. ``lacks`` are keys that a config of today has
     and this one has not, ``config`` those that it has besides or otherwise.
 
@@ -51,6 +52,7 @@ class Layout:
     extra: Mapping[str, Made] = field(default_factory=dict)
     tied: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = (".gitattributes", "README.md")
+    pooling: Mapping[str, Any] = field(default_factory=dict)
     half: bool = False
     spare: int = 0
     cased: bool = False

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -19,8 +22,11 @@ from train_page import chart, numbers
 import model_zoo
 from model_zoo import Engine, registry, sources
 from model_zoo.errors import OutOfMemory
+from model_zoo.types import NamedPooling
 from pages.train import similarity
 from pages.train.scene import Scene
+from training.finetuning import sentence_pairs
+from training.finetuning.folder import zipped
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from web import process
@@ -143,7 +149,36 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     assert (others["low"] < others["rho"]).all()
     assert (others["rho"] < others["high"]).all()
     assert "on the 60 pairs of the test split" in said(app)
-    assert "Gaps: all vectors are the same there" in said(app)
+    assert "Gaps: cosines differ by no more than rounding there" in said(app)
+    assert "Intervals are over the 10 scenes" in said(app)
+    assert "of each other" not in said(app)
+
+
+@pytest.mark.slow
+def test_raw_cls_vectors_that_are_nearly_the_same_are_said_to_be() -> None:
+    app = opened(model="embedded/bert", shown="scores")
+    words = said(app).replace("\\", "")
+    assert "All cosines of [CLS] in layers 1 to 4 are within 0.001 of each other" in words
+    table = app.dataframe[0].value
+    close = table[(table["pooling"] == "[CLS]") & (table["spread"] < 0.001) & ~table["removed"]]
+    assert close["layer"].tolist() == [0, 1, 2, 3, 4]
+    assert close["rho"].isna().tolist() == [True, False, False, False, False]
+    layer = opened(model="embedded/bert", pooling="cls", vector_layer="2")
+    assert "All these cosines are above 0.999" in said(layer)
+    assert "All these vectors are the same" not in said(layer)
+
+
+@pytest.mark.parametrize(
+    ("layers", "words"),
+    [
+        ([3], "in layer 3"),
+        ([1, 2, 3], "in layers 1 to 3"),
+        ([1, 3], "in layers 1 and 3"),
+        ([0, 1, 4], "in layers 0, 1 and 4"),
+    ],
+)
+def test_layers_in_words(layers: list[int], words: str) -> None:
+    assert similarity._in_layers(layers) == words
 
 
 def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
@@ -173,6 +208,96 @@ def test_what_stands_for_cls_has_its_own_name(
     assert (caution in said(app)) if caution else ("first token" not in said(app))
     table = opened(model=model, shown="scores").dataframe[0].value
     assert set(table["pooling"]) == {name, "Mean", "Maximum"}
+
+
+@pytest.fixture
+def naming(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[..., str]:
+    """Makes BERT with files of sentence-transformers: its pooling, modules behind it, and where it cuts."""
+
+    def make(pooling: dict[str, object], *more: str, cut: int = 512) -> str:
+        folder = shutil.copytree(checkpoint("bert"), tmp_path / "named")
+        (folder / "1_Pooling").mkdir()
+        modules = ["Transformer", "Pooling", *more]
+        listed = [
+            {"type": f"sentence_transformers.models.{name}", "path": f"{place}_{name}" if place else ""}
+            for place, name in enumerate(modules)
+        ]
+        (folder / "modules.json").write_text(json.dumps(listed))
+        (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+        (folder / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": cut}))
+        return str(folder)
+
+    return make
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [option.content.replace("\\", "") for option in app.button_group(key=similarity.POOLING.key).proto.options]
+
+
+def test_a_models_own_pooling_is_taken_unless_another_is_chosen(engine: Engine, naming: Callable[..., str]) -> None:
+    model = naming({"pooling_mode_mean_tokens": True})
+    whole = np.stack([engine.encoded_states(model, text).states[-1].mean(axis=0) for text in LINES])
+    app = opened(model=model)
+    np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosine_similarity(whole), atol=1e-5)
+    assert buttons(app) == ["Model’s own", "[CLS]", "Mean", "Maximum"]
+    words = said(app).replace("\\", "")
+    assert "**This model names its pooling**: the mean over all tokens, [CLS] and [SEP] included." in words
+    assert "Read whole here" not in words
+    other = opened(model=model, pooling="mean")  # as in links from before there was a choice
+    cosines = cosine_similarity(expected(engine, LINES, model))
+    np.testing.assert_allclose(numbers(chart(other)["data"][0]["z"]), cosines, atol=1e-5)
+    assert np.abs(cosines - cosine_similarity(whole)).max() > 1e-3
+    assert "This is not the pooling that the model itself names: the mean over all tokens" in said(other)
+
+
+def test_without_a_pooling_of_its_own_it_is_the_mean(engine: Engine) -> None:
+    app = opened(pooling="mean")
+    np.testing.assert_allclose(
+        numbers(chart(app)["data"][0]["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5
+    )
+    assert buttons(app) == ["[CLS]", "Mean", "Maximum"]
+    assert app.button_group(key=similarity.POOLING.key).value == "own"
+    assert "pooling" not in app.query_params
+    assert "This model names" not in said(app)
+
+
+def test_what_its_files_ask_for_besides_is_said(
+    engine: Engine, naming: Callable[..., str], checkpoint: Callable[[str], Path]
+) -> None:
+    *shorter, longest = sorted(LINES, key=lambda line: len(engine.encode(str(checkpoint("bert")), line)))
+    cut = len(engine.encode(str(checkpoint("bert")), shorter[-1]))
+    app = opened(model=naming({"pooling_mode": ["cls", "lasttoken"]}, "Dense", "Normalize", cut=cut))
+    words = said(app)
+    assert (
+        "**This model names its pooling**: the vector of the first token joined to the vector of the last token. "
+        "Its files also ask for a dense layer, which this app does not follow."
+    ) in words
+    number = LINES.index(longest) + 1
+    assert f"Read whole here, though this model’s files ask for a cut at {cut} tokens: sentence {number}." in words
+
+
+def test_a_pooling_that_cannot_be_followed_is_said_and_the_mean_shown(
+    engine: Engine, naming: Callable[..., str]
+) -> None:
+    model = naming({"pooling_mode": "median"})
+    app = opened(model=model)
+    assert buttons(app) == ["[CLS]", "Mean", "Maximum"]
+    assert "This model’s files name the pooling “median”, which this app does not follow" in said(app)
+    cosines = cosine_similarity(expected(engine, LINES, model))
+    np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosines, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_tuned_model_keeps_the_pooling_of_what_it_was_made_from(
+    engine: Engine, naming: Callable[..., str], tmp_path: Path
+) -> None:
+    model = naming({"pooling_mode": "max"}, cut=100)
+    found = tuning.outcome(engine, tuning.question(model, tuning.data(), epochs=1))
+    assert engine.info(found.id).pooling == engine.info(model).pooling == NamedPooling(("max",), 100)
+    folder = model_zoo.tuned.folder(found.id)
+    zipped(folder, archive := tmp_path / "tuned.zip", "tuned")
+    with ZipFile(archive) as files:
+        assert {"tuned/modules.json", "tuned/1_Pooling/config.json", "tuned/config.json"} <= set(files.namelist())
 
 
 @pytest.mark.slow
@@ -230,18 +355,19 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine) -> None:
     name, lines = registry.MODELS[ID].name, LINES[:3]
-    matrix = cosine_similarity(expected(engine, lines, ID))
+    own = sentence_pairs.vectors(engine, ID, lines).of["own"][-1]
+    matrix = cosine_similarity(own)
     assert f"With {name}, trained for sentence vectors, the mean cosine" in said(opened(lines=lines))
     assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in said(opened(lines=lines))
     table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
     np.testing.assert_allclose(table[name], matrix[1][table["number"] - 1], atol=1e-5)
     query = "Who was sleeping?"
     table = opened(lines=lines, shown="search", query=query).dataframe[0].value
-    beside = cosine_similarity(expected(engine, [query, *lines], ID))[0]
+    beside = cosine_similarity(sentence_pairs.vectors(engine, ID, [query, *lines]).of["own"][-1])[0]
     np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
-    found = similarity._measured(ID).of(6, "mean", removed=False)
+    found = similarity._measured(ID).of(6, "own", removed=False)
     words = said(opened(shown="scores"))
-    assert f"with the mean of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
+    assert f"by its own pooling of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
     assert found.rho > 0.75
 
 

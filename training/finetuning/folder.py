@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from model_zoo import named_pooling
 from model_zoo.errors import InvalidInput
 from training.finetuning.results import Tuned
 from training.finetuning.settings import Settings
@@ -49,6 +50,8 @@ def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> Non
         network.save_pretrained(folder)
     with loaded.tokenizer_lock:
         loaded.tokenizer.save_pretrained(folder)
+    if loaded.info.pooling is not None:
+        named_pooling.write(loaded.info.pooling, folder)
     (folder / CARD).write_text(card(outcome), encoding="utf-8")
 
 
@@ -105,8 +108,8 @@ def card(outcome: Tuned) -> str:
 def zipped(folder: Path, target: Path, name: str) -> None:
     """Write a file with those of a folder, in a folder of that name; not compressed, since weights do not shrink."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-        for file in sorted(folder.iterdir()):
-            archive.write(file, f"{name}/{file.name}")
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, f"{name}/{file.relative_to(folder)}")
 
 
 def copy(folder: Path, target: Path) -> Path:

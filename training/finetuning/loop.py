@@ -15,8 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from analysis.probing.features import pooled
-from analysis.sentence_vectors import pair_cosines
+from analysis.sentence_vectors import pair_cosines, usual_vector
 from model_zoo import tuned
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
@@ -372,12 +371,12 @@ class _Run(stopped.Progress):
         return strongest(self.data, found)
 
     def _cosines(self, split: Split) -> Generator[Event, None, list[float]]:
-        """Of the two texts of each item: their tokens' mean in the last layer of the model as it was."""
+        """Of the two texts of each item: their usual vectors in the last layer of the model as it was."""
         items = self.data.split(split)
         texts = [(text, None) for item in items for text in (item.text, item.pair or "")]
         vectors: dict[int, np.ndarray] = {}
         for place, states in hidden_states(self.loaded, texts, [self.loaded.info.n_layers]):
-            of_text = pooled(states, "mean")
+            of_text = usual_vector(states, self.loaded.info.pooling)
             vectors[place] = np.zeros(states.states.shape[-1]) if of_text is None else of_text[0]
             yield Heartbeat()
         first, second = (np.stack([vectors[2 * place + side] for place in range(len(items))]) for side in (0, 1))

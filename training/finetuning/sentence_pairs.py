@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from analysis.sentence_vectors import Measured, SentenceVectors, measure, sentence_vectors
 from model_zoo.engine_interface import EngineInterface
+from model_zoo.types import DType
 from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
 
@@ -22,7 +24,9 @@ def sentences(of: Sequence[Scored]) -> list[str]:
 
 def vectors(engine: EngineInterface, model: str, texts: Sequence[str], name: str = "Sentence {}") -> SentenceVectors:
     """Texts as vectors of a model, by every pooling and layer; ``name`` as for ``sentence_vectors``."""
-    return sentence_vectors(engine.iter_hidden_states(model, texts), len(texts), name)
+    info = engine.info(model)
+    states = engine.iter_hidden_states(model, texts)
+    return sentence_vectors(states, len(texts), name, info.pooling, cast(DType, info.dtype))
 
 
 def measured(engine: EngineInterface, model: str) -> Measured:

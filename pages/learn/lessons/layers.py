@@ -14,7 +14,7 @@ from analysis.probing import LayerResult, TaskResult
 from analysis.sentence_vectors import mean_of_pairs, pair_cosines
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, HiddenStates, signed
+from model_zoo.types import DoubleArray, HiddenStates, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
@@ -81,7 +81,7 @@ class LayersStep(Step):
         return quoted(self.written)
 
     @cached_property
-    def drift(self) -> FloatArray:
+    def drift(self) -> DoubleArray:
         """How alike the shared word’s two vectors are after the embeddings and every layer, (layers + 1,)."""
         (one, other), (at, there) = self.both, self.shared
         return pair_cosines(one.states[:, at], other.states[:, there])

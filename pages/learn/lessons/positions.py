@@ -117,7 +117,7 @@ class Told(PositionsStep):
     def reveal(self) -> None:
         found, what, axes = self.positions, "cosine", ("position", "position")
         if found.table is not None:
-            named = ("learned vectors of positions", cosines(found.table))
+            named = ("learned vectors of positions", cosines(found.table).astype(np.float32))
         elif found.frequencies is not None:
             named = ("cosine of the angle, by position and pair", _angles(found.frequencies[0]))
             axes = ("position", "pair")
@@ -190,7 +190,7 @@ class Sinusoids(PositionsStep):
         )
 
     def reveal(self) -> None:
-        alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32))
+        alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32)).astype(np.float32)
         named = [("similarity of two places", alike)]
         pictures.matrices("sinusoids-alike", named, what="cosine", axes=("place", "place"), signed=True)
 

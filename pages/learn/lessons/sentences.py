@@ -12,19 +12,19 @@ from propcache.api import cached_property
 
 from analysis import siamese
 from analysis.sentence_vectors import (
-    POOLINGS,
+    SentencePooling,
     SentenceVectors,
     agreement,
     cosines,
     mean_of_pairs,
     pair_cosines,
-    sentence_vectors,
     shared_by,
 )
 from analysis.siamese import Siamese
 from model_zoo.types import DoubleArray, FloatArray
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
+from training.finetuning import sentence_pairs
 from training.finetuning.data import HIGHEST_SCORE, Scored
 from training.finetuning.sets import SETS
 from ui import as_text
@@ -63,7 +63,7 @@ class SentencesStep(Step):
         model = self.case.model
 
         def compute() -> SentenceVectors:
-            return sentence_vectors(engine().iter_hidden_states(model, list(texts)), len(texts))
+            return sentence_pairs.vectors(engine(), model, texts)
 
         revision = engine().info(model).revision
         return engine().derived(("sentence vectors of a lesson", model, revision, tuple(texts)), compute)
@@ -74,9 +74,10 @@ class SentencesStep(Step):
         return self.read((self.case.text, *_LINES))
 
     def pairs(self, split: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The last layer’s mean vectors of both sides of built-in pairs (n, width), and their scores from 0 to 1."""
+        """The last layer’s usual vectors of both sides of built-in pairs (n, width), and their scores from 0 to 1."""
         found = _pairs(split)
-        vectors = self.read([text for item in found for text in (item.text, item.pair)]).of["mean"][-1]
+        read = self.read([text for item in found for text in (item.text, item.pair)])
+        vectors = read.of[read.usual][-1]
         scores = np.array([item.score / HIGHEST_SCORE for item in found], dtype=np.float32)
         return vectors[0::2], vectors[1::2], scores
 
@@ -98,13 +99,9 @@ class Pooling(SentencesStep):
         st.table([{"sentence": as_text(text)} for text in (self.case.text, *_LINES[:3])])
 
     @property
-    def alike(self) -> dict[str, float]:
+    def alike(self) -> dict[SentencePooling, float]:
         """The cosine of two sentences that say nearly the same, by pooling, in the last layer."""
-        found: dict[str, float] = {}
-        for pooling in POOLINGS:
-            vectors = self.own.of[pooling][-1]
-            found[pooling] = float(cosines(vectors[1:3])[0, 1])
-        return found
+        return {pooling: float(cosines(layers[-1][1:3])[0, 1]) for pooling, layers in self.own.of.items()}
 
     def ask(self) -> Choice:
         return Choice(
@@ -118,18 +115,24 @@ class Pooling(SentencesStep):
         )
 
     def reveal(self) -> None:
-        names = {"cls": "first token", "mean": "mean", "max": "maximum"}
+        names = {"own": "model’s own", "cls": "first token", "mean": "mean", "max": "maximum"}
         alike = self.alike
-        values = [max(alike[pooling], 0.0) for pooling in POOLINGS]
+        values = [max(cosine, 0.0) for cosine in alike.values()]
         what = "cosine of two sentences about a late train"
-        pictures.shares("poolings", [names[pooling] for pooling in POOLINGS], [(what, values)], written=".2f")
+        pictures.shares("poolings", [names[pooling] for pooling in alike], [(what, values)], written=".2f")
 
     def why(self) -> str:
         alike = self.alike
+        own = (
+            f" This model’s files name a pooling of its own, which the next steps use: {alike['own']:.2f}."
+            if "own" in alike
+            else ""
+        )
         return (
             f"For {quoted(_LINES[0])} and {quoted(_LINES[1])} the cosine is {alike['cls']:.2f} by the first token, "
             f"{alike['mean']:.2f} by the mean and {alike['max']:.2f} by the maximum: numbers of different poolings "
-            "cannot be compared with each other. Sentence-BERT uses the mean (Reimers & Gurevych 2019)."
+            "cannot be compared with each other. Sentence-BERT uses the mean (Reimers & Gurevych 2019); here it leaves "
+            f"out special tokens such as [CLS] and [SEP].{own}"
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -144,13 +147,13 @@ class Anisotropy(SentencesStep):
     @cached_property
     def means(self) -> list[float]:
         """The mean cosine of all pairs of the sentences, by layer (layers + 1)."""
-        return [mean_of_pairs(layer) for layer in self.own.of["mean"]]
+        return [mean_of_pairs(layer) for layer in self.own.of[self.own.usual]]
 
     @cached_property
     def removed(self) -> list[float]:
         """The same without what the sentences of the built-in training pairs have in common."""
-        reference = self.read([text for item in _pairs("train") for text in (item.text, item.pair)]).of["mean"]
-        layers = zip(self.own.of["mean"], reference, strict=True)
+        reference = self.read([text for item in _pairs("train") for text in (item.text, item.pair)])
+        layers = zip(self.own.of[self.own.usual], reference.of[reference.usual], strict=True)
         return [mean_of_pairs(shared_by(layer).removed(own)) for own, layer in layers]
 
     def text(self) -> str:
@@ -291,8 +294,8 @@ class Search(SentencesStep):
 
     @cached_property
     def ranked(self) -> list[tuple[str, float]]:
-        """The app’s sentences by their cosine with the visitor’s, the highest first; mean of the last layer."""
-        vectors = self.own.of["mean"][-1]
+        """The app’s sentences by their cosine with the visitor’s in the last layer, the highest first."""
+        vectors = self.own.of[self.own.usual][-1]
         found = cosines(vectors)[0, 1:]
         order = np.argsort(-found, kind="stable").tolist()
         return [(_LINES[place], float(found[place])) for place in order]

@@ -1,0 +1,151 @@
+"""What a checkpoint's files say of its vectors of sentences: as old and new sentence-transformers write them, with what
+nobody here can follow, and damaged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model_zoo import loading, named_pooling, sources
+from model_zoo.types import NamedPooling
+
+NETWORK = {"path": "", "type": "sentence_transformers.models.Transformer"}
+POOLING = {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
+NORMALIZE = {"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}
+DENSE = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
+
+
+def written(folder: Path, *modules: Any, **files: Any) -> Path:
+    """A folder with these modules, and with files by name: ``pooling`` and ``bert`` are those of the settings."""
+    names = {
+        "pooling": "1_Pooling/config.json",
+        "bert": "sentence_bert_config.json",
+        "whole": "config_sentence_transformers.json",
+    }
+    for name, content in {"modules.json": list(modules), **{names[key]: value for key, value in files.items()}}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("pooling", "modes"),
+    [
+        ({"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, ("mean",)),
+        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, ("cls",)),
+        ({"pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": True}, ("max", "mean")),
+        ({"pooling_mode_mean_sqrt_len_tokens": True}, ("mean_sqrt_len_tokens",)),
+        ({"pooling_mode_weightedmean_tokens": True}, ("weightedmean",)),
+        ({"pooling_mode_lasttoken": True}, ("lasttoken",)),
+        ({"word_embedding_dimension": 8}, ("mean",)),
+        ({"embedding_dimension": 8, "pooling_mode": "cls", "include_prompt": True}, ("cls",)),
+        ({"pooling_mode": ["mean", "cls"]}, ("mean", "cls")),
+    ],
+)
+def test_poolings_old_and_new(pooling: dict[str, Any], modes: tuple[str, ...], tmp_path: Path) -> None:
+    found = named_pooling.read(written(tmp_path, NETWORK, POOLING, NORMALIZE, pooling=pooling))
+    assert found == NamedPooling(modes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("modules", "files", "expected"),
+    [
+        (
+            (NETWORK, POOLING, DENSE),
+            {"pooling": {"pooling_mode": "cls"}},
+            NamedPooling(("cls",), None, ("a dense layer",)),
+        ),
+        (
+            (NETWORK, POOLING),
+            {"pooling": {}, "whole": {"default_prompt_name": "query", "prompts": {"query": "query: "}}},
+            NamedPooling(("mean",), None, ("a prompt before each text",)),
+        ),
+        (
+            (NETWORK, POOLING),
+            {"pooling": {}, "whole": {"default_prompt_name": None, "prompts": {"query": "query: "}}},
+            NamedPooling(("mean",)),
+        ),
+        (
+            (NETWORK, POOLING),
+            {"pooling": {"pooling_mode": "median"}},
+            NamedPooling((), None, ("the pooling “median”",)),
+        ),
+        (
+            ({"type": "sentence_transformers.models.Router", "path": ""}, POOLING),
+            {"pooling": {}},
+            NamedPooling(("mean",), None, ("the module “Router”",)),
+        ),
+        (
+            (NETWORK, {"type": "sentence_transformers.sparse_encoder.models.SpladePooling", "path": "1_SpladePooling"}),
+            {},
+            NamedPooling((), None, ("the module “SpladePooling”",)),
+        ),
+        ((NETWORK, POOLING), {"pooling": {}, "bert": {"max_seq_length": 128}}, NamedPooling(("mean",), 128)),
+        ((NETWORK, POOLING), {"pooling": {}, "bert": {"max_seq_length": None}}, NamedPooling(("mean",))),
+        ((NETWORK,), {}, None),
+    ],
+)
+def test_more_than_a_pooling(
+    modules: tuple[Any, ...], files: dict[str, Any], expected: NamedPooling | None, tmp_path: Path
+) -> None:
+    assert named_pooling.read(written(tmp_path, *modules, **files)) == expected
+
+
+def test_without_such_files_nothing_is_named(tmp_path: Path) -> None:
+    assert named_pooling.read(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("modules", "files", "said"),
+    [
+        (("not a module",), {}, "a modules.json that this app cannot read"),
+        ((NETWORK, POOLING), {}, "a config.json that this app cannot read"),
+        ((NETWORK, POOLING), {"pooling": "{"}, "a config.json that this app cannot read"),
+        ((NETWORK, POOLING), {"pooling": "[" * 100_000}, "a config.json that this app cannot read"),
+        ((NETWORK, POOLING), {"pooling": []}, "a config.json that this app cannot read"),
+        ((NETWORK, POOLING), {"pooling": {}, "bert": []}, "a sentence_bert_config.json that this app cannot read"),
+        ((NETWORK, POOLING | {"path": "../1_Pooling"}), {"pooling": {}}, "the pooling in “../1_Pooling”, a folder"),
+        ((NETWORK, POOLING | {"path": "/etc/1_Pooling"}), {"pooling": {}}, "the pooling in “/etc/1_Pooling”, a folder"),
+        ((NETWORK, POOLING | {"path": "elsewhere"}), {"pooling": {}}, "the pooling in “elsewhere”, a folder"),
+    ],
+)
+def test_files_that_cannot_be_followed(
+    modules: tuple[Any, ...], files: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    found = named_pooling.read(written(tmp_path / "model", *modules, **files))
+    assert found is not None
+    assert found.modes == ()
+    assert found.besides[0].startswith(said)
+
+
+def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    elsewhere = written(tmp_path / "elsewhere", NETWORK, pooling={"pooling_mode": "cls"})
+    folder = written(tmp_path / "model", NETWORK, POOLING)
+    (folder / "1_Pooling").symlink_to(elsewhere / "1_Pooling")
+    found = named_pooling.read(folder)
+    assert found is not None
+    assert found.modes == ()
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    for number, named in enumerate((NamedPooling(("mean",), 256), NamedPooling(("cls", "max"), None))):
+        (folder := tmp_path / str(number)).mkdir()
+        named_pooling.write(named, folder)
+        assert named_pooling.read(folder) == named
+
+
+def test_a_model_knows_and_damage_keeps_nobody_from_it(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+    def loaded(folder: Path) -> NamedPooling | None:
+        return loading.load(sources.find(str(folder)), torch.device("cpu")).info.pooling
+
+    assert loaded(checkpoint("bert")) is None
+    assert loaded(written(copied, NETWORK, POOLING, pooling={"pooling_mode": "max"})) == NamedPooling(("max",))
+    before = sources.find(str(copied)).stamp
+    assert loaded(written(copied, NETWORK, POOLING, pooling="{")) is not None
+    assert sources.find(str(copied)).stamp != before
