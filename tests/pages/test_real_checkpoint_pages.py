@@ -11,8 +11,9 @@ from real_checkpoint import FOLDER, ID
 from streamlit.testing.v1 import AppTest
 from train_page import charts, numbers, sound
 
-from analysis.sentence_vectors import cosines, sentence_vectors
+from analysis.sentence_vectors import cosines
 from model_zoo import Engine
+from training.finetuning import sentence_pairs
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +54,6 @@ def test_it_is_compared(view: str, open_page: Open) -> None:
 
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:
     app = sound(open_page("pages/train/page.py", model=ID, view="similarity", lines="\n".join(LINES)))
-    ours = sentence_vectors(engine.iter_hidden_states(ID, LINES), len(LINES)).of["mean"][-1]
+    ours = sentence_pairs.vectors(engine, ID, LINES).of["own"][-1]
     shown = charts(app)["cosines"]["data"][0]["z"]
     np.testing.assert_allclose(numbers(shown), cosines(ours), atol=1e-5)

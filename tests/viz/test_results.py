@@ -181,7 +181,7 @@ SINKS = Sinks(
     value=floats([[2], [NAN]]), ordinary_value=floats([4, NAN]), stream=floats(8), added=floats([[0.25], [NAN]]),
     update=floats([0.5, NAN]), common=floats([1, NAN]), rank=floats([1, NAN]),
 )  # fmt: skip
-AGREEMENT = Agreement(2, "mean", True, 0.5, 0.25, 0.75, 0.125)
+AGREEMENT = Agreement(2, "mean", True, 0.5, 0.25, 0.75, 0.0625, 0.125)
 HITS = Hits(
     of=np.array([0]), sentence=np.array([3]), query=np.array([1]), key=np.array([0]), query_start=np.array([2]),
     query_end=np.array([3]), key_start=np.array([0]), key_end=np.array([1]), token=np.array([1]), weight=floats(0.75),
@@ -414,7 +414,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         {"words": [4, 4], "text": ["The cat sat.", "It slept well."], "file": ["mine.txt"] * 2, "line": [1, 2]},
     ),
     (read_pairs([(b"good,bad\na b,b a\n", "p.csv")]), {"good": ["a b"], "bad": ["b a"], "phenomenon": [""]}),
-    (AGREEMENT, {"layer": [2], "pooling": ["mean"], "rho": [0.5], "high": [0.75]}),
+    (AGREEMENT, {"layer": [2], "pooling": ["mean"], "rho": [0.5], "high": [0.75], "spread": [0.0625]}),
     (Measured({}, (AGREEMENT,)), {"layer": [2], "removed": [True], "mean_cosine": [0.125]}),
     (HITS, {"sentence": [3], "weight": [0.75], "strongest": [True]}),
     (
