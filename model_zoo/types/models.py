@@ -24,7 +24,7 @@ PoolingMode = Literal["cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmea
 
 
 @dataclass(frozen=True, slots=True)
-class NamedPooling(Shows):
+class NamedPooling:
     """How a sentence becomes one vector, by a checkpoint's own files: over all tokens, special ones included.
 
     The vectors of several ``modes`` are put one after the other; there are none where the files name what nobody here
