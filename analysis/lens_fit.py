@@ -7,22 +7,21 @@ and 0.12 nats, after ModernBERT's layer 1 from 2.06 to 1.69.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.probing.classifier import bootstrap_interval
+from analysis.intervals import around, left_out
 from model_zoo.types import DoubleArray, FittedLens, FloatArray, IntArray, LensDistances, Shows
 
 PENALTIES: Final = tuple(10.0**power for power in (-4, -3.5, -3, -2.5, -2, -1.5, -1, 0, 1, 2))
 """Ridges that are tried, in units of the vectors' mean variance."""
 
 _CHOOSING: Final = 5  # every fifth text of those that are fitted on chooses the ridge
-_DRAWS: Final = 1000
-_SEED: Final = 36
 
 
 def fit(vectors: FloatArray, target: FloatArray, text_of: IntArray) -> DoubleArray:
@@ -65,7 +64,7 @@ def _ridge(vectors: FloatArray, wanted: DoubleArray) -> Callable[[float], Double
 
 @dataclass(frozen=True, slots=True)
 class Distance(Shows):
-    """A mean KL(final prediction ‖ lens) in nats, and its 95% interval: bootstrap over texts."""
+    """A mean KL(final prediction ‖ lens) in nats over masks, and its 95% interval over ``JudgedLens.n_units``."""
 
     mean: float
     low: float
@@ -76,7 +75,8 @@ class Distance(Shows):
 class JudgedLens(Shows):
     """A fitted lens, and how far it is from the final prediction at ``n_masks`` masks of ``n_texts`` texts that it was
     not fitted on, beside the logit lens: a distance a layer, from the embeddings to the layer before the last.
-    ``average`` is the distance without any layer, see ``LensDistances``.
+    ``average`` is the distance without any layer, see ``LensDistances``. Intervals are over ``n_units`` subjects and
+    texts without one.
     """
 
     lens: FittedLens
@@ -85,6 +85,7 @@ class JudgedLens(Shows):
     average: Distance
     n_masks: int
     n_texts: int
+    n_units: int
 
     def __repr__(self) -> str:
         return f"<JudgedLens of {self.lens.model}, at {self.n_masks:,} masks of {self.n_texts:,} texts>"
@@ -100,19 +101,29 @@ class JudgedLens(Shows):
         )
 
 
-def judged(lens: FittedLens, found: LensDistances) -> JudgedLens:
-    """The distances of both lenses at many masks in short. Raises ValueError for those of the logit lens alone."""
+def judged(lens: FittedLens, found: LensDistances, unit_of: Sequence[int] | None = None) -> JudgedLens:
+    """The distances of both lenses at many masks in short, with intervals over the units of the texts (texts,), such as
+    their subjects; None where each is by itself. Raises ValueError for those of the logit lens alone.
+    """
     if found.fitted is None or found.average is None:
         raise ValueError("no fitted lens was judged")
+    units = found.text_of if unit_of is None else np.array(unit_of)[found.text_of]
     return JudgedLens(
         lens=lens,
-        logit=tuple(_distance(row, found.text_of) for row in found.logit),
-        fitted=tuple(_distance(row, found.text_of) for row in found.fitted),
-        average=_distance(found.average, found.text_of),
-        n_masks=len(found.text_of),
+        logit=tuple(_distance(row, units) for row in found.logit),
+        fitted=tuple(_distance(row, units) for row in found.fitted),
+        average=_distance(found.average, units),
+        n_masks=len(units),
         n_texts=len(np.unique(found.text_of)),
+        n_units=len(np.unique(units)),
     )
 
 
-def _distance(of_masks: FloatArray, text_of: IntArray) -> Distance:
-    return Distance(float(of_masks.mean()), *bootstrap_interval(of_masks, text_of, draws=_DRAWS, seed=_SEED))
+def _distance(of_masks: FloatArray, unit: IntArray) -> Distance:
+    _, place, sizes = np.unique(unit, return_inverse=True, return_counts=True)
+    mean = float(of_masks.mean())
+    if len(sizes) < 2:
+        return Distance(mean, math.nan, math.nan)
+    without = (of_masks.sum() - np.bincount(place, weights=of_masks)) / (len(of_masks) - sizes)
+    low, high = around(mean, [left_out(without)])
+    return Distance(mean, max(0.0, low), high)

@@ -21,11 +21,14 @@ _JUDGING: Final = 3  # every third subject, and every third sentence of the visi
 
 @dataclass(frozen=True, slots=True)
 class LensSentences:
-    """``fitted`` and ``templates`` are fitted on, ``judging`` judges."""
+    """``fitted`` and ``templates`` are fitted on, ``judging`` judges. ``units`` (judging,) number what intervals count:
+    sentences of one subject are one, and each of the visitor's is one.
+    """
 
     fitted: tuple[str, ...] = field(repr=False)
     templates: tuple[str, ...] = field(repr=False)
     judging: tuple[str, ...] = field(repr=False)
+    units: tuple[int, ...] = field(repr=False)
 
 
 def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
@@ -34,7 +37,7 @@ def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
     Sentences made by templates share their words, so none of them judges. No sentence is on both sides, whatever its
     case and spaces.
     """
-    fitted, templates, judging = _built_in()
+    fitted, templates, judging, units = _built_in()
     known = set(map(_plain, (*fitted, *templates, *judging)))
     mine = []
     for text in own:
@@ -43,11 +46,12 @@ def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
             mine.append(text)
     judge = tuple(mine[_JUDGING - 1 :: _JUDGING])
     fit = tuple(text for place, text in enumerate(mine) if place % _JUDGING != _JUDGING - 1)
-    return LensSentences((*fitted, *fit), templates, (*judging, *judge))
+    n = len(set(units))
+    return LensSentences((*fitted, *fit), templates, (*judging, *judge), (*units, *range(n, n + len(judge))))
 
 
 @cache
-def _built_in() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _built_in() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]:
     pairs = written_pairs()
     subjects = list(dict.fromkeys(pair.subject for pair in pairs))
     judge = set(subjects[_JUDGING - 1 :: _JUDGING])
@@ -55,7 +59,9 @@ def _built_in() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         tuple(text for pair in pairs if (pair.subject in judge) == judges for text in (pair.first, pair.second))
         for judges in (False, True)
     )
-    return fitted, tuple(built_in(_TEMPLATES).texts), judging
+    number = {subject: place for place, subject in enumerate(subjects[_JUDGING - 1 :: _JUDGING])}
+    units = tuple(number[pair.subject] for pair in pairs if pair.subject in judge for _ in (pair.first, pair.second))
+    return fitted, tuple(built_in(_TEMPLATES).texts), judging, units
 
 
 def _plain(text: str) -> str:

@@ -76,7 +76,7 @@ class LensFitting(Job):
         del read, target, changes
         self._doing = "Judging on other sentences"
         parts = yield from self._asked(sentences.judging, lambda texts: JudgeLens(self.model, texts, lens, MASKS))
-        self.found = lens_fit.judged(lens, LensDistances.joined(parts))
+        self.found = lens_fit.judged(lens, LensDistances.joined(parts), sentences.units)
 
     def _asked(
         self, texts: tuple[str, ...], ask: Callable[[tuple[str, ...]], Streamed[Part, Part]]

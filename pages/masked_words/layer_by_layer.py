@@ -13,7 +13,7 @@ import streamlit as st
 
 from analysis.corpus.reading import read_corpus, sampled
 from analysis.lens_fit import JudgedLens
-from evidence.lens_sentences import MOST_OWN
+from evidence.lens_sentences import MOST_OWN, lens_sentences
 from jobs.lens_fitting import LensFitting
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FittedLens, MaskLens, counted
@@ -176,6 +176,10 @@ def _read(file: File) -> tuple[str, ...]:
 
 def _judged(found: JudgedLens) -> None:
     """How far both lenses are from the final prediction, and what that says."""
+    n_built_in = len(set(lens_sentences().units))
+    units = f"the {n_built_in} subjects of the built-in ones"
+    if found.n_units > n_built_in:
+        units += f" and your {counted(found.n_units - n_built_in, 'sentence')}"
     picture, words = st.columns(2, gap="large")
     with picture:
         figures.show(partial(lens_distances, found), "lens distances", "lens-distances")
@@ -183,8 +187,8 @@ def _judged(found: JudgedLens) -> None:
         st.markdown(_said(found))
         caption(
             f"Measured at {found.n_masks:,} masks of {counted(found.n_texts, 'sentence')} that the lens was not fitted "
-            "to; bands are 95% intervals (bootstrap over sentences). Average answer: what the head says of the "
-            "average vector, whatever the mask. A lens above that line is worse than none."
+            f"to; bands are 95% intervals over {units}. Average answer: what the head says of the average vector, "
+            "whatever the mask. A lens above that line is worse than none."
         )
         caption(
             f"For each layer an affine map takes the vector to where the last layer's would be, fitted by least "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis import lens_fit
 from model_zoo.errors import NotSupported
@@ -105,6 +106,22 @@ def test_masks_of_one_text_are_drawn_together() -> None:
     once, often = lens_fit.judged(LENS, distances()), lens_fit.judged(LENS, distances(4))
     assert (often.n_masks, often.n_texts) == (240, 60)
     assert often.logit[0].high - often.logit[0].low == pytest.approx(once.logit[0].high - once.logit[0].low, rel=1e-5)
+
+
+def test_intervals_are_over_subjects_where_there_are_any() -> None:
+    """Six subjects that differ: over 60 texts as if independent the interval is less than half as wide."""
+    found = distances()
+    shift = np.arange(6).repeat(10).astype(np.float32)
+    apart = LensDistances(found.logit + shift, found.text_of, found.fitted, found.average)
+    of_texts = lens_fit.judged(LENS, apart)
+    of_subjects = lens_fit.judged(LENS, apart, np.arange(6).repeat(10).tolist())
+    assert (of_texts.n_units, of_subjects.n_units) == (60, 6)
+    for one, other in zip(of_subjects.logit, of_texts.logit, strict=True):
+        assert one.mean == other.mean
+        means = (found.logit[of_subjects.logit.index(one)] + shift).reshape(6, 10).mean(axis=1)
+        expected = stats.t.interval(0.95, 5, means.mean(), stats.sem(means))
+        assert (one.low, one.high) == pytest.approx((max(0.0, expected[0]), expected[1]), rel=1e-4)
+        assert one.high - one.low > 2 * (other.high - other.low)
 
 
 def test_the_logit_lens_alone_is_not_judged_as_a_fitted_one() -> None:

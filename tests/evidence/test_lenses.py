@@ -176,3 +176,6 @@ def test_own_sentences_are_on_either_side_but_none_on_both() -> None:
     assert found.judging == (*built_in.judging, own[2], own[5], own[8])
     assert found.fitted == (*built_in.fitted, *(own[place] for place in (0, 1, 3, 4, 6, 7)))
     assert found.templates == built_in.templates
+    # Ten subjects of twenty sentences each, and one's own by themselves.
+    assert built_in.units == tuple(np.arange(10).repeat(20))
+    assert found.units == (*built_in.units, 10, 11, 12)

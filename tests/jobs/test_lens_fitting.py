@@ -30,7 +30,7 @@ def done(job: LensFitting) -> LensFitting:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer sentences of each kind."""
     found = lens_sentences()
-    small = LensSentences(found.fitted[:40], found.templates[:20], found.judging[:15])
+    small = LensSentences(found.fitted[:40], found.templates[:20], found.judging[::14], found.units[::14])
     monkeypatch.setattr(lens_fitting, "lens_sentences", lambda _own: small)
 
 

@@ -34,7 +34,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         lens_fitting,
         "lens_sentences",
-        lambda own: LensSentences((*found.fitted[:20], *own), found.templates[:10], found.judging[:10]),
+        lambda own: LensSentences(
+            (*found.fitted[:20], *own), found.templates[:10], found.judging[::20], found.units[::20]
+        ),
     )
 
 

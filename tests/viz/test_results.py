@@ -365,7 +365,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
     (SHARE, {"share": [0.5], "low": [0.25], "high": [0.75]}),
     (Distance(5.0, 4.5, 5.5), {"mean": [5.0], "low": [4.5], "high": [5.5]}),
     (
-        JudgedLens(LENS, (Distance(5.0, 4.5, 5.5),), (Distance(2.0, 1.5, 2.5),), Distance(3.0, 2.5, 3.5), 40, 10),
+        JudgedLens(LENS, (Distance(5.0, 4.5, 5.5),), (Distance(2.0, 1.5, 2.5),), Distance(3.0, 2.5, 3.5), 40, 10, 10),
         {"layer": [0, 0], "lens": ["logit", "fitted"], "kl_nats": [5.0, 2.0], "high": [5.5, 2.5]},
     ),
     (Curve("random", (0, 2), (MEAN, MEAN)), {"order": ["random"] * 2, "heads_off": [0, 2], "score": [0.5, 0.5]}),
