@@ -62,9 +62,9 @@ def draw(scene: Scene) -> None:
     )
     st.caption(
         "Controls and description length are for the best layer, chosen on the development items (the lowest, in a "
-        "tie); *random weights* for theirs. Depth counts layers, with the embeddings as 0, and has a 95% interval over "
-        "held-out texts. It is empty where the best layer is not significantly better than all baselines, the "
-        "embeddings and random weights: *not beaten* names which of them."
+        "tie); *random weights* is their own best layer, chosen the same way. Depth counts layers, with the embeddings "
+        "as 0, and has a 95% interval over held-out texts. It is empty where the best layer is not significantly "
+        "better than all baselines, the embeddings and random weights: *not beaten* names which of them."
     )
     if any(one.result.expected_layer and not one.result.random_weights for one in scene.found):
         st.caption(WITHOUT_RANDOM_WEIGHTS)

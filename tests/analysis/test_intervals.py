@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.intervals import Spread, interval, left_out, of_mean, share_intervals, wilson
+from analysis.intervals import Spread, interval, left_out, of_mean, of_right, share_intervals, wilson
 
 
 def test_wilsons_ends_are_where_a_test_would_just_reject() -> None:
@@ -53,6 +53,17 @@ def test_spreads_add_up_and_few_seeds_make_wide_intervals() -> None:
     assert alone == pytest.approx(narrow)
     wide = interval(0.7, [items, Spread(0.001, 3)], 40)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_right_items_of_one_cluster_are_left_out_together() -> None:
+    right = np.arange(30) % 4 > 0
+    alone = of_right(right, np.arange(30))
+    assert alone == interval(right.mean(), [left_out((right.sum() - right) / 29)], 30)
+    # Five words of each sentence, which are always right together, are worth no more than one.
+    assert of_right(np.repeat(right, 5), np.repeat(np.arange(30), 5)) == pytest.approx(alone)
+    # All right, in 24 sentences of two words: as sure as 24 items make it, not certain.
+    assert of_right(np.ones(48, dtype=bool), np.repeat(np.arange(24), 2)) == wilson(1.0, 24)
+    assert of_right(right, np.zeros(30)) == (0, 1)
 
 
 def test_at_the_ends_and_where_nothing_varies() -> None:
