@@ -300,7 +300,7 @@ def _foretold(foretold: Foretold, tried: Tried, *, importance: bool) -> str:
     """How well gradients foretell what happens."""
     rho = foretold.by_importance if importance else foretold.by_estimate
     known = with_interval(rho.value, rho.low, rho.high)
-    n = f"over {switching_off.counted_items(rho, tried.kind)}"
+    n = f"over {switching_off.counted_items(rho, tried)}"
     if importance:
         return (
             f"Importance is the mean size of the gradient at a head’s gate (Michel et al. 2019). Its rank correlation "

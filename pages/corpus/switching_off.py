@@ -61,7 +61,8 @@ _FIRST: Final = 4  # of which so many at once
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
-    that is hidden, for the screen ("the verb"), "" where none is chosen. Lines of Python bind ``material`` to it, and
+    that is hidden, for the screen ("the verb"), "" where none is chosen; its sentences are ``framed`` where templates
+    made them. Lines of Python bind ``material`` to it, and
     import something; "" where they cannot.
     """
 
@@ -70,6 +71,7 @@ class Tried:
     make: Callable[[], Material]
     hidden: str = ""
     in_python: tuple[str, tuple[str, ...]] = ("", ())
+    framed: bool = False
 
 
 def words_of(scene: Scene, relation: Relation) -> Tried:
@@ -88,7 +90,7 @@ def words_of(scene: Scene, relation: Relation) -> Tried:
         f'material = of_words(corpus, cases.sentence, cases.query, "{written(relation)}")\n'
     )
     needed = "from analysis.corpus.relations import Relation", "from evidence.material import of_words"
-    return Tried(name, "words", make, hidden, (asked, (*imports, *needed)))
+    return Tried(name, "words", make, hidden, (asked, (*imports, *needed)), scene.corpus.n_frames is not None)
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -181,7 +183,7 @@ def evidence(job: Mattering, tried: Tried) -> None:
         "corpus switched off",
         "switched-off",
     )
-    caption(basis(job, matters))
+    caption(basis(job, matters, tried))
     save.table("Heads that were switched off", lambda: table(matters), "switched-off")
 
 
@@ -213,7 +215,7 @@ def sentence(matters: Matters, tried: Tried) -> str:
     change, kind = matters.head.change, tried.kind
     off = f"With layer {layer + 1}, head {head + 1} off, "
     what = f"ln P of {tried.hidden}, which is hidden," if kind == "words" else SCORES[kind]
-    over = f"over {counted_items(matters.score, kind)}"
+    over = f"over {counted_items(matters.score, tried)}"
     if np.isnan(change.low):
         said = f"{off}{what} changes by {signed(change.value, plus=True)} {over}: too few for an interval."
     elif not matters.clear:
@@ -233,11 +235,11 @@ def sentence(matters: Matters, tried: Tried) -> str:
     return said
 
 
-def counted_items(mean: Mean, kind: Kind) -> str:
-    """How many items a mean is of, and of how many sentences or templates."""
-    n = counted(mean.n, NOUNS[kind])
-    if kind == "words":
-        return f"{n} in {counted(mean.n_clusters, 'sentence')}"
+def counted_items(mean: Mean, tried: Tried) -> str:
+    """How many items a mean is of, and of how many sentences, frames of sentences or templates."""
+    n = counted(mean.n, NOUNS[tried.kind])
+    if tried.kind == "words":
+        return f"{n} in {counted(mean.n_clusters, 'frame' if tried.framed else 'sentence')}"
     return n if mean.n == mean.n_clusters else f"{n} from {counted(mean.n_clusters, 'template')}"
 
 
@@ -263,12 +265,12 @@ def _others(matters: Matters) -> str:
     return f"Of {which} of its layer, {as_much} do as much by themselves."
 
 
-def basis(job: Mattering, matters: Matters) -> str:
+def basis(job: Mattering, matters: Matters, tried: Tried) -> str:
     """What was measured, of what, and what was left out, for the small print."""
     material, answers = job.material, job.answers
     score = matters.score
     units = "sentences" if material.kind == "words" else f"{NOUNS[material.kind]}s"
-    if material.framed:
+    if tried.framed:
         units = "the frames that templates made the sentences from"
     said = [
         f"Mean of {SCORES[material.kind]} with nothing off: {signed(score.value)} nats.",
