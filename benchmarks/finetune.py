@@ -12,8 +12,8 @@ The race is that of the page, with default settings: the bundled models, and the
 package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
 weights and the LSTM on 200. A line a training, with its predictions for the test split. With ``--log`` lines go to that
 file, too, and trainings in it are not repeated: the race can be interrupted. ``--markdown`` prints tables
-instead: means over seeds with intervals over seeds and items. ``--write`` puts the scores of all seeds where the page
-reads how much seeds differ (training/finetuning/seeds.json).
+instead: means over seeds with intervals over seeds and items. ``--write`` puts what seeds and the strongest baseline
+reached where the page and the cards read it (training/finetuning/seeds.json).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from training.finetuning.results import (
     Tuned,
 )
 from training.finetuning.scores import MEASURES, evaluate
-from training.finetuning.seeds import fingerprint, write
+from training.finetuning.seeds import OfSeeds, fingerprint, write
 from training.finetuning.sets import SETS
 from training.finetuning.settings import LEARNS, Learns, Settings
 from ui.precomputed import EMBEDDED
@@ -174,10 +174,11 @@ def trained(engine: Engine, data: Data, candidate: Run) -> Run:
     assert isinstance(found, Tuned)
     score = found.score()
     scored = {"score": score.measure, "value": score.value, "always_alike": score.baseline}
+    chosen = {"epoch": found.best.epoch, "dev": found.best.score}
     beside = {"trivial": score.strongest_baseline, "trivial_is": found.strongest_baseline}
     costs = {"ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / MB, "seconds": found.seconds}
     said = [_said(each) for each in found.predictions]
-    return candidate | scored | beside | costs | {"rate": found.rate, "said": said}
+    return candidate | scored | chosen | beside | costs | {"rate": found.rate, "said": said}
 
 
 def _said(prediction: Prediction) -> Any:
@@ -225,6 +226,20 @@ def race(
     return found
 
 
+def together(data: Data, runs: Sequence[Run]) -> OfSeeds:
+    """The runs of a model as one: their mean with its interval over seeds and items, and what it stands beside."""
+    said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
+    score, first = evaluate(data, *said)[0], runs[0]
+    return OfSeeds(
+        values=tuple(round(run["value"], 4) for run in runs),
+        mean=round(score.value, 4),
+        low=round(score.low, 4),
+        high=round(score.high, 4),
+        baseline=round(first["trivial"], 4),
+        baseline_is=first["trivial_is"],
+    )
+
+
 def markdown(data: Data, runs: Sequence[Run]) -> str:
     """The race as a table of the README: means over seeds, with intervals over seeds and items."""
     written = _percent if MEASURES[data.measure].percent else _hundredths
@@ -235,12 +250,11 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
     for (model, examples), group in _by_model(runs).items():
         name = f"`{model.removeprefix(UNTRAINED)}`"
         name = f"random weights of {name}" if model.startswith(UNTRAINED) else name
-        said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in group]
-        score = evaluate(data, *said)[0]
-        values = [run["value"] for run in group]
+        found = together(data, group)
         lines.append(
-            f"| {name} | {examples} | {written(score.value)} ({written(score.low)}–{written(score.high)}) | "
-            f"{len(values)}: {written(min(values))} to {written(max(values))} | {group[0]['weights_mb']:.0f} |"
+            f"| {name} | {examples} | {written(found.mean)} ({written(found.low)}–{written(found.high)}) | "
+            f"{len(found.values)}: {written(min(found.values))} to {written(max(found.values))} | "
+            f"{group[0]['weights_mb']:.0f} |"
         )
     whole = [run for run in runs if run["examples"] == len(data.train)]
     beside = {"majority baseline": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
@@ -291,7 +305,7 @@ def main() -> None:
                 print(markdown(data, runs), end="\n\n", flush=True)
             if chosen.write:
                 groups = _by_model(run for run in runs if run["examples"] == len(data.train))
-                write(data, {model: [run["value"] for run in group] for (model, _), group in groups.items()})
+                write(data, {model: together(data, group) for (model, _), group in groups.items()})
         return
     name = chosen.name or "sentiment"
     if SETS[name].kind != "classification":

@@ -110,6 +110,7 @@ PETERS: Final = Source("Peters et al.", 2018, "Deep contextualized word represen
 PHANG: Final = Source(
     "Phang et al.", 2018, "Sentence Encoders on STILTs: Supplementary Training on Intermediate Labeled-data Tasks"
 )
+PRECHELT: Final = Source("Prechelt", 1998, "Early Stopping – But When?")
 RADFORD: Final = Source("Radford et al.", 2019, "Language Models are Unsupervised Multitask Learners")
 RAFFEL: Final = Source("Raffel et al.", 2020, "Exploring the Limits of Transfer Learning (T5)")
 RAJPURKAR: Final = Source("Rajpurkar et al.", 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text")

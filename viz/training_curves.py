@@ -19,20 +19,22 @@ Over = Literal["epochs", "seconds"]
 _OVER: Final[Mapping[Over, str]] = {"epochs": "epochs", "seconds": "seconds of training"}
 _LONGEST_NAME: Final = 32
 _ABOVE_CHANCE: Final = 1.25  # where the axis of losses ends: the first batches can be worse than chance
+_OF_BEST, _OF_OTHERS = 16, 8  # px of a mark
 _SMOOTHED: Final = 0.05  # of the steps: a batch's own loss jumps with its examples
 
 
 @dataclass(frozen=True)
 class Curve:
     """One training. ``steps`` are (epoch, seconds, loss of the batch) of each step, ``evaluated`` (epoch, seconds, mean
-    loss, score) on the development split. Curves of one name are seeds of one model. ``n_steps`` is how many steps
-    there will be, where that is known.
+    loss, score) on the development split; the one numbered ``best`` is that whose weights are kept. Curves of one name
+    are seeds of one model. ``n_steps`` is how many steps there will be, where that is known.
     """
 
     name: str
     steps: Sequence[tuple[float, float, float]]
     evaluated: Sequence[tuple[float, float, float, float]]
     n_steps: int = 0
+    best: int | None = None
 
 
 def losses(
@@ -44,8 +46,8 @@ def losses(
     unit: str = "nats",
     dark: bool = False,
 ) -> go.Figure:
-    """Loss of the training batches, smoothed, as thin lines; of the development split as lines with marks. The legend
-    names the models, and of one model alone the two kinds of lines.
+    """Loss of the training batches, smoothed, as thin lines; of the development split as lines with marks, a large one
+    where the weights are kept. The legend names the models, and of one model alone the two kinds of lines.
 
     With ``until``, the epochs or seconds at the end, and ``chance``, the loss of who knows nothing, the axes stay as
     they are while the lines grow, unless a loss rises far above that of chance. Raises ValueError without curves.
@@ -166,7 +168,9 @@ def _by_name(curves: Sequence[Curve], dark: bool) -> list[tuple[str, str, str, l
 def _lines(
     name: str, seeds: Sequence[Curve], over: Over, what: int, colour: str, marked: str, hover: str
 ) -> list[dict[str, Any]]:
-    """The line of a model's judgements; of several seeds their mean, over the band from the least to the most."""
+    """The line of a model's judgements, the best marked; of several seeds, whose best epochs differ, their mean, over
+    the band from the least to the most.
+    """
     points = [
         ([point[over == "seconds"] for point in curve.evaluated], [point[what] for point in curve.evaluated])
         for curve in seeds
@@ -176,6 +180,8 @@ def _lines(
         return []
     if len(points) == 1:
         (x, y), spread = points[0], []
+        best = next(curve.best for curve in seeds if curve.evaluated)
+        sizes = {"size": [_OF_BEST if place == best else _OF_OTHERS for place in range(len(x))]}
     else:
         shortest = min(len(x) for x, _ in points)
         x = np.mean([x[:shortest] for x, _ in points], axis=0).tolist()
@@ -183,7 +189,9 @@ def _lines(
         y = every.mean(axis=0).tolist()
         name = f"{name} ({len(points)} seeds)"
         spread = [band(name, x, every.min(axis=0).tolist(), every.max(axis=0).tolist(), colour) | {"showlegend": False}]
-    return [*spread, _trace(name, x, y, colour, hover, marked=marked)]
+        sizes = {}
+    trace = _trace(name, x, y, colour, hover, marked=marked)
+    return [*spread, trace | {"marker": trace["marker"] | sizes}]
 
 
 def _trace(name: str, x: Sequence[float], y: Any, colour: str, hover: str, **settings: Any) -> dict[str, Any]:

@@ -15,14 +15,16 @@ import streamlit as st
 
 from jobs.tuning import Candidate, Tuning
 from pages.train import in_python, side_by_side
-from pages.train.running import another_seed, outcome_of
+from pages.train.running import outcome_of
 from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import types_of
+from training.finetuning.folder import chosen_by
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
-from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
-from ui import View, as_python, as_text, figures, save, start_button, token_line, watch
+from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters, too_few_to_choose_by
+from training.finetuning.seeds import said_of_seeds
+from ui import View, as_python, as_text, enumerated, figures, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.token_line import Line
@@ -88,8 +90,12 @@ def _scores(every: Sequence[Tuned]) -> None:
             f"The strongest baseline is {strongest}: the best on the development split of several that need no "
             "fine-tuning."
         )
-    if not several:
-        said.append(another_seed(every[0]))
+    if several:
+        epochs = enumerated(f"{each.best.epoch:.3g}" for each in every)
+        said.append(f"Each seed’s weights are those of its best epoch on the development split: {epochs}.")
+        said.append(too_few_to_choose_by(every[0].data))
+    else:
+        said += [chosen_by(every[0]), said_of_seeds(every[0].data, every[0].base, every[0].settings)]
     st.caption(" ".join(filter(None, said)))
     if several:
         st.caption(
@@ -124,7 +130,12 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     """Every score of every seed, a row each."""
     parts = [each.to_frame().assign(model=each.base, data=each.data.title, seed=each.settings.seed) for each in every]
     table = pd.concat(parts, ignore_index=True).rename(
-        columns={"measure": "score", "baseline": "majority baseline", "strongest_baseline": "strongest baseline"}
+        columns={
+            "measure": "score",
+            "baseline": "majority baseline",
+            "strongest_baseline": "strongest baseline",
+            "best_epoch": "best epoch",
+        }
     )
     return table[["model", "data", "seed", *(name for name in table if name not in ("model", "data", "seed"))]]
 

@@ -11,9 +11,12 @@ from model_zoo import registry
 from pages.train import fields, own_data
 from pages.train.fields import OWN
 from training.finetuning.data import BuiltIn, Data, Kind
+from training.finetuning.scores import MEASURES
+from training.finetuning.seeds import of_models
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
-from ui import notes, widgets
+from ui import as_text, notes, widgets
+from ui.tuned import short_name
 from web.process import kept
 
 KINDS: Mapping[Kind, str] = {
@@ -82,8 +85,29 @@ def draw() -> Choice:
 
 def _about(built_in: BuiltIn, data: Data) -> None:
     st.markdown(f"**{built_in.question}**")
-    st.markdown(built_in.card)
+    st.markdown("\n\n".join(filter(None, (built_in.card, _expected(data)))))
     st.caption(f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} to test.")
+
+
+def _expected(data: Data) -> str:
+    """What was reached on the data, with training and without, in Markdown; "" where it has not been measured."""
+    by_model, measure = of_models(data), MEASURES[data.measure]
+    if not by_model:
+        return ""
+    without = {model: f"{measure.written(of.baseline)} by {of.baseline_is}" for model, of in by_model.items()}
+    alike = len(set(without.values())) == 1
+    lines = []
+    for model, of in by_model.items():
+        interval = f"{measure.written(of.low)} to {measure.written(of.high)}"
+        beside = "" if alike else f"; without training {without[model]}"
+        lines.append(f"- {as_text(short_name(model))}: {measure.written(of.mean)} ({interval}){beside}")
+    if alike:
+        lines.append(f"- Without training: {next(iter(without.values()))}")
+    n = max(len(of.values) for of in by_model.values())
+    return (
+        f"**What to expect.** {measure.title} on the test split, trained on all examples with the settings that “How” "
+        f"opens with: the mean of {n} seeds, and its 95% interval over seeds and templates.\n\n"
+    ) + "\n".join(lines)
 
 
 def _recommended(model: str, learns: Learns) -> str:
@@ -129,24 +153,31 @@ def _settings(model: str) -> tuple[Settings, int]:
         "Epochs", **fields.EPOCHS.bound, help="How often each example is seen. Devlin et al. 2019 used 2 to 4."
     )
     batch = left.number_input("Batch", **fields.BATCH.bound, help="Examples per step. 16 or 32 is recommended.")
-    examples = right.number_input(
+    patience = right.number_input(
+        "Patience, epochs",
+        **fields.PATIENCE.bound,
+        placeholder="all epochs",
+        help="Early stopping: training ends when the score on the development split has not risen for so many epochs. "
+        "Empty: all epochs are trained. Either way the weights of the epoch with the best score are kept.",
+    )
+    examples = left.number_input(
         "Examples",
         **fields.EXAMPLES.bound,
         placeholder="all",
         help="How many of the training split are used. Use fewer to see what little data can do.",
     )
-    warmup = left.number_input(
+    warmup = right.number_input(
         "Warm-up",
         **fields.WARMUP.bound,
         help="The share of steps in which the rate rises to its maximum, before it falls. 0.06 to 0.1 is usual.",
     )
-    decay = right.number_input(
+    decay = left.number_input(
         "Weight decay",
         **fields.DECAY.bound,
         format="%.3f",
         help="Pulls the weights a little towards 0 at each step. 0.01 is usual.",
     )
-    seed = left.number_input(
+    seed = right.number_input(
         "Seed",
         **fields.SEED.bound,
         help=(
@@ -154,13 +185,13 @@ def _settings(model: str) -> tuple[Settings, int]:
             "same model."
         ),
     )
-    seeds = right.number_input(
+    seeds = left.number_input(
         "Seeds",
         **fields.SEEDS.bound,
         help="Trains again with the next seeds. With few examples the seed alone can move the score by several "
         "points: the band shows by how much.",
     )
-    tokens = left.number_input(
+    tokens = right.number_input(
         "Longest text, tokens", **fields.TOKENS.bound, help="Longer texts are cut during training."
     )
     settings = Settings(
@@ -171,6 +202,7 @@ def _settings(model: str) -> tuple[Settings, int]:
         rate=rate,
         batch=int(batch),
         epochs=int(epochs),
+        patience=None if patience is None else int(patience),
         warmup=warmup,
         weight_decay=decay,
         seed=int(seed),

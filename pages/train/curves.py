@@ -12,6 +12,7 @@ import streamlit as st
 
 from jobs.tuning import Run, Tuning
 from training.finetuning.data import Data, Scored
+from training.finetuning.results import best_of
 from training.finetuning.scores import MEASURES, always_alike, value
 from ui import figures, fragment, save
 from ui.work import SECONDS_BETWEEN_LOOKS
@@ -26,6 +27,7 @@ def curve(run: Run, name: str) -> Curve:
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
         [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.evaluated],
         run.begun.n_steps if run.begun is not None else 0,
+        run.evaluated.index(best) if (best := best_of(run.evaluated)) is not None else None,
     )
 
 
@@ -39,8 +41,11 @@ def draw(
         fragment(_figures, run_every=SECONDS_BETWEEN_LOOKS)(runs, names, key, over)
     else:
         _figures(runs, names, key, over)
-    if len(set(names)) > 1:
-        st.caption("Thin lines: training loss. Lines with markers: the development split.")
+    said = ["Thin lines: training loss. Lines with markers: the development split."] * (len(set(names)) > 1)
+    if len(set(names)) == len(names):
+        said.append("The large marker is the best epoch on the development split, whose weights are kept.")
+    if said:
+        st.caption(" ".join(said))
     save.table("Curves", lambda: table(runs, names), f"{key}-curves")
 
 

@@ -12,6 +12,7 @@ from analysis.before_after import Path, path_in_the_plane
 from pages.train import in_python
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.folder import epoch_kept
 from training.finetuning.results import Tuned
 from ui import View, as_python, ask_for, figures, notes, save
 from ui.precomputed import trainings
@@ -50,7 +51,8 @@ def draw(scene: Scene) -> None:
         f"Each point is one of {n} texts of the development split, which the model is not trained on: the last "
         "layer’s vector of its first token ([CLS] in BERT), on the first two principal components of all epochs "
         "together. Epoch 0 is before training. The plane shows only part of the distances in the model: see the "
-        f"percentages on the axes. {_ABOUT[found.data.kind]}"
+        f"percentages on the axes. {_ABOUT[found.data.kind]} The weights that are kept are those of "
+        f"{epoch_kept(found)}."
     )
     save.table("Points", lambda: _table(found, path, epochs, texts), "learning-plane")
 

@@ -95,12 +95,12 @@ VIEW: View[Scene] = View(
     "race",
     "The race",
     draw,
-    about="Models on one task with the same data and the same budget: which is best, which is fast, which is small?",
-    more="Each model is trained on the same examples and tested on the same test split. With a budget in seconds a "
-    "fast model sees the data more often. One seed and one test split: a difference within the intervals may be "
-    "chance, and another seed may rank "
-    "the models differently. Bundled models are small relatives of the published ones, so this is no ranking of "
-    "those.",
+    about="Models on one task with the same data and the same budget: which is good, which is fast, which is small?",
+    more="Each model is trained on the same examples and tested on the same test split. Which one to take is chosen by "
+    "the development split: the best of several on the test split may only be the luckiest there. With a budget in "
+    "seconds a fast model sees the data more often. One seed and one test split: a difference within the intervals may "
+    "be chance, and another seed may rank the models differently. Bundled models are small relatives of the published "
+    "ones, so this is no ranking of those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),
     left_out=lambda _scene: "" if desk().current(Race) is None else side_by_side.NOT_IN_LINK,
     starts=True,

@@ -14,9 +14,7 @@ from model_zoo.types import duration
 from pages.train import fields
 from pages.train.choice import Choice
 from pages.train.fields import LEARN
-from training.finetuning.results import Tuned
-from training.finetuning.scores import MEASURES
-from training.finetuning.seeds import scores_of_seeds
+from training.finetuning.seeds import said_of_seeds
 from training.finetuning.settings import Settings
 from ui import as_text, caption, enumerated, work
 from web.background import desk
@@ -127,18 +125,6 @@ def takes(wanted: Sequence[Candidate]) -> str:
     return f"What is chosen takes {roughly} on two cores."
 
 
-def another_seed(found: Tuned) -> str:
-    """How far other seeds of what was trained were from each other, in a sentence; "" where that is not known."""
-    known = scores_of_seeds(found.data, found.base, found.settings)
-    if not known:
-        return ""
-    measure = MEASURES[found.data.measure]
-    return (
-        f"Another seed may differ: {len(known)} seeds of this model with these settings reached "
-        f"{measure.written(min(known))} to {measure.written(max(known))} ({measure.title})."
-    )
-
-
 def offer_more_seeds(training: Training) -> None:
     """Say beside the outcome of one seed how far others may be, with a button that trains two more."""
     (run,) = training.runs
@@ -160,7 +146,8 @@ def offer_more_seeds(training: Training) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
-        st.caption(another_seed(run.tuned) or "One seed does not show how much of the score is chance.")
+        known = said_of_seeds(run.tuned.data, run.tuned.base, run.tuned.settings)
+        st.caption(known or "One seed does not show how much of the score is chance.")
 
 
 def _failures(job: Tuning) -> None:

@@ -16,6 +16,7 @@ from model_zoo.registry import UNTRAINED
 from model_zoo.types import counted
 from pages.train import curves, in_python, running
 from pages.train.own_data import Own
+from training.finetuning.folder import epoch_kept
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from ui import as_python, as_text, figures, save, work
@@ -124,6 +125,8 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
         "examples": len(found.data.train),
         "seed": found.settings.seed,
         "score": score.measure,
+        "development": found.best.score,
+        "best epoch": found.best.epoch,
         "value": score.value,
         "low": score.low,
         "high": score.high,
@@ -169,8 +172,10 @@ def show_table(runs: Sequence[Run], file: str) -> None:
     timed = all(map(_timed, found.values()))
     times = "; each time is the median over single texts on this machine, measured just now" if timed else ""
     said = [
-        f"Scores are on the test split{times}. The majority baseline always gives the most frequent answer; the "
-        "strongest baseline is the best on the development split of several that need no fine-tuning."
+        "Choose a model by the development split, as its epoch was. The score with an interval is on the test split: "
+        f"the best of several there may only be the luckiest{times}. The majority baseline always gives the most "
+        "frequent answer; the strongest baseline is the best on the development split of several that need no "
+        "fine-tuning."
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(
@@ -185,6 +190,7 @@ def _column(found: Tuned) -> dict[str, str]:
     score, measure = found.score(), MEASURES[found.data.measure]
     interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
     rows = {
+        f"{measure.title}, development": f"{measure.written(found.best.score)} ({epoch_kept(found)})",
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
         "majority baseline": measure.written(score.baseline),
         "strongest baseline": f"{measure.written(score.strongest_baseline)} ({found.strongest_baseline})"

@@ -16,7 +16,7 @@ from model_zoo import tuned
 from model_zoo.errors import ModelZooError
 from pages.train import curves, examples, in_python, running
 from pages.train.scene import Scene
-from training.finetuning.folder import copy, learned
+from training.finetuning.folder import copy, epoch_kept, learned
 from training.finetuning.scores import MEASURES
 from ui import View, as_python, as_text, ask_for, page_link, save, widgets
 from ui.precomputed import trainings
@@ -26,8 +26,9 @@ from web.settings import settings
 _ABOUT_CURVES = (
     "**Loss** is what training reduces: for labels it is minus the log of the probability of the right one "
     "(cross-entropy). The thin line is the training loss, the line with markers the loss on the development split, "
-    "which the model is not trained on. If the first falls while the second rises, the model is overfitting. The "
-    "scores that count come from the test split, under “Results”: it is used once, at the end."
+    "which the model is not trained on. If the first falls while the second rises, the model is overfitting. Of all "
+    "epochs the one with the best score on the development split is kept (of equal ones that with the lower loss). The "
+    "scores that count come from the test split, under “Results”: it is used once, at the end, on what was kept."
 )
 
 
@@ -106,7 +107,7 @@ def _to_take_away(run: Run) -> None:
         st.markdown(
             f"**{as_text(run.candidate.name)}** · "
             f"{measure.title} {measure.written(score.value)} on the test split{beside} · "
-            f"{as_text(learned(found.settings))} · {found.seconds:,.0f} s"
+            f"{as_text(learned(found.settings))} · {epoch_kept(found)} · {found.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("attention", "Attention"), ("layers", "Layers")):
@@ -152,5 +153,5 @@ VIEW: View[Scene] = View(
     about="Choose data and a model, press **Train**, and watch the loss fall and the score rise.",
     more=_ABOUT_CURVES,
     tab=10,
-    terms=("fine-tuning", "overfitting", "weight decay"),
+    terms=("fine-tuning", "overfitting", "early stopping", "weight decay"),
 )

@@ -11,7 +11,9 @@ from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from jobs.tuning import Training
-from pages.train import running
+from pages.train import choice
+from training.finetuning import seeds
+from training.finetuning.seeds import OfSeeds
 
 
 @pytest.mark.slow
@@ -48,9 +50,19 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
 def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
     open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "scores_of_seeds", lambda *_of: [0.84, 0.91, 0.875])
+    known = OfSeeds((0.84, 0.91, 0.875), 0.875, 0.8, 0.93, 0.52, "n-grams")
+    monkeypatch.setattr(seeds, "of_seeds", lambda *_of: known)
+    monkeypatch.setattr(choice, "of_models", lambda _of: {"embedded/tinybert": known})
     app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
-    expected = "Another seed may differ: 3 seeds of this model with these settings reached 84.0% to 91.0% (Accuracy)."
+    expected = (
+        "Another seed may differ: 3 seeds of this model with these settings reached 84.0% to 91.0% (Accuracy), their "
+        "mean is 87.5% (95% interval over seeds and items: 80.0% to 93.0%)."
+    )
+    before = (
+        "the mean of 3 seeds, and its 95% interval over seeds and templates.\n\n"
+        "- Tiny BERT: 87.5% (80.0% to 93.0%)\n- Without training: 52.0% by n-grams"
+    )
+    assert before in said(app)
     assert expected in said(app)
     assert expected in said(page.look(app, "scores"))
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,10 +20,13 @@ from transformers import AutoModelForSequenceClassification, Trainer, TrainingAr
 from model_zoo import Engine, loading, sources, tuned
 from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
 from model_zoo.registry import UNTRAINED
-from training.finetuning import loop, lora, network, schedule
+from training.finetuning import loop, lora, network, schedule, scores
+from training.finetuning.baselines import candidates
 from training.finetuning.batching import batches
 from training.finetuning.data import KINDS, Kind, Split
-from training.finetuning.results import Begun, Evaluated, Stepped, Tuned
+from training.finetuning.finetune import Finetune
+from training.finetuning.predict import Predict
+from training.finetuning.results import Begun, Classified, Evaluated, Stepped, Tuned, best_of
 from training.finetuning.settings import Settings
 
 
@@ -209,33 +213,137 @@ def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Callable[[str]
     assert found[0][known].equal(found[2][known])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stopped_after", [1, 4])
-@pytest.mark.parametrize("settings", [{}, {"head_first": 1}, {"learns": "lora"}, {"learns": "head"}])
-def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
-    engine: Engine, settings: dict[str, object], stopped_after: int
+def scripted(monkeypatch: pytest.MonkeyPatch, *of_epochs: float) -> None:
+    """Score the development split so, at the start and after each epoch, whatever the answers are."""
+    left = iter(of_epochs)
+    monkeypatch.setattr(loop, "scores", SimpleNamespace(value=lambda *_of: next(left), evaluate=scores.evaluate))
+
+
+HOW: tuple[dict[str, Any], ...] = ({"weight_decay": 0.5}, {"head_first": 2}, {"learns": "lora"}, {"learns": "head"})
+
+
+@pytest.mark.parametrize("settings", HOW)
+@pytest.mark.parametrize("best", [1, 2, 3])
+def test_the_network_of_the_epoch_that_is_best_in_development_is_tested_and_saved(
+    engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any], best: int
 ) -> None:
-    straight = tuning.outcome(engine, tuning.question("embedded/tinybert", **settings))
-    asked = tuning.question("embedded/tinybert", **settings)
+    """An untrained network is not kept, however good it is."""
+    scripted(monkeypatch, 0.9, *(0.5 + (epoch == best) / 4 for epoch in (1, 2, 3)))
+    found = tuning.outcome(engine, tuning.question(bert, epochs=3, rate=1e-2, **settings))
+    assert (found.best.epoch, found.best.score) == (best, 0.75)
+    assert len({each.loss for each in found.evaluated}) == 4
+    asked = tuple((item.text, item.pair) for item in (*found.data.dev, *found.data.test))
+    said = [each.probabilities for each in engine.ask(Predict(found.id, asked)) if isinstance(each, Classified)]
+    right = [p[found.data.labels.index(item.label)] for p, item in zip(said, found.data.dev, strict=False)]
+    assert -np.log(right).mean() == pytest.approx(found.best.loss, rel=1e-4)
+    of_test = [each.probabilities for each in found.predictions if isinstance(each, Classified)]
+    np.testing.assert_allclose(of_test, said[len(right) :], atol=1e-5)
+    if "weight_decay" in settings:  # rows of words that do not occur have shrunk until then, and no further
+        with engine._memory.lease(bert) as loaded:
+            before = loaded.model.state_dict()["bert.embeddings.word_embeddings.weight"]
+        ratio = weights(found.id)["bert.embeddings.word_embeddings.weight"].norm(dim=1) / before.norm(dim=1)
+        until = [step.learning_rate for step in found.steps[: found.best.step]]
+        assert float(ratio.nanmedian()) == pytest.approx(float(np.prod(1 - 0.5 * np.array(until))), rel=1e-4)
+
+
+def test_of_equal_scores_the_lower_loss_and_then_the_earlier_epoch_is_best() -> None:
+    found = [Evaluated(3 * epoch, epoch, loss, 0.5) for epoch, loss in enumerate((0.1, 0.9, 0.7, 0.7, 0.8))]
+    assert best_of(found) is found[2]
+    assert best_of(found[:1]) is None
+    assert best_of([*found, Evaluated(15, 5.0, 9.0, 0.6)]).epoch == 5  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("of_epochs", "settings", "ended", "highest"),
+    [
+        ((0.9, 0.5, 0.6, 0.6, 0.6, 0.7), {"patience": 2}, 4, 2),
+        ((0.9, 0.5, 0.6, 0.6, 0.6, 0.7), {"patience": 3}, 5, 5),
+        ((0.9, 0.6, 0.5, 0.5, 0.5, 0.5), {"patience": 1, "head_first": 3}, 4, 1),
+        ((0.9, 0.6, 0.5, 0.5, 0.5, 0.5), {"patience": 1, "learns": "head"}, 2, 1),
+        ((0.9, 0.6, 0.5, 0.5, 0.5, 0.5), {}, 5, 1),
+    ],
+)
+def test_training_ends_when_the_score_has_not_risen_for_long_enough(
+    engine: Engine,
+    bert: str,
+    monkeypatch: pytest.MonkeyPatch,
+    of_epochs: tuple[float, ...],
+    settings: dict[str, Any],
+    ended: int,
+    highest: int,
+) -> None:
+    """Not while the head is trained alone before the rest."""
+    scripted(monkeypatch, *of_epochs)
+    found = tuning.outcome(engine, tuning.question(bert, epochs=5, **settings))
+    assert (found.steps[-1].epoch, len(found.evaluated)) == (ended, ended + 1)
+    assert found.best.score == of_epochs[highest]
+
+
+def stopped_at(engine: Engine, asked: Finetune, place: int) -> Tuned:
+    """What comes out of a training that was stopped at its event of this number, and then went on."""
     events = engine.stream(asked)
-    n = 0
-    for event in events:
-        n += isinstance(event, Stepped)
-        if n == stopped_after:
-            break
+    for _ in range(place + 1):
+        next(events)
     events.close()
-    resumed = list(engine.stream(asked))
-    begun = next(event for event in resumed if isinstance(event, Begun))
-    assert (begun.step, begun.n_steps) == (stopped_after, 6)
-    found = resumed[-1]
+    *_, found = engine.stream(asked)
     assert isinstance(found, Tuned)
-    assert losses(found) == losses(straight)
-    assert found.predictions == straight.predictions
-    assert [each.score for each in found.evaluated] == [each.score for each in straight.evaluated]
-    assert [each.epoch for each in found.first_vectors] == [0, 1, 2]
-    for before, after in zip(straight.first_vectors, found.first_vectors, strict=True):
-        np.testing.assert_array_equal(before.vectors, after.vectors)
     assert not tuned.state_folder(asked.id).exists()
+    return found
+
+
+def same(found: Tuned, expected: Tuned) -> None:
+    assert losses(found) == losses(expected)
+    assert found.evaluated == expected.evaluated
+    assert found.predictions == expected.predictions
+    for one, other in zip(found.first_vectors, expected.first_vectors, strict=True):
+        assert one.epoch == other.epoch
+        np.testing.assert_array_equal(one.vectors, other.vectors)
+    of_both = weights(found.id), weights(expected.id)
+    assert all(weight.equal(of_both[1][name]) for name, weight in of_both[0].items())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", HOW)
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
+    engine: Engine, bert: str, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it is stopped: between steps, while it is evaluated, while it is tested."""
+    few = tuning.data(train=8, dev=2, test=2)
+    alike, *_ = candidates(few)
+    monkeypatch.setattr(loop, "candidates", lambda *_of: iter([alike]))
+    plain: dict[str, Any] = {"rate": 1e-2} | settings | ({"head_first": 1} if "head_first" in settings else {})
+    whole = list(engine.stream(tuning.question(bert, few, **plain)))
+    straight = whole[-1]
+    assert isinstance(straight, Tuned)
+    first = next(place for place, event in enumerate(whole) if isinstance(event, Stepped))
+    for place in range(first, len(whole) - 1):
+        same(stopped_at(engine, tuning.question(bert, few, **plain), place), straight)
+
+
+def test_where_a_stopped_training_goes_on_is_said(engine: Engine, bert: str) -> None:
+    asked = tuning.question(bert)
+    events = engine.stream(asked)
+    steps = (event for event in events if isinstance(event, Stepped))
+    for _ in range(4):
+        next(steps)
+    events.close()
+    begun = next(event for event in engine.stream(asked) if isinstance(event, Begun))
+    assert (begun.step, begun.n_steps) == (4, 6)
+
+
+def test_only_what_learns_is_kept_of_a_stopped_training(engine: Engine, bert: str) -> None:
+    sizes = {}
+    for learns in ("all", "lora", "head"):
+        asked = tuning.question(bert, learns=learns)
+        events = engine.stream(asked)
+        learning = next(event.n_learning for event in events if isinstance(event, Begun))
+        next(event for event in events if isinstance(event, Evaluated) and event.epoch == 1)
+        events.close()
+        sizes[learns] = sum(file.stat().st_size for file in tuned.state_folder(asked.id).iterdir())
+        # In float32: itself, as it was after the best epoch, and two moments.
+        assert sizes[learns] < 4 * 4 * learning + 20_000
+        tuned.forget(asked.id)
+    assert sizes["head"] < sizes["lora"] < sizes["all"]
 
 
 def test_a_training_that_diverges_is_stopped_with_a_sentence(engine: Engine) -> None:

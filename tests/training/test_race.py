@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from model_zoo import Engine
 from training.finetuning import seeds
 from training.finetuning.data import KINDS, Data, Kind
 from training.finetuning.scores import evaluate
-from training.finetuning.seeds import fingerprint, scores_of_seeds, write
+from training.finetuning.seeds import OfSeeds, fingerprint, of_models, of_seeds, said_of_seeds, write
 from training.finetuning.settings import Settings
 
 
@@ -34,8 +35,9 @@ def by_hand(data: Data, candidate: dict[str, Any]) -> dict[str, Any]:
     """A training that takes no time: always the first label, or every second time."""
     said = ["early" if place % (2 + candidate["seed"]) else "late" for place in range(len(data.test))]
     return candidate | {
-        "score": "accuracy", "value": 0.5 + candidate["seed"] / 10, "always_alike": 0.5, "trivial": 0.6,
-        "trivial_is": "n-grams", "ms_a_text": 1.5, "weights_mb": 18.0, "rate": 1e-4, "seconds": 3.0, "said": said,
+        "score": "accuracy", "value": 0.5 + candidate["seed"] / 10, "epoch": 4.0, "dev": 0.7, "always_alike": 0.5,
+        "trivial": 0.6, "trivial_is": "n-grams", "ms_a_text": 1.5, "weights_mb": 18.0, "rate": 1e-4, "seconds": 3.0,
+        "said": said,
     }  # fmt: skip
 
 
@@ -72,6 +74,9 @@ def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
         f"| `embedded/bert` | 12 | {100 * score.value:.0f} ({100 * score.low:.0f}–{100 * score.high:.0f}) | "
         "3: 50 to 70 | 18 |"
     )
+    assert finetune.together(data, runs) == OfSeeds(
+        (0.5, 0.6, 0.7), round(score.value, 4), round(score.low, 4), round(score.high, 4), 0.6, "n-grams"
+    )
     assert table[3:] == ["| majority baseline | | 50 | | |", "| n-grams | | 60 | | |"]
 
 
@@ -98,12 +103,18 @@ def test_few_examples_are_asked_for_where_there_are_more() -> None:
 
 def test_what_seeds_came_to_is_known_of_the_same_set_and_settings(measured: Path) -> None:
     data = tuning.data()
-    write(data, {"embedded/bert": [0.8, 0.9]})
-    write(tuning.data("tagging"), {"embedded/bert": [0.5]})
-    assert scores_of_seeds(data, "embedded/bert", Settings(seed=3)) == [0.8, 0.9]
-    assert scores_of_seeds(data, "embedded/tinybert", Settings()) == []
-    assert scores_of_seeds(data, "embedded/bert", Settings(epochs=2)) == []
-    assert scores_of_seeds(tuning.data(test=7), "embedded/bert", Settings()) == []
+    found = OfSeeds((0.8, 0.9), 0.85, 0.7, 0.92, 0.6, "n-grams")
+    write(data, {"embedded/bert": found})
+    write(tuning.data("tagging"), {"embedded/bert": replace(found, values=(0.5,))})
+    assert of_seeds(data, "embedded/bert", Settings(seed=3)) == of_models(data)["embedded/bert"] == found
+    assert said_of_seeds(data, "embedded/bert", Settings()) == (
+        "Another seed may differ: 2 seeds of this model with these settings reached 80.0% to 90.0% (Accuracy), their "
+        "mean is 85.0% (95% interval over seeds and items: 70.0% to 92.0%)."
+    )
+    assert of_seeds(data, "embedded/tinybert", Settings()) is None
+    assert of_seeds(data, "embedded/bert", Settings(epochs=2)) is None
+    assert said_of_seeds(data, "embedded/bert", Settings(patience=2)) == ""
+    assert not of_models(tuning.data(test=7))
     assert list(json.loads(measured.read_text())) == ["small classification", "small tagging"]
     assert fingerprint(data) == fingerprint(tuning.data())
 

@@ -19,8 +19,18 @@ from model_zoo import Engine
 from pages.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
 from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Data, Item, Kind, Labelled
-from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords, Tuned
-from training.finetuning.scores import evaluate
+from training.finetuning.results import (
+    Answered,
+    AnswerSpan,
+    Classified,
+    Evaluated,
+    Prediction,
+    Rated,
+    Stepped,
+    TaggedWords,
+    Tuned,
+)
+from training.finetuning.scores import MEASURES, evaluate
 from training.finetuning.settings import Settings
 from ui.messages import as_text
 
@@ -60,8 +70,8 @@ def made(data: Data, wrong: Sequence[int] = (1, 4), seed: int = 0, **settings: A
         n_bytes=40,
         latency=0.01,
         seconds=2.0,
-        steps=(),
-        evaluated=(),
+        steps=(Stepped(9, 3.0, 0.4, 0.0, 2.0),),
+        evaluated=(Evaluated(0, 0.0, 0.7, 0.5), Evaluated(6, 2.0, 0.3, 0.75), Evaluated(9, 3.0, 0.2, 0.5)),
         first_vectors=(),
     )
 
@@ -106,6 +116,9 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
     assert "95% intervals over them" in said(app)
     assert ("baseline" in said(app)) == percent
     assert "With so few items" in said(app)  # six of them
+    best = f"({MEASURES[found.data.measure].title} {'75.0%' if percent else '0.75'})"
+    assert f"The weights are those of epoch 2 of 3, the best on the development split {best}." in said(app)
+    assert "With only 6 items to choose by, which epoch comes out best may well be chance." in said(app)
     assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(to_save(app))
     if kind == "tagging":
         assert [line["items"][0]["marked"] for line in lines(app)] == [True, True]

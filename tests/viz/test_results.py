@@ -81,7 +81,7 @@ from model_zoo.types import (
 from model_zoo.types.anatomy import Anatomy, Stage
 from training.finetuning.data import Data, Labelled
 from training.finetuning.notebook import TunedModel
-from training.finetuning.results import Answered, AnswerSpan, Classified, Rated, Score, TaggedWords, Tuned
+from training.finetuning.results import Answered, AnswerSpan, Classified, Evaluated, Rated, Score, TaggedWords, Tuned
 from training.finetuning.settings import Settings as TuningSettings
 
 
@@ -174,7 +174,7 @@ DATA = Data("d", "Data", "classification", *[(Labelled("a b", None, "yes"),)] * 
 TUNED = Tuned(
     id="tuned/0", base="m", data=DATA, settings=TuningSettings(), predictions=(Classified("yes", (0.25, 0.75)),),
     scores=(Score("accuracy", 0.75, 0.5, 0.875, 0.5),), rate=1e-3, n_parameters=10, n_learning=5, n_bytes=40,
-    latency=0.01, seconds=2.0, steps=(), evaluated=(), first_vectors=(),
+    latency=0.01, seconds=2.0, steps=(), evaluated=(Evaluated(3, 1.0, 0.5, 0.75),), first_vectors=(),
 )  # fmt: skip
 SINKS = Sinks(
     encoding=TEXT, model=INFO, places=(1,), share=floats([[0.75], [NAN]]), even=floats([0.5]),

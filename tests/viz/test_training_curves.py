@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,16 @@ def test_losses_of_training_and_development() -> None:
     assert list(in_seconds.data[0].x) == [step[1] for step in one.steps]
     assert list(in_seconds.data[1].x) == [0, 10, 20]
     assert in_seconds.layout.xaxis.title.text == "seconds of training"
+
+
+def test_the_epoch_that_is_kept_has_a_large_mark() -> None:
+    """Seeds of one model have a mean, which is no network that could be kept."""
+    one = replace(curve("A", 0.5), best=1)
+    for figure in (training_curves.losses([one]), training_curves.scores([one], "Accuracy")):
+        small, large, same = figure.data[-1].marker.size
+        assert large > small == same
+    mean = training_curves.scores([one, replace(one, best=2)], "Accuracy").data[1]
+    assert isinstance(mean.marker.size, int)
 
 
 def test_the_legend_has_a_line_for_each_model() -> None:

@@ -42,8 +42,8 @@ class Finetune(Streamed[Event, Tuned]):
         check(self.data)
 
     def extra_bytes(self, loaded: LoadedModel) -> int:
-        """Bytes of a copy in float32, of gradients and AdamW's moments for the trained weights, and of what a step
-        keeps for backpropagation.
+        """Bytes of a copy in float32, of gradients, AdamW's moments and the best epoch's values of the trained weights,
+        and of what a step keeps for backpropagation.
         """
         info = loaded.info
         longest = max(len(item.text) + len(item.pair or "") for item in self.data.train)
@@ -51,7 +51,7 @@ class Finetune(Streamed[Event, Tuned]):
         tokens = max(a_text, min(TOKENS_A_PASS, a_text * self.settings.batch))
         vocabulary = getattr(loaded.model.config, "vocab_size", 0) * info.width  # of which few rows occur
         learning = max(0, info.parameters - vocabulary) if self.settings.learns in ("all", "top") else 0
-        return _AT_LEAST + 4 * (info.parameters + 3 * learning + _FLOATS_A_TOKEN * tokens * info.n_layers * info.width)
+        return _AT_LEAST + 4 * (info.parameters + 4 * learning + _FLOATS_A_TOKEN * tokens * info.n_layers * info.width)
 
     def parts(self, loaded: LoadedModel) -> Iterator[Event]:
         from training.finetuning import loop

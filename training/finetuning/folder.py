@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from model_zoo import named_pooling
 from model_zoo.errors import InvalidInput
 from training.finetuning.results import Tuned
+from training.finetuning.scores import MEASURES, too_few_to_choose_by
+from training.finetuning.seeds import said_of_seeds
 from training.finetuning.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,6 +62,20 @@ def learned(settings: Settings) -> str:
     return _HOW[settings.learns].format(layers=settings.layers, rank=settings.rank)
 
 
+def epoch_kept(outcome: Tuned) -> str:
+    """Which epoch's weights were kept: "epoch 3 of 5"."""
+    return f"epoch {outcome.best.epoch:.3g} of {outcome.steps[-1].epoch:.3g}"
+
+
+def chosen_by(outcome: Tuned) -> str:
+    """The same, and why, in sentences."""
+    measure, few = MEASURES[outcome.data.measure], too_few_to_choose_by(outcome.data)
+    return (
+        f"The weights are those of {epoch_kept(outcome)}, the best on the development split ({measure.title} "
+        f"{measure.written(outcome.best.score)}).{f' {few}' if few else ''}"
+    )
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
@@ -76,6 +92,11 @@ def card(outcome: Tuned) -> str:
     sizes = f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} for the test"
     scale = " The network's output times 5 is the score." if data.kind == "similarity" else ""
     first = f", {settings.head_first} of them the task head alone" if settings.head_first else ""
+    early = (
+        f", ended early after {settings.patience} without a higher score on the development split"
+        if settings.patience is not None and outcome.steps[-1].epoch < settings.epochs
+        else ""
+    )
     return "\n".join(
         [
             f"# {data.title}: {outcome.base}, tuned",
@@ -89,17 +110,19 @@ def card(outcome: Tuned) -> str:
             "|---|---|---|---|---|",
             *rows,
             "",
-            "The intervals are over the test items, those of one template together, and not over seeds: another seed "
-            "may change a score by more. The strongest baseline, chosen on the development split from some that need "
+            "The intervals are over the test items, those of one template together, and not over seeds. "
+            f"{said_of_seeds(data, outcome.base, settings) or 'Another seed may change a score by more.'} The "
+            "strongest baseline, chosen on the development split from some that need "
             f"no tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
             "may be harder.",
             "",
             "## How it was tuned",
             "",
             f"AdamW; {learned(settings)}. Learning rate {outcome.rate:g}, warm-up {settings.warmup:g} of the "
-            f"steps, then falling to 0; batch {settings.batch}, {settings.epochs} epochs{first}, weight decay "
-            f"{settings.weight_decay:g}, texts cut at {settings.max_tokens} tokens, seed {settings.seed}. "
-            f"{outcome.n_learning:,} of {outcome.n_parameters:,} weights trained, in {outcome.seconds:,.0f} seconds.",
+            f"steps, then falling to 0; batch {settings.batch}, {settings.epochs} epochs{first}{early}, weight "
+            f"decay {settings.weight_decay:g}, texts cut at {settings.max_tokens} tokens, seed {settings.seed}. "
+            f"{chosen_by(outcome)} {outcome.n_learning:,} of {outcome.n_parameters:,} weights trained, in "
+            f"{outcome.seconds:,.0f} seconds.",
             "",
         ]
     )

@@ -1,14 +1,15 @@
 """The loop: from a loaded model and a task to a tuned model, with an event for every step.
 
-Every step's data depend on the seed and the step alone, and a stopped run keeps its state: one that goes on ends where
-an uninterrupted one ends. Between two events others can have their turns.
+Of all epochs the one with the best score on the development split is kept, and tested. Every step's data depend on the
+seed and the step alone, and a stopped run keeps its state: one that goes on ends where an uninterrupted one ends.
+Between two events others can have their turns.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,17 @@ from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Split, Tagged, check
 from training.finetuning.folder import save
 from training.finetuning.network import CachedEncoder, SmallVocabulary, fresh, seconds_a_text, set_learning
-from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Heartbeat, Prediction, Stepped, Tuned
+from training.finetuning.results import (
+    Begun,
+    Evaluated,
+    Event,
+    FirstVectors,
+    Heartbeat,
+    Prediction,
+    Stepped,
+    Tuned,
+    best_of,
+)
 from training.finetuning.schedule import Phase, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, recommended_rate
 from training.finetuning.tasks import TASKS
@@ -76,6 +87,8 @@ class _Run(stopped.Progress):
         self.cached: CachedEncoder | None = None
         self.features: dict[Split, list[torch.Tensor]] = {}
         self.optimizer: torch.optim.Optimizer | None = None
+        self.learning: dict[str, nn.Parameter] = {}
+        self.kept: dict[str, torch.Tensor] = {}  # of what learns, after the best epoch so far
         settings, info = self.settings, loaded.info
         self.shape = info.width, info.n_heads > 0
         rate = settings.rate_for(*self.shape)
@@ -105,11 +118,11 @@ class _Run(stopped.Progress):
             yield from self._remember()
         if not self.evaluated:
             yield from self._evaluate()
-        while self.phase < len(self.phases):
-            yield from self._epochs()
+        yield from self._epochs()
+        while self.phase < len(self.phases) - 1:
             self.phase, self.step_of_phase = self.phase + 1, 0
-            if self.phase < len(self.phases):
-                n_learning = self._enter(self.phase)
+            n_learning = self._enter(self.phase)
+            yield from self._epochs()
         yield from self._finish(n_learning)
 
     def _encode(self) -> Iterator[Event]:
@@ -140,12 +153,14 @@ class _Run(stopped.Progress):
         phase = self.phases[number]
         self._leave()
         n_learning = set_learning(self.network, phase.learns, self.settings.layers)
-        if phase.learns == "head":
-            self._stand_in()
-        elif self.network.get_input_embeddings().weight.requires_grad:
+        if self.network.get_input_embeddings().weight.requires_grad:
             ids = {number for each in self.encodings.values() for encoding in each for number in encoding.ids}
             self.vocabulary = SmallVocabulary(self.network, ids)
-            self.decay = 1.0
+        self.learning = {name: weight for name, weight in self.network.named_parameters() if weight.requires_grad}
+        if phase.learns == "head":
+            self._stand_in()
+        if self.kept:  # so far only the head's: the others were as they are now
+            self._keep(self.learning.keys() - self.kept.keys())
         groups = parameter_groups([self.network], self.settings.weight_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=phase.rate, fused=True)
         return n_learning
@@ -156,7 +171,7 @@ class _Run(stopped.Progress):
             self.vocabulary.restore(self.decay)
         if self.cached is not None:
             setattr(self.network, self.network.base_model_prefix, self.cached.encoder)
-        self.vocabulary, self.cached, self.features = None, None, {}
+        self.vocabulary, self.cached, self.features, self.learning = None, None, {}, {}
 
     def _stand_in(self) -> None:
         """Where nothing below the head changes, its input is computed once."""
@@ -185,16 +200,28 @@ class _Run(stopped.Progress):
         phase, pads = self.phases[self.phase], self.pads
         an_epoch = self._steps_an_epoch
         before = sum(each.epochs for each in self.phases[: self.phase])
-        while self.step_of_phase < an_epoch * phase.epochs and not self._spent():
+        while True:
             epoch, place = divmod(self.step_of_phase, an_epoch)
+            over = epoch == phase.epochs or self._spent()
+            if self.evaluated[-1].step < self.step and (over or (place == 0 and self._worth_evaluating())):
+                yield from self._evaluate()
+            if over or self._in_vain(before):
+                return
             order = batches(self._lengths, self.settings.batch, self.settings.seed, before + epoch, pads=pads)
             yield from self._step(order[place], before + (self.step_of_phase + 1) / an_epoch)
-            over = self._spent() or self.step_of_phase == an_epoch * phase.epochs
-            if (place == an_epoch - 1 and self._worth_evaluating()) or over:
-                yield from self._evaluate()
 
     def _spent(self) -> bool:
         return self.settings.seconds is not None and self.seconds >= self.settings.seconds
+
+    def _in_vain(self, before: int) -> bool:
+        """Whether the score has not risen for as many epochs as are waited for, in the last phase, which has ``before``
+        epochs before it.
+        """
+        patience, trained = self.settings.patience, [each for each in self.evaluated if each.step]
+        if patience is None or not trained or self.phase < len(self.phases) - 1:
+            return False
+        highest = max(trained, key=lambda each: each.score)
+        return trained[-1].epoch - max(before, highest.epoch) >= patience
 
     def _worth_evaluating(self) -> bool:
         if self.settings.seconds is None:
@@ -240,7 +267,8 @@ class _Run(stopped.Progress):
         nn.utils.clip_grad_norm_([w for w in self.network.parameters() if w.requires_grad], GRADIENT_NORM)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.decay *= 1 - rate * settings.weight_decay
+        if self.vocabulary is not None:
+            self.decay *= 1 - rate * settings.weight_decay
         self.seconds += time.perf_counter() - began
         self.step += 1
         self.step_of_phase += 1
@@ -284,15 +312,35 @@ class _Run(stopped.Progress):
         return self.settings.alpha * loss + (1 - self.settings.alpha) * soft
 
     def _evaluate(self) -> Iterator[Event]:
-        """Loss and score on the development split, and where its texts stand."""
+        """Loss and score on the development split, and where its texts stand; what is best so far is kept."""
         loss, predictions, vectors = yield from self._answers("dev")
         score = scores.value(self.data.measure, self.data.dev, predictions)
         epoch = self.steps[-1].epoch if self.steps else 0.0
         self.evaluated.append(Evaluated(self.step, epoch, loss, score))
-        yield self.evaluated[-1]
-        if epoch == int(epoch) and (self.settings.seconds is None or len(self.first_vectors) < MOST_EPOCHS):
+        if best_of(self.evaluated) is self.evaluated[-1]:
+            self._keep(self.learning)
+        pictured = epoch == int(epoch) and (self.settings.seconds is None or len(self.first_vectors) < MOST_EPOCHS)
+        if pictured:
             self.first_vectors.append(FirstVectors(int(epoch), vectors))
+        yield self.evaluated[-1]  # only now: all of it, or nothing, is known to one that is stopped
+        if pictured:
             yield self.first_vectors[-1]
+
+    def _keep(self, names: Iterable[str]) -> None:
+        """Copy weights that learn as they are now, in the place of earlier copies."""
+        for name in names:
+            weight = self.learning[name].detach()
+            if name in self.kept:
+                self.kept[name].copy_(weight)
+            else:
+                self.kept[name] = weight.clone()
+        self.kept_decay = self.decay
+
+    def _take_best(self) -> None:
+        """Put what was kept back into the network."""
+        for name, weight in self.kept.items():
+            self.learning[name].data.copy_(weight)
+        self.decay = self.kept_decay
 
     def _answers(self, split: Split) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
         """Mean loss and the predictions for a split, in its order, and the last layer's first vectors."""
@@ -325,16 +373,17 @@ class _Run(stopped.Progress):
     # The end.
 
     def _finish(self, n_learning: int) -> Iterator[Event]:
+        self._take_best()
         _loss, predictions, _vectors = yield from self._answers("test")
-        self._leave()
+        baseline = yield from self._strongest_baseline()
+        found = scores.evaluate(self.data, predictions, beside=baseline.test)
+        yield Heartbeat()
+        self._leave()  # from here on it does not stop
+        self.optimizer, self.kept = None, {}
         if self.settings.learns == "lora":
             lora.merge(self.network)
         texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
         latency = seconds_a_text(self.network, texts)
-        yield Heartbeat()
-        baseline = yield from self._strongest_baseline()
-        found = scores.evaluate(self.data, predictions, beside=baseline.test)
-        yield Heartbeat()
         outcome = Tuned(
             id=self.question.id,
             base=self.question.model,
@@ -386,14 +435,18 @@ class _Run(stopped.Progress):
 
     def state(self) -> stopped.State | None:
         """What is needed to go on; None before the first step."""
-        if self.optimizer is None or not self.steps or self.phase >= len(self.phases):
+        if self.optimizer is None or not self.steps:
             return None
-        weights, moments = self.network.state_dict(), stopped.moments(self.optimizer)
-        return stopped.State(**stopped.progress(self), weights=weights, moments=moments)
+        weights: dict[str, torch.Tensor] = {**self.learning}
+        return stopped.State(
+            **stopped.progress(self), weights=weights, kept=self.kept, moments=stopped.moments(self.optimizer)
+        )
 
     def _restore(self, state: stopped.State) -> None:
         assert self.optimizer is not None
         for name, value in stopped.progress(state).items():
             setattr(self, name, value)
-        self.network.load_state_dict(state.weights, strict=False)
+        for name, weight in state.weights.items():
+            self.learning[name].data.copy_(weight)
+        self.kept = {name: weight.to(self.network.device) for name, weight in state.kept.items()}
         stopped.set_moments(self.optimizer, state.moments)

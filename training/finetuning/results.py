@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from model_zoo.types import FloatArray
@@ -41,6 +42,13 @@ class Evaluated:
     epoch: float
     loss: float
     score: float
+
+
+def best_of(evaluated: Sequence[Evaluated]) -> Evaluated | None:
+    """The epoch whose weights are kept: the highest score, of equals the lower loss, else the earlier. None before the
+    first step: a network that has learned nothing is not kept.
+    """
+    return max((each for each in evaluated if each.step), key=lambda each: (each.score, -each.loss), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,8 @@ class Score(Shows):
 
 @dataclass(frozen=True)
 class Tuned(Shows):
-    """The outcome. ``id`` is the tuned model's, which the engine knows like any other until the visitor leaves.
+    """The outcome. ``id`` is the tuned model's, which the engine knows like any other until the visitor leaves. Its
+    weights are those after the epoch that was ``best`` on the development split, so ``scores`` are theirs.
 
     ``predictions`` are those for the test split, in its order, ``scores`` the data's measure first. ``latency`` is the
     median time of one text by itself in seconds, ``n_bytes`` the memory of its weights, ``seconds`` those of
@@ -171,13 +180,20 @@ class Tuned(Shows):
         """One of the scores; the first without a name."""
         return self.scores[0] if measure is None else next(one for one in self.scores if one.measure == measure)
 
+    @property
+    def best(self) -> Evaluated:
+        """The epoch whose weights were kept, and its loss and score on the development split."""
+        found = best_of(self.evaluated)
+        assert found is not None, "it has taken no step"
+        return found
+
     def __repr__(self) -> str:
         first = self.scores[0]
         return f"<Tuned {self.base} on {self.data.title}: {first.measure} {first.value:.2f}>"
 
     def to_frame(self) -> DataFrame:
-        """One row a score on the test split: measure, value, low, high, baseline, strongest_baseline."""
-        return table([asdict(score) for score in self.scores])
+        """One row a score on the test split: measure, value, low, high, baseline, strongest_baseline, best_epoch."""
+        return table([asdict(score) | {"best_epoch": self.best.epoch} for score in self.scores])
 
 
 @dataclass(frozen=True, slots=True)

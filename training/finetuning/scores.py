@@ -20,6 +20,9 @@ from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, Passag
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
+FEWEST_TO_CHOOSE_BY = 30
+"""Independent items of a development split; by fewer, epochs that differ by five points are hardly told apart."""
+
 _MOST_LEFT_OUT = 200
 """Of more clusters of items several are left out at a time: intervals are as good and take no longer."""
 
@@ -112,6 +115,15 @@ def evaluate(
 def n_clusters(items: Sequence[Item]) -> int:
     """The number of independent items, or of groups of items that are not independent."""
     return int(_clusters(items).max()) + 1
+
+
+def too_few_to_choose_by(data: Data) -> str:
+    """That the development split is too small to choose an epoch by, in a sentence; "" where it is not."""
+    n = n_clusters(data.dev)
+    if n >= FEWEST_TO_CHOOSE_BY:
+        return ""
+    what = counted(n, "item") if n == len(data.dev) else counted(n, "group") + " of items"
+    return f"With only {what} to choose by, which epoch comes out best may well be chance."
 
 
 def _clusters(items: Sequence[Item]) -> IntArray:

@@ -1,19 +1,37 @@
-"""How far seeds lie apart: scores of several seeds on the built-in sets at the default settings, as measured by
-``python -m benchmarks.finetune --race --write``. Imports no torch.
+"""What the built-in sets come to: scores of several seeds at the default settings, and of the strongest baseline, as
+measured by ``python -m benchmarks.finetune --race --write``. Imports no torch.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from training.finetuning.data import SPLITS, Data
+from training.finetuning.scores import MEASURES
 from training.finetuning.settings import Settings
 
 FILE = Path(__file__).with_name("seeds.json")
+
+
+@dataclass(frozen=True, slots=True)
+class OfSeeds:
+    """What a model reached on a test split by the data's measure: ``values`` are those of its seeds, ``mean`` with a
+    95% interval over seeds and clusters of items. ``baseline`` is the strongest that needs no tuning,
+    ``baseline_is`` its name.
+    """
+
+    values: tuple[float, ...]
+    mean: float
+    low: float
+    high: float
+    baseline: float
+    baseline_is: str
 
 
 @lru_cache(maxsize=8)
@@ -24,22 +42,47 @@ def fingerprint(data: Data) -> str:
 
 
 @cache
-def _measured() -> dict[str, dict[str, dict[str, list[float]]]]:
+def _measured() -> dict[str, dict[str, dict[str, OfSeeds]]]:
     """Reads what was measured, by name of the set, fingerprint of its items, and model."""
-    found: dict[str, dict[str, dict[str, list[float]]]] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
+    return {
+        name: {items: {model: _read(of) for model, of in models.items()} for items, models in of_set.items()}
+        for name, of_set in stored.items()
+    }
 
 
-def scores_of_seeds(data: Data, model: str, settings: Settings) -> list[float]:
-    """What a model reached by the data's measure, a number a seed; empty where that has not been measured."""
+def _read(stored: dict[str, Any]) -> OfSeeds:
+    return OfSeeds(**stored | {"values": tuple(stored["values"])})
+
+
+def of_models(data: Data) -> Mapping[str, OfSeeds]:
+    """What each model that was measured on these items reached at the default settings."""
     of_set = _measured().get(data.name)
-    if of_set is None or replace(settings, seed=0) != Settings():
-        return []
-    return of_set.get(fingerprint(data), {}).get(model, [])
+    return {} if of_set is None else of_set.get(fingerprint(data), {})
 
 
-def write(data: Data, by_model: dict[str, list[float]]) -> None:
-    """Put what was measured on a set into the file, in the place of what was known of it."""
-    found = _measured() | {data.name: {fingerprint(data): by_model}}
-    FILE.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n", encoding="utf-8")
+def of_seeds(data: Data, model: str, settings: Settings) -> OfSeeds | None:
+    """What a model reached with these settings; None where that has not been measured."""
+    return of_models(data).get(model) if replace(settings, seed=0) == Settings() else None
+
+
+def said_of_seeds(data: Data, model: str, settings: Settings) -> str:
+    """The same in a sentence; "" where that has not been measured."""
+    found, measure = of_seeds(data, model, settings), MEASURES[data.measure]
+    if found is None:
+        return ""
+    low, high, mean, least, most = map(
+        measure.written, (found.low, found.high, found.mean, min(found.values), max(found.values))
+    )
+    return (
+        f"Another seed may differ: {len(found.values)} seeds of this model with these settings reached {least} to "
+        f"{most} ({measure.title}), their mean is {mean} (95% interval over seeds and items: {low} to {high})."
+    )
+
+
+def write(data: Data, found: Mapping[str, OfSeeds]) -> None:
+    """Put what was measured on a set into the file, by model, in the place of what was known of it."""
+    stored = json.loads(FILE.read_text(encoding="utf-8"))
+    stored[data.name] = {fingerprint(data): {model: asdict(of) for model, of in found.items()}}
+    FILE.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n", encoding="utf-8")
     _measured.cache_clear()

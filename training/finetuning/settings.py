@@ -35,8 +35,10 @@ class Settings:
     values and the head, or the "head" alone. ``head_first`` epochs of the ``epochs`` train the head alone before the
     rest joins in (gradual unfreezing). ``rate`` is the highest learning rate; None takes the recommended one.
     ``batch`` items make a step, in ``accumulate`` passes. The rate rises over the share ``warmup`` of the steps, then
-    falls to 0. ``examples`` of the training items are used, all of them by default. ``seconds`` of work, not counting
-    evaluating, end it early; the rate falls within that time. ``max_tokens`` is where longer texts are cut.
+    falls to 0. Training ends when the score on the development split has not risen for ``patience`` epochs (early
+    stopping; None: it goes on for all epochs), not counting those of the head alone before. ``examples`` of the
+    training items are used, all of them by default. ``seconds`` of work, not counting evaluating, end it early; the
+    rate falls within that time. ``max_tokens`` is where longer texts are cut.
 
     With ``soft`` targets of a teacher (see ``Finetune``) the loss is alpha CE + (1 - alpha) T² KL at ``temperature`` T
     (Hinton et al. 2015).
@@ -50,6 +52,7 @@ class Settings:
     batch: int = 16
     accumulate: int = 1
     epochs: int = 5
+    patience: int | None = None
     warmup: float = 0.1
     weight_decay: float = 0.01
     seed: int = 0
@@ -69,6 +72,7 @@ class Settings:
             (1 <= self.batch <= LARGEST_BATCH, f"A batch has 1 to {LARGEST_BATCH} items."),
             (1 <= self.accumulate <= self.batch, "A batch cannot be taken in more passes than it has items."),
             (1 <= self.epochs <= MOST_EPOCHS, f"Train for 1 to {MOST_EPOCHS} epochs."),
+            (self.patience is None or self.patience >= 1, "The patience is at least one epoch; leave it out for none."),
             (0 <= self.warmup <= 1, "The warm-up is a share of the steps, from 0 to 1."),
             (0 <= self.weight_decay <= 1, "The weight decay is a number from 0 to 1."),
             (self.seed >= 0, "The seed is a whole number from 0 on."),

@@ -21,13 +21,16 @@ _NAMES = ("step", "exp_avg", "exp_avg_sq")  # of AdamW's state
 
 @dataclass(kw_only=True)
 class Progress:
-    """How far a training is. ``decay`` is that of the embeddings' rows which do not occur."""
+    """How far a training is. ``decay`` is that of the embeddings' rows which do not occur, ``kept_decay`` as it was
+    after the best epoch.
+    """
 
     phase: int = 0
     step_of_phase: int = 0
     step: int = 0
     seconds: float = 0.0
     decay: float = 1.0
+    kept_decay: float = 1.0
     first_loss: float | None = None
     steps: list[Stepped] = field(default_factory=list)
     evaluated: list[Evaluated] = field(default_factory=list)
@@ -41,9 +44,12 @@ def progress(of: Progress) -> dict[str, Any]:
 
 @dataclass(kw_only=True)
 class State(Progress):
-    """Where a training stands; ``moments`` are AdamW's, by the number of the weight and the name of the moment."""
+    """Where a training stands: the ``weights`` that learn, and those ``kept`` of the best epoch so far. ``moments`` are
+    AdamW's, by the number of the weight and the name of the moment.
+    """
 
     weights: dict[str, torch.Tensor] = field(repr=False)
+    kept: dict[str, torch.Tensor] = field(repr=False)
     moments: dict[str, torch.Tensor] = field(repr=False)
 
 
@@ -67,13 +73,13 @@ def keep(model: str, state: State | None) -> None:
     if state is None:
         return
     tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
+    tensors |= {f"kept/{name}": tensor for name, tensor in state.kept.items()}
     tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
     tensors |= {f"first_vectors/{each.epoch}": torch.from_numpy(each.vectors) for each in state.first_vectors}
     written = json.dumps(progress(state) | {"first_vectors": None}, default=asdict)
     n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
     with tuned.writing_state(model, n_bytes) as place, as_os_errors():
-        # Tied weights are one tensor under two names, which these files refuse.
-        save_file({name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}, place / _TENSORS)
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, place / _TENSORS)
         (place / _NUMBERS).write_text(written, encoding="utf-8")
 
 
@@ -83,7 +89,7 @@ def found(model: str) -> State | None:
     if not (place / _NUMBERS).is_file():
         return None
     numbers = json.loads((place / _NUMBERS).read_text(encoding="utf-8"))
-    tensors: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "moments": {}, "first_vectors": {}}
+    tensors: dict[str, dict[str, torch.Tensor]] = {kind: {} for kind in ("weights", "kept", "moments", "first_vectors")}
     with safe_open(place / _TENSORS, "pt") as file:
         for key in file.keys():  # noqa: SIM118 (it is no mapping)
             kind, _, name = key.partition("/")
@@ -96,6 +102,7 @@ def found(model: str) -> State | None:
             "evaluated": [Evaluated(**each) for each in numbers["evaluated"]],
             "first_vectors": [FirstVectors(epoch, vectors) for epoch, vectors in first_vectors],
             "weights": tensors["weights"],
+            "kept": tensors["kept"],
             "moments": tensors["moments"],
         }
     )
