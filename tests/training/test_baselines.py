@@ -58,6 +58,24 @@ def test_ngrams_find_the_text_that_gives_the_label_away(tells: str, hides: str) 
     ]
 
 
+@pytest.mark.parametrize("tells", ["first", "second"])
+def test_pieces_of_words_in_one_text_alone_can_give_the_label_away(tells: str) -> None:
+    """No word comes twice."""
+    rng = np.random.default_rng(0)
+    items = []
+    for number in range(160):
+        told, other = (f"{word}{''.join(rng.choice(list('bcdfgklm'), 5))}" for word in rng.choice(tuning.WORDS, 2))
+        texts = {side: f"{told}{('ed', 'ing')[number % 2]}" if side == tells else other for side in ("first", "second")}
+        items.append(Labelled(texts["first"], texts["second"], LABELS[number % 2]))
+    data = of("classification", items, labels=LABELS)
+    found = strongest(data, list(candidates(data)))
+    assert found.name.endswith(f"n-grams of the {tells} text")
+    assert scores.value("accuracy", data.test, found.test) == 1
+    assert reached(data, f"character n-grams of the {tells} text") == 1
+    other = {"first": "second", "second": "first"}[tells]
+    assert reached(data, f"character n-grams of the {other} text") < 0.75
+
+
 def test_lengths_and_words_in_common_are_enough_where_they_differ() -> None:
     rng = np.random.default_rng(0)
     items = []

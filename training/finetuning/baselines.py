@@ -23,7 +23,7 @@ from training.finetuning.scores import always_alike, value
 MOST_TRAINED_ON = 3000
 """Items: what n-grams learn of more takes long, and says little more."""
 
-_STRENGTHS = (1.0, 10.0, 100.0)  # of C, inverse to the penalty on large weights
+_STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # of C, inverse to the penalty on large weights
 _SCORED: tuple[Split, Split] = ("dev", "test")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NAME = re.compile(r"[A-Z0-9][\w'-]*(?: (?:of |the )?[A-Z0-9][\w'-]*)*")
@@ -92,19 +92,18 @@ Features = Callable[[Sequence[Item], bool], Any]
 """A row of numbers for each item, sparse or not; fitted again where told so."""
 
 
-def _ngrams(*sides: Callable[[Item], str]) -> Features:
-    """Of words (one and two) and of characters (two to four within words), weighed by how rare they are (tf-idf)."""
+_CHARACTERS: Mapping[str, Any] = {"analyzer": "char_wb", "ngram_range": (2, 4)}
+_WORDS: Mapping[str, Any] = {"ngram_range": (1, 2), "token_pattern": _WORD.pattern}
+_NGRAMS = {"n-grams": (_WORDS, _CHARACTERS), "character n-grams": (_CHARACTERS,)}
+"""Of one and two words; of two to four characters, within words."""
+
+
+def _ngrams(kind: str, *sides: Callable[[Item], str]) -> Features:
+    """Weighed by how rare they are (tf-idf)."""
     from scipy.sparse import hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    counters = [
-        (side, TfidfVectorizer(**options, sublinear_tf=True))
-        for side in sides
-        for options in (
-            {"ngram_range": (1, 2), "token_pattern": _WORD.pattern},
-            {"analyzer": "char_wb", "ngram_range": (2, 4)},
-        )
-    ]
+    counters = [(side, TfidfVectorizer(**of, sublinear_tf=True)) for side in sides for of in _NGRAMS[kind]]
 
     def features(items: Sequence[Item], new: bool) -> Any:
         counted = [
@@ -141,16 +140,23 @@ def _regressions(rows: Mapping[Split, Any], labels: Sequence[str]) -> Iterator[d
         yield {split: fitted.predict(rows[split]).tolist() for split in _SCORED}
 
 
+def _first(item: Item) -> str:
+    return item.text
+
+
+def _second(item: Item) -> str:
+    return item.pair or ""
+
+
 def _classified(data: Data) -> Iterator[Baseline]:
-    sides: dict[str, tuple[Callable[[Item], str], ...]] = {"n-grams": (lambda item: item.text,)}
+    sides: dict[str, tuple[Callable[[Item], str], ...]] = {"": (_first,)}
     if data.train[0].pair is not None:
-        first, second = sides["n-grams"][0], lambda item: item.pair or ""
         sides = {
-            "n-grams of the first text": (first,),
-            "n-grams of the second text": (second,),
-            "n-grams of both texts": (first, second),
+            " of the first text": (_first,),
+            " of the second text": (_second,),
+            " of both texts": (_first, _second),
         }
-    made: dict[str, Features] = {name: _ngrams(*of) for name, of in sides.items()}
+    made = {f"{kind}{of}": _ngrams(kind, *read) for of, read in sides.items() for kind in _NGRAMS}
     made["lengths and words in common" if len(sides) > 1 else "length"] = _numbers()
     labels = [item.label for item in data.train if isinstance(item, Labelled)]
     for name, features in made.items():
