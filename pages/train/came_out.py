@@ -83,7 +83,12 @@ def _scores(every: Sequence[Tuned]) -> None:
     test, strongest = every[0].data.test, every[0].strongest_baseline
     n, groups = len(test), n_clusters(test)
     over = f"the {groups} groups they fall into, each from one template or scene" if groups < n else "them"
-    said = [abouts, f"On the {n:,} items of the test split, with 95% intervals over {over}."]
+    said = [
+        abouts,
+        f"On the {n:,} items of the test split, with 95% intervals over {over}, left out in turn as wholes (jackknife, "
+        "on the log-odds); at an end of the scale they are Wilson’s. They say how much other items of the same kind "
+        "would change the score, not how much another training would: for that, train several seeds.",
+    ]
     said += [_ALIKE.get(every[0].data.kind, "")]
     if strongest:
         said.append(

@@ -375,6 +375,9 @@ def test_a_saved_folder_is_loaded_back(engine: Engine, tmp_path: Path) -> None:
     assert "| accuracy |" in card
     assert f" | {found.score().strongest_baseline:.3f} |" in card
     assert f"is {found.strongest_baseline}." in card
+    score = found.best.score
+    assert f"those of epoch 1 of 1, the best on the development split (Accuracy {score:.1%}). With only 6 items" in card
+    assert "Wilson's" in card
     zipped(target, tmp_path / "model.zip", "model")
     assert (tmp_path / "model.zip").stat().st_size > 17_000_000
     with pytest.raises(Exception, match="not empty"):

@@ -70,7 +70,7 @@ def test_pieces_of_words_in_one_text_alone_can_give_the_label_away(tells: str) -
     data = of("classification", items, labels=LABELS)
     found = strongest(data, list(candidates(data)))
     assert found.name.endswith(f"n-grams of the {tells} text")
-    assert scores.value("accuracy", data.test, found.test) == 1
+    assert scores.value("accuracy", data.test, found.test) > 0.9
     assert reached(data, f"character n-grams of the {tells} text") == 1
     other = {"first": "second", "second": "first"}[tells]
     assert reached(data, f"character n-grams of the {other} text") < 0.75

@@ -110,7 +110,8 @@ def card(outcome: Tuned) -> str:
             "|---|---|---|---|---|",
             *rows,
             "",
-            "The intervals are over the test items, those of one template together, and not over seeds. "
+            "The intervals are over the test items, those of one template together (jackknife, on the log-odds; at "
+            "an end of the scale Wilson's), and not over seeds. "
             f"{said_of_seeds(data, outcome.base, settings) or 'Another seed may change a score by more.'} The "
             "strongest baseline, chosen on the development split from some that need "
             f"no tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
