@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -82,7 +83,8 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     change = mean_of(answers.scores[1] - answers.scores[0], material.clusters)
     assert f"{abs(change.value):.3f} (" in said(app) or f"{abs(change.value):.2f} (" in said(app)
     assert "With layer 1, head 2 off, ln P of the verb, which is hidden, " in said(app)
-    assert f"over 40 words in {len(set(material.clusters))} sentences" in said(app)
+    assert f"over 40 words in {len(set(material.clusters))} frames" in said(app)
+    assert "95% intervals over the frames that templates made the sentences from." in said(app)
     figures = charts(app)
     assert set(figures) == {"corpus switched off", "corpus foretold"}
     off = figures["corpus switched off"]
@@ -218,6 +220,8 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
     assert "no effect is shown" in nothing
     few = sentence(matters((0.25, np.nan, np.nan), ()), VERBS)
     assert few.endswith("changes by +0.25 over 206 words in 200 sentences: too few for an interval.")
+    framed = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), replace(VERBS, framed=True))
+    assert "over 206 words in 200 frames." in framed
     assert sentence(matters((-1, -2, -0.5), ()), VERBS).endswith("The layer has no other head to compare it with.")
     assert sentence(matters((-1, -2, -0.5), (-3,)), VERBS).endswith("The one other head of its layer does as much.")
 
