@@ -20,14 +20,20 @@ from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 Kind = Literal["distance", "depth"]
 
 # Adam (Kingma & Ba 2015) from small random weights in batches of 20 sentences, as in the authors' program. There the
-# rate starts at 0.001 and falls to a tenth, on vectors as they are; 0.03, halved, on standardized ones reached a lower
-# loss on the development split in the same time: 0.57 instead of 0.65 (layer 4 of embedded/bert, 1,000 templates).
+# rate falls to a tenth whenever the development loss does not; here it stays, and what is kept is a running mean of the
+# weights of some 200 steps (Polyak & Juditsky 1992), whose loss falls smoothly until the probe starts to overfit. A
+# rate that is halved at every rise, which is often noise, ends far too early: 0.96 instead of 0.85 at layer 1 of
+# embedded/bilstm, 0.83 instead of 0.78 at layer 6 of embedded/bert (development loss of distances, 400 templates).
 BATCH: Final = 20
-RATE: Final = 0.03
+RATE: Final = 0.005
 MOMENTS: Final = (0.9, 0.999)
+AVERAGED: Final = 0.995  # of the mean is kept at each step; less in the first ones, or the start would weigh too much
 START: Final = 0.05
-EPOCHS: Final = 100
-PATIENCE: Final = 8  # epochs without a lower development loss; after each the rate is halved
+EPOCHS: Final = 1000
+# Without a lower development loss for so many epochs, and so many steps, training ends. Few sentences make short
+# epochs, and the loss may stand still, or even rise, for a hundred steps before B has turned to the trees.
+PATIENCE: Final = 8
+PATIENCE_STEPS: Final = 200
 LEAST_GAIN: Final = 1e-4  # by which a development loss must be lower to count
 
 # Rows of B unless said otherwise. As many rows as columns take three times as long at width 384, and gave the same
@@ -153,7 +159,7 @@ def _errors(projection: FloatArray, words: FloatArray, batch: _Batch) -> tuple[F
 def training(
     train: Sentences, development: Sentences, *, rank: int | None = RANK, seed: int = 0
 ) -> Generator[float, None, StructuralProbe]:
-    """Train a probe; yields the development loss after each epoch, returns the probe at its lowest.
+    """Train a probe; yields the development loss of its mean weights after each epoch, returns the probe at the lowest.
 
     The kind follows from the targets: (n, n) are distances, (n,) depths. ``rank`` None is as many rows of B as the
     vectors are wide. Features are divided by their standard deviation in training, and for distances centred, which
@@ -174,8 +180,10 @@ def training(
     batches, judges = _batches(train), _batches(development)
     sizes = np.array([len(batch.target) for batch in judges])
     first, second = np.zeros_like(b), np.zeros_like(b)
-    best, best_loss, rate, steps, waited, epochs = b.copy(), np.inf, RATE, 0, 0, 0
-    while epochs < EPOCHS and waited < PATIENCE:
+    averaged = b.copy()
+    best, best_loss, steps, waited, epochs = b.copy(), np.inf, 0, 0, 0
+    patience = max(PATIENCE, PATIENCE_STEPS / len(batches))
+    while epochs < EPOCHS and waited < patience:
         with one_thread():
             for i in rng.permutation(len(batches)):
                 _, gradient = _loss_and_gradient(b, vectors, batches[i])
@@ -188,13 +196,17 @@ def training(
                 np.sqrt(second, out=gradient)
                 gradient += 1e-8
                 np.divide(first, gradient, out=gradient)
-                b -= (rate * np.sqrt(1 - MOMENTS[1] ** steps) / (1 - MOMENTS[0] ** steps)) * gradient
-            loss = float(np.average([_loss(b, held_out, batch) for batch in judges], weights=sizes))
+                gradient *= RATE * np.sqrt(1 - MOMENTS[1] ** steps) / (1 - MOMENTS[0] ** steps)
+                b -= gradient
+                np.subtract(b, averaged, out=gradient)
+                gradient *= 1 - min(AVERAGED, (1 + steps) / (10 + steps))
+                averaged += gradient
+            loss = float(np.average([_loss(averaged, held_out, batch) for batch in judges], weights=sizes))
         epochs += 1
         if loss < best_loss - LEAST_GAIN:
-            best, best_loss, waited = b.copy(), loss, 0
+            best, best_loss, waited = averaged.copy(), loss, 0
         else:
-            rate, waited = rate / 2, waited + 1
+            waited += 1
         yield loss
     return StructuralProbe(kind, (best / scale).astype(np.float32), epochs, best_loss)
 

@@ -79,8 +79,9 @@ neither is their trained mix of layers.
 
 **The structural probe** (Hewitt & Manning 2019), for trees of your own, fits a matrix B so that ‖B(x − y)‖² is the
 number of edges between the words x and y in the tree, and a second one so that ‖Bx‖² is the depth of x. The loss is
-the mean absolute error of a sentence; Adam lowers it until it no longer falls on the development sentences. A word's
-distance to itself is not counted in Spearman's correlation. The authors' program counts it, so theirs comes out higher.
+the mean absolute error of a sentence; Adam lowers it at a constant rate, a running mean of B is kept, and training ends
+when the loss of that mean no longer falls on the development sentences. A word's distance to itself is not counted in
+Spearman's correlation. The authors' program counts it, so theirs comes out higher.
 Both correlations are means over sentences of one length, and then over the lengths from 5 to 50 words. Sentences of
 fewer than three words besides punctuation are left out.
 

@@ -166,6 +166,35 @@ def test_depths_that_lie_in_the_vectors_are_found() -> None:
         assert found.argmin() == target.argmin()
 
 
+@pytest.mark.parametrize(("kind", "width"), [("distance", 32), ("depth", 24)])
+def test_training_goes_on_until_the_probe_is_as_good_as_the_planted_one(kind: str, width: int) -> None:
+    """Few sentences, and columns of very different scales, one of them huge, as in the last layers of models: what was
+    planted is a bound that training stopped at a plateau or a first rise misses by far, with whatever seed.
+    """
+    rng = np.random.default_rng(0)
+    n_train, n_development = 100, 60
+    heads = [random_heads(rng, WORDS) for _ in range(n_train + n_development)]
+    turn = np.linalg.qr(rng.normal(size=(width, width)))[0]
+    scales = np.geomspace(0.02, 1, width)
+    scales[5] = 100
+    vectors = []
+    for one in heads:
+        tree = embedded(one) + rng.normal(scale=0.1, size=(WORDS, WORDS - 1))
+        vectors.append(np.concatenate([tree, rng.normal(size=(WORDS, width - WORDS + 1))], axis=1) @ turn * scales)
+    targets = [tree_distances(one) if kind == "distance" else tree_depths(one) for one in heads]
+    data = sentences(vectors, targets)
+    train, development = (
+        Sentences(data.vectors, data.places[a:b], targets[a:b])
+        for a, b in ((0, n_train), (n_train, n_train + n_development))
+    )
+    planted, _ = loss_and_gradient((np.eye(WORDS - 1, width) @ turn / scales).astype(np.float32), development)
+    for seed in range(2):
+        probe = fit(train, development, seed=seed)
+        assert probe.development_loss < 1.12 * planted
+        again, _ = loss_and_gradient(probe.projection, development)
+        assert again == pytest.approx(probe.development_loss, rel=0.01)
+
+
 def test_noise_has_no_trees() -> None:
     rng = np.random.default_rng(6)
     heads = forest(200, WORDS, 7)
