@@ -38,6 +38,8 @@ _UNIT: Mapping[DType, float] = {"float32": 2**-24, "bfloat16": 2**-8, "float16":
 # What rounding does to vectors of length 1, in u, and to a cosine, in u times the distance of its two vectors: at most
 # 13 and 5 in the bundled models and MiniLM against the same networks in float64.
 _OF_VECTORS, _OF_COSINES = 16, 8
+_STEPS = 10
+"""Of rounding, between the largest and the smallest cosine: fewer would leave little but ties to rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +210,9 @@ def nearest(similarity: DoubleArray, place: int) -> list[int]:
 class Agreement(Shows):
     """How one layer and pooling does on scored pairs, with what all vectors share or with that ``removed``.
 
-    ``rho`` is Spearman's ρ of cosines with scores, ``low`` and ``high`` its 95% interval; NaN where cosines differ by
-    no more than rounding explains. ``spread`` is how far the cosines of the scored pairs are apart, the largest from
-    the smallest; ``mean_cosine`` is that of all pairs of different sentences.
+    ``rho`` is Spearman's ρ of cosines with scores, ``low`` and ``high`` its 95% interval; ``spread`` is how far the
+    cosines of the scored pairs are apart, the largest from the smallest. Where rounding explains a tenth of that or
+    more, ρ is NaN. ``mean_cosine`` is that of all pairs of different sentences.
     """
 
     layer: int
@@ -283,7 +285,8 @@ def agreement(
     """Spearman's ρ of each row of cosines (rows, pairs) with the scores, and the ends of its 95% interval over the
     groups of pairs: (rows, 3). NaN where either does not vary.
 
-    Cosines that differ by no more than their ``errors`` (rows, pairs) are equal.
+    Cosines that differ by no more than their ``errors`` (rows, pairs) are equal, and all of a row are where these are a
+    tenth of what it varies by, or more.
     """
     gold = np.asarray(scores, dtype=np.float64)
     group_of = np.asarray(groups)
@@ -302,10 +305,12 @@ def agreement(
 
 def _levels(values: DoubleArray, errors: DoubleArray) -> IntArray:
     """Numbers in the order of values (n,), the same for those that their errors (n,) do not tell from the smallest of
-    them.
+    them; for all where they are few steps of rounding apart.
     """
     order = np.argsort(values, kind="stable")
     levels = np.zeros(len(values), dtype=np.int64)
+    if np.ptp(values) < _STEPS * 2 * np.median(errors):
+        return levels
     first = order[0]
     for before, place in pairwise(order):
         apart = values[place] - values[first] > errors[place] + errors[first]

@@ -475,7 +475,7 @@ def _against_scores(model: str) -> None:
     ]
     known = [each for each in found if not np.isnan(each.rho)]
     if len(known) < len(found):
-        said.append("Gaps: cosines differ by no more than rounding there, so nothing can be ranked.")
+        said.append("Gaps: cosines differ by little more than rounding there, so nothing can be ranked.")
     said += [
         f"All cosines of {as_text(name)} {_in_layers(close)} are within {_CLOSE:g} of each other, though their "
         "differences are larger than rounding."
@@ -544,7 +544,7 @@ files name a pooling, as those of `sentence-transformers` do, and is chosen unle
 tokens, too. **Layer** 0 is the embeddings; empty is the last.
 
 **Cosines** are computed in double precision. Where two differ by no more than the rounding of the model’s own numbers
-can explain, they share a rank; where all do, no correlation is shown.
+can explain, they share a rank; where that is a tenth of all that they differ by, or more, no correlation is shown.
 
 The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
 masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be

@@ -211,6 +211,14 @@ def test_values_in_a_row_that_each_lie_close_to_the_next_are_not_all_the_same() 
     assert found[0] > 0.99
 
 
+def test_a_few_steps_of_rounding_are_no_order() -> None:
+    gold = list(range(100))
+    for n_steps, is_shown in ((8, False), (20, True)):
+        values, errors = np.linspace(0, n_steps, 100), np.full(100, 0.5)
+        (found,) = vectors.agreement(values[None], gold, [str(pair) for pair in gold], errors[None])
+        assert np.isfinite(found[0]) == is_shown
+
+
 def test_one_group_alone_that_varies_makes_no_certain_order() -> None:
     told = np.array([[0, 0, 0, 0, 0, 0.9]])
     (found,) = vectors.agreement(told, [0, 1, 2, 3, 4, 5], list("abcdef"))

@@ -149,7 +149,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     assert (others["low"] < others["rho"]).all()
     assert (others["rho"] < others["high"]).all()
     assert "on the 60 pairs of the test split" in said(app)
-    assert "Gaps: cosines differ by no more than rounding there" in said(app)
+    assert "Gaps: cosines differ by little more than rounding there" in said(app)
     assert "Intervals are over the 10 scenes" in said(app)
     assert "of each other" not in said(app)
 
