@@ -348,7 +348,7 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(table.drop(columns="sentence"), arrays["cosines"])
     np.testing.assert_allclose(arrays["cosines"], cosine_similarity(arrays["vectors"]), atol=1e-6)
     assert arrays["vectors"].shape == (4, engine.info(MODEL).width)
-    assert (arrays["pooling"], arrays["layer"], arrays["removed"]) == ("max", 2, True)
+    assert (arrays["pooling"], arrays["layer"], arrays["removed"], arrays["own"].size) == ("max", 2, True, 0)
     assert arrays["sentences"].tolist() == table["sentence"].tolist() == LINES
 
 

@@ -72,6 +72,20 @@ def test_search_puts_the_highest_cosine_first(model: str, text: str, engine: Eng
     assert right(4, Case(model, text)).text.replace("\\", "") == best
 
 
+@pytest.mark.slow
+def test_a_models_own_pooling_is_the_one_that_the_lesson_goes_on_with(engine: Engine) -> None:
+    model = "sentence-transformers/all-MiniLM-L6-v2"
+    case = Case(model, TEXTS[0])
+    own = np.stack([states.states[-1].mean(axis=0) for states in engine.encoded_states(model, list(sentences._LINES))])
+    first = sentences.Pooling(case)
+    assert list(first.alike) == ["own", "cls", "mean", "max"]
+    assert f"a pooling of its own, which the next steps use: {cosine(own[0], own[1]):.2f}." in first.why()
+    (query,) = engine.encoded_states(model, [TEXTS[0]])
+    told = [cosine(query.states[-1].mean(axis=0), other) for other in own]
+    assert sentences.Search(case).ranked[0] == (sentences._LINES[int(np.argmax(told))], pytest.approx(max(told)))
+    assert "own pooling" not in sentences.Pooling(Case("embedded/tinybert", TEXTS[0])).why()
+
+
 def test_the_gradient_of_siamese_training_is_autograds() -> None:
     rng = np.random.default_rng(0)
     a, b = (rng.normal(size=(7, 5)) for _ in range(2))
