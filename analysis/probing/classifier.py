@@ -1,5 +1,5 @@
-"""The probe itself: multinomial logistic regression on standardized vectors, or a network with one hidden layer; its
-accuracy, its interval, and tests between two of them.
+"""The probe itself: multinomial logistic regression on standardized vectors, or a network with one hidden layer; and
+a test between two of them.
 
 scikit-learn fits whatever fits into ``FIT_BYTES``; more examples are fitted by the same objective summed block by
 block, so that memory does not grow with them. It is imported where something is fitted: that takes a second, and a page
@@ -245,26 +245,6 @@ def _fit_blocks(
     )
     parameters = found.x.reshape(n_vectors, width + 1)
     return _both(parameters[:, :-1], parameters[:, -1])
-
-
-def bootstrap_interval(
-    correct: BoolArray | FloatArray, group: IntArray, *, draws: int, seed: int, level: float = 0.95
-) -> tuple[float, float]:
-    """Percentile bootstrap interval of an accuracy or another mean (Efron 1979), drawing whole texts with replacement.
-
-    ``correct`` and ``group`` have one entry per item; items of one text are drawn together, because the words
-    of a sentence are not independent. An accuracy of 1 or 0 gives an interval of no width.
-    """
-    _, place = np.unique(group, return_inverse=True)
-    size = np.bincount(place).astype(np.float64)
-    right = np.bincount(place, weights=correct.astype(np.float64))
-    rng = np.random.default_rng(seed)
-    accuracy = np.empty(draws)
-    for i in range(draws):
-        drawn = rng.integers(len(size), size=len(size))
-        accuracy[i] = right[drawn].sum() / size[drawn].sum()
-    low, high = np.quantile(accuracy, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
 
 
 def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, draws: int, seed: int) -> float:

@@ -18,7 +18,7 @@ class Settings:
     on a model of the same shape with random weights. ``seeds`` repeats all with other sentences, or another split, from
     the seeds ``seed``, ``seed`` + 1 and so on. ``wrong`` is the number of misclassified examples per layer,
     ``map_items`` that of test items in the picture of a layer, ``bootstrap_draws`` that behind the intervals of a
-    structural probe.
+    structural probe's correlations.
     """
 
     sentences: int = 1000

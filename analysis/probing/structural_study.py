@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analysis.probing.classifier import NETWORK_BYTES, bootstrap_interval, paired_p
+from analysis.intervals import of_right
+from analysis.probing.classifier import NETWORK_BYTES, paired_p
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Encode, Plan, VectorStore
 from analysis.probing.judging import PAIRED_DRAWS
@@ -169,7 +170,6 @@ class _Subject:
         self, chosen: IntArray, distances: Sequence[DoubleArray], depths: Sequence[DoubleArray]
     ) -> tuple[BoolArray, Scores, tuple[Edges, ...], tuple[int, ...]]:
         """Edges found, scores, trees and roots of these distances and depths of the test sentences."""
-        draws, seed = self.settings.bootstrap_draws, self.settings.seed
         trees = [self.trees[i] for i in chosen]
         found = [spanning_tree(d, ~tree.punctuation) for d, tree in zip(distances, trees, strict=True)]
         right = np.concatenate([edges_found(tree.edges, of) for tree, of in zip(trees, found, strict=True)])
@@ -179,11 +179,9 @@ class _Subject:
         by_distance = [distance_spearman(d, tree.distances) for d, tree in zip(distances, trees, strict=True)]
         by_depth = [spearman(d[None], tree.depths[None]) for d, tree in zip(depths, trees, strict=True)]
         scores = Scores(
-            uuas=Estimate(float(right.mean()), *bootstrap_interval(right, self.edge_of, draws=draws, seed=seed)),
+            uuas=Estimate(float(right.mean()), *of_right(right, self.edge_of)),
             distance_spearman=self._correlation(by_distance),
-            root_accuracy=Estimate(
-                float(rooted.mean()), *bootstrap_interval(rooted, np.arange(len(rooted)), draws=draws, seed=seed)
-            )
+            root_accuracy=Estimate(float(rooted.mean()), *of_right(rooted, np.arange(len(rooted))))
             if len(rooted)
             else None,
             depth_spearman=self._correlation(by_depth),

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from analysis.probing import Dataset
 from analysis.probing.baselines import bag_of_words, position, without_vectors, word_bigrams
 from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
-from analysis.probing.classifier import LinearProbe, bootstrap_interval, fit, paired_p
+from analysis.probing.classifier import LinearProbe, fit, paired_p
 from analysis.probing.control import control_task, control_word
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import ArrayVectors, FileVectors, VectorStore
@@ -72,27 +72,6 @@ def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) 
         assert isinstance(from_memory, LinearProbe)
         np.testing.assert_allclose(from_file.weights, from_memory.weights, atol=0.002)
     assert not path.exists()
-
-
-@pytest.mark.slow
-def test_bootstrap_interval_covers_at_its_rate() -> None:
-    rng = np.random.default_rng(0)
-    covered = 0
-    for i in range(400):
-        correct = rng.random(150) < 0.8
-        low, high = bootstrap_interval(correct, np.arange(150), draws=300, seed=i)
-        covered += low <= 0.8 <= high
-    assert 0.91 <= covered / 400 <= 0.975
-
-
-def test_bootstrap_draws_whole_sentences() -> None:
-    # Ten sentences of ten words, each all right or all wrong: as wide as ten single draws.
-    correct = np.repeat(np.arange(10) % 2 == 0, 10)
-    clustered = bootstrap_interval(correct, np.repeat(np.arange(10), 10), draws=2000, seed=0)
-    single = bootstrap_interval(correct[::10], np.arange(10), draws=2000, seed=0)
-    assert clustered == single
-    low, high = bootstrap_interval(correct, np.arange(100), draws=2000, seed=0)
-    assert high - low < 0.5 * (clustered[1] - clustered[0])
 
 
 def words_dataset(words: list[str], labels: list[str], part: list[int]) -> Dataset:
