@@ -53,7 +53,7 @@ def _settings() -> Settings:
     seed = left.number_input(
         "Seed",
         **fields.SEED.bound,
-        help="Sets which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
+        help="Sets which sentences and which split are drawn. A task's numbers depend on "
         "its own sentences, the model, the settings and the seed, not on the other tasks.",
     )
     seeds = right.number_input(
