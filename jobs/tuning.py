@@ -15,7 +15,7 @@ from model_zoo.types import duration
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import SoftScores
-from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Stepped, Tuned
+from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Stepped, Tuned, best_of
 from training.finetuning.settings import Settings
 
 MOST_KEPT = 4
@@ -54,6 +54,12 @@ class Run:
     @property
     def over(self) -> bool:
         return self.tuned is not None or self.failed is not None
+
+    @property
+    def best(self) -> int | None:
+        """The number in ``evaluated`` of the epoch whose weights are kept so far; None before the first."""
+        best = best_of(self.evaluated)
+        return None if best is None else self.evaluated.index(best)
 
     @property
     def seconds(self) -> float:

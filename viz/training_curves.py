@@ -181,7 +181,7 @@ def _lines(
     if len(points) == 1:
         (x, y), spread = points[0], []
         best = next(curve.best for curve in seeds if curve.evaluated)
-        sizes = {"size": [_OF_BEST if place == best else _OF_OTHERS for place in range(len(x))]}
+        sizes = {"size": [_OF_BEST if place == best else _OF_OTHERS for place in range(len(x))], "opacity": 1}
     else:
         shortest = min(len(x) for x, _ in points)
         x = np.mean([x[:shortest] for x, _ in points], axis=0).tolist()

@@ -142,7 +142,10 @@ class TuningStep(Step):
         done = [run.tuned for run in runs if run.tuned is not None]
         if done:
             measure = MEASURES[done[0].data.measure].title
-            st.markdown(f"{measure} on {len(done[0].data.test)} test items that were not used so far (95% intervals):")
+            st.markdown(
+                f"{measure} of the best epoch (the large marker) on {len(done[0].data.test)} test items that were not "
+                "used so far (95% intervals):"
+            )
         for each in done:
             score = each.score()
             st.markdown(
@@ -157,6 +160,7 @@ class TuningStep(Step):
                 called(run.candidate.settings),
                 [(step.epoch, step.seconds, step.loss) for step in run.steps],
                 [(one.epoch, 0.0, one.loss, one.score) for one in run.evaluated],
+                best=run.best,
             )
             for run in self.runs
             if run.evaluated

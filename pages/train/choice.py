@@ -149,10 +149,10 @@ def _settings(model: str) -> tuple[Settings, int]:
         "2019); ten times that can destroy what pretraining taught. Narrower models take larger steps, and so "
         "do LoRA and the head, which start untrained. Empty: the recommended rate.",
     )
-    epochs = right.number_input(
+    batch = right.number_input("Batch", **fields.BATCH.bound, help="Examples per step. 16 or 32 is recommended.")
+    epochs = left.number_input(
         "Epochs", **fields.EPOCHS.bound, help="How often each example is seen. Devlin et al. 2019 used 2 to 4."
     )
-    batch = left.number_input("Batch", **fields.BATCH.bound, help="Examples per step. 16 or 32 is recommended.")
     patience = right.number_input(
         "Patience, epochs",
         **fields.PATIENCE.bound,

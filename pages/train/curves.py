@@ -12,7 +12,6 @@ import streamlit as st
 
 from jobs.tuning import Run, Tuning
 from training.finetuning.data import Data, Scored
-from training.finetuning.results import best_of
 from training.finetuning.scores import MEASURES, always_alike, value
 from ui import figures, fragment, save
 from ui.work import SECONDS_BETWEEN_LOOKS
@@ -27,7 +26,7 @@ def curve(run: Run, name: str) -> Curve:
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
         [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.evaluated],
         run.begun.n_steps if run.begun is not None else 0,
-        run.evaluated.index(best) if (best := best_of(run.evaluated)) is not None else None,
+        run.best,
     )
 
 

@@ -88,7 +88,7 @@ def has_the_limits_of_its_fields(app: AppTest, page: Page[Any]) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "query", "drawn_too"),
     [
-        ("train", {"learns": "top"}, {"layers", "head_first", "rate", "warmup", "decay", "examples"}),
+        ("train", {"learns": "top"}, {"layers", "head_first", "rate", "patience", "warmup", "decay", "examples"}),
         ("train", {"learns": "lora", "rank": "64"}, {"rank"}),
         ("train", {"view": "race", "budget": "seconds", "warmup": "0", "decay": "0"}, {"seconds", "warmup", "decay"}),
         ("train", {"view": "distillation", "alpha": "0", "temperature": "0.1"}, {"alpha", "temperature"}),

@@ -133,8 +133,9 @@ def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
 def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> None:
     asked = {
         "model": "embedded/bilstm", "set": "entities", "learns": "top", "layers": "1", "rate": "0.0003", "batch": "8",
-        "epochs": "2", "warmup": "0.2", "decay": "0.1", "seed": "3", "seeds": "2", "tokens": "64", "examples": "30",
-        "head_first": "1", "view": "race", "racers": "embedded/tinybert", "budget": "seconds", "seconds": "5",
+        "epochs": "2", "patience": "2", "warmup": "0.2", "decay": "0.1", "seed": "3", "seeds": "2",
+        "tokens": "64", "examples": "30", "head_first": "1", "view": "race", "racers": "embedded/tinybert",
+        "budget": "seconds", "seconds": "5",
     }  # fmt: skip
     first = sound(open_page(PAGE, **asked))
     link = dict(first.query_params)
