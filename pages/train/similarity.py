@@ -544,18 +544,17 @@ sentence, without special ones such as [CLS] and [SEP] and without padding. **Mo
 files name a pooling, as those of `sentence-transformers` do, and is chosen unless you choose another: it counts special
 tokens, too. **Layer** 0 is the embeddings; empty is the last.
 
-**Intervals** of ρ are over scenes, each of which has pairs of all scores. In simulations with scenes that differ as
-much as the built-in ones, 94 to 96 of 100 such intervals hold the true ρ. Intervals over pairs would be up to 1.8 times
-as wide.
-
-**Cosines** are computed in double precision. Where two differ by no more than the rounding of the model’s own numbers
-can explain, they share a rank; where that is a tenth of all that they differ by, or more, no correlation is shown.
-
 The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
 masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be
 chosen {_TO_BE_HAD}. Where it is on this machine, its cosines are shown next to those of the chosen model. Training on
 pairs above is something else: there a model reads both sentences as one text and is trained to score the pair
 (cross-encoder), not to make these vectors. **After training**, vectors are made by the same pooling as before.
+
+**Against scores**: cosines are computed in double precision. Two that differ by no more than the rounding of the
+model’s own numbers can explain share a rank. Where rounding can explain a tenth of their whole range or more, no
+correlation is shown. Intervals are over scenes, each of which has pairs of all scores: in simulations with scenes that
+differ as much as the built-in ones, 94 to 96 of 100 such intervals hold the true ρ. Intervals over pairs would be up
+to 1.8 times as wide.
 """
 
 VIEW: View[Scene] = View(
