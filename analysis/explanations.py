@@ -79,6 +79,7 @@ def needed(orders: Iterable[Sequence[int]]) -> list[tuple[int, ...]]:
 
 
 _WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
+_BETTER: Final[dict[Way, int]] = {"deletion": -1, "insertion": 1}  # the sign of a difference that is good
 
 
 def random_orders(n_words: int, n: int, seed: int = _SEED) -> list[tuple[int, ...]]:
@@ -114,15 +115,19 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """A method's area over ``n`` sentences: its mean and median, and by how much it is ``above`` the baseline's in the
-    mean, sentence by sentence; None where there is no baseline, or it is this one.
+    """A method's area over ``n`` sentences: mean, median, and the share of sentences in which it exceeds 1, where the
+    target is more probable with words hidden; by how much it is ``above`` the baseline's in the mean, sentence by
+    sentence, and the share of sentences in which it is ``better``, equal ones counted as half: both None where there is
+    no baseline, or it is this one.
     """
 
     method: str
     way: Way
     mean: Mean
     median: float
+    exceeds_one: float
     above: Mean | None
+    better: Mean | None
     n: int
 
 
@@ -144,10 +149,13 @@ def areas(found: Sequence[Mapping[tuple[str, Way], float]], baseline: str) -> li
     table = []
     for method, way in dict.fromkeys(key for each in found for key in each):
         own = [each[method, way] for each in found if (method, way) in each]
-        beside = [
-            each[method, way] - each[baseline, way] for each in found if {(method, way), (baseline, way)} <= {*each}
-        ]
-        above = mean(beside) if beside and method != baseline else None
-        table.append(Area(method, way, mean(own), float(np.median(own)), above, len(own)))
+        beside = np.array(
+            [each[method, way] - each[baseline, way] for each in found if {(method, way), (baseline, way)} <= {*each}]
+        )
+        above = better = None
+        if len(beside) and method != baseline:
+            above, better = mean(beside), mean((1 + np.sign(beside) * _BETTER[way]) / 2)
+        exceeds_one = float(np.mean(np.array(own) > 1))
+        table.append(Area(method, way, mean(own), float(np.median(own)), exceeds_one, above, better, len(own)))
     best = {one.method: one.mean.value for one in table if one.way == "deletion"}
     return sorted(table, key=lambda one: (best[one.method], one.method, one.way))

@@ -7,9 +7,11 @@ Three kinds of lines, one JSON object each:
   sides in the same process and in turns, medians after a warm-up.
 - "click": a click that switches a head off until the new predictions are drawn, as a share of a click on a bare
   Streamlit page, in the same run and in turns.
-- "areas": area under the deletion and insertion curves of every method on the built-in sentences, mean and median, and
-  how far its mean is from that of words in the order of their nearness to the mask, sentence by sentence; with 95%
-  intervals. ``--markdown`` prints them as README's table. No times: these numbers are the same on every machine.
+- "areas": area under the deletion and insertion curves of every method on the built-in sentences: mean and median, the
+  share of sentences in which it exceeds 1, how far its mean is from that of words in the order of their nearness to the
+  mask, sentence by sentence, and in which share of the sentences it is better; with 95% intervals. "targets" says how
+  probable the answers are. ``--markdown`` prints both as README has them. No times: these numbers are the same on
+  every machine.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from __future__ import annotations
 import urllib.parse
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import groupby
 
+import numpy as np
 import torch
 from playwright.sync_api import Page
 
@@ -148,26 +150,31 @@ def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
     if job.failure is not None:
         raise RuntimeError(job.failure)
     table = job.table()
+    quarters = np.quantile(job.probabilities, (0.25, 0.5, 0.75)).tolist()
     if markdown:
-        print(as_markdown(table))
+        print(as_markdown(table, quarters))
         return
+    emit(benchmark="targets", model=model, n=job.n_done, p_quarters=quarters)
     for area in table:
         emit(benchmark="areas", model=model, **asdict(area))
 
 
-def as_markdown(table: Sequence[Area]) -> str:
-    """README's table."""
+def as_markdown(table: Sequence[Area], quarters: Sequence[float]) -> str:
+    """README's tables, one a way, and how probable the targets are."""
 
-    def cells(one: Area) -> str:
-        return f"{one.mean:.3f} | {one.median:.3f} | {'–' if one.above is None else format(one.above, '+.3f')}"
+    def row(one: Area) -> str:
+        own = [one.method, f"{one.mean:.3f}", f"{one.median:.3f}", f"{one.exceeds_one:.0%}"]
+        beside = ((one.above, "+.3f"), (one.better, ".0%"))
+        return f"| {' | '.join([*own, *('–' if each is None else format(each, how) for each, how in beside)])} |"
 
-    methods = groupby(table, key=lambda one: one.method)
-    rows = [f"| {name} | {' | '.join(map(cells, each))} |" for name, each in methods]
-    head = (
-        "| method | deletion, less is better | median | against nearness | insertion, more is better | median | "
-        "against nearness |"
-    )
-    return "\n".join([head, "|---|---|---|---|---|---|---|", *rows])
+    low, middle, high = quarters
+    told = f"P of the target in the whole sentence: median {middle:.3f}, quartiles {low:.3f} and {high:.3f}."
+    parts = [told]
+    for way, good in (("deletion", "less"), ("insertion", "more")):
+        head = f"| {way}, {good} is better | median | exceeds 1 in | against nearness | better than nearness in |"
+        rows = [row(one) for one in table if one.way == way]
+        parts.append("\n".join([head.replace("|", "| method |", 1), "|---|---|---|---|---|---|", *rows]))
+    return "\n\n".join(parts)
 
 
 def main() -> None:

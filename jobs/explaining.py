@@ -155,7 +155,9 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
 
 
 class Explaining(Job):
-    """All methods on the built-in sentences; what is done stays when it is stopped."""
+    """All methods on the built-in sentences; what is done stays when it is stopped. For each sentence that is done,
+    ``areas`` are by method and way, and ``probabilities`` are P of the target in the whole sentence.
+    """
 
     doing = "testing explanations"
 
@@ -164,6 +166,7 @@ class Explaining(Job):
         self.questions = tuple(questions)
         self.measure = measure
         self.areas: list[dict[tuple[str, Way], float]] = []
+        self.probabilities: list[float] = []
         self._engine = engine
         self._n_done = 0
 
@@ -196,4 +199,5 @@ class Explaining(Job):
             for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
                 yield
             self.areas.append({key: explained.area(*key) for key in explained.curves})
+            self.probabilities.append(explained.untouched.answer.probability)
             self._n_done += 1

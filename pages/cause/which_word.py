@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import explanations
-from analysis.explanations import Area, Way
+from analysis.explanations import Area, Mean, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
 from model_zoo.types import METHODS, Attribution, Measure, signed
 from pages.cause import scene as scenes
@@ -21,6 +21,7 @@ from ui.cells import show
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND
+from viz.predictions import percent
 from web.background import desk
 from web.engine import engine
 
@@ -46,6 +47,7 @@ _TITLES = {
     NEARNESS: "Nearness alone",
     RANDOM: "Random order (mean of 5)",
 }
+_HIGHER = 1.005  # a share of P that is more than rounding above that of the whole text
 _MOST = 40  # words for which all methods are worked out
 _METHODS = """
 - **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
@@ -191,6 +193,7 @@ def _holds(scene: Scene, found: Explained) -> None:
         n = len(found.words)
         series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
         high = max(float(curve.max()) for _, curve in series)
+        whole = percent(found.untouched.answer.probability)
         figure = partial(
             curves,
             [str(k) for k in range(n + 1)],
@@ -210,6 +213,11 @@ def _holds(scene: Scene, found: Explained) -> None:
             )
             + " Occlusion uses the same kind of runs, so it has an advantage here."
             + (" “Nearness alone” only knows where the prediction is made." if NEARNESS in names else "")
+            + (
+                f" Above 100%, P is higher than for the whole text ({whole}): an area can exceed 1."
+                if high > _HIGHER
+                else ""
+            )
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
         shown = [name for name, each in found.curves if each == way]
@@ -292,9 +300,11 @@ def _many(scene: Scene) -> None:
             )
         st.caption(
             f"Area under the curves over {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
-            "“Against nearness”: the mean difference from nearness alone in the same sentence; where its interval "
-            "includes 0, there is no evidence that the method beats nearness. Intervals: 95%, bootstrap over "
-            "sentences."
+            f"P of the target in the whole sentence is {percent(float(np.median(job.probabilities)))} in the median; "
+            "where hiding words raises it, an area can exceed 1, and a few such sentences move the mean: see the "
+            "median, too. “Against nearness”: the mean difference from nearness alone in the same sentence; “better "
+            "than nearness in”: the share of sentences, equal ones counted as half. Where the interval includes 0, or "
+            "50%, there is no evidence of a difference from nearness. Intervals: 95%, bootstrap over sentences."
         )
         save.table("Mean areas", lambda: _area_table(table), "which-word-areas")
 
@@ -306,9 +316,15 @@ def _areas(table: Sequence[Area]) -> pd.DataFrame:
         shown |= {
             f"{way}, mean": [f"{one.mean:.3f}" for one in each],
             f"{way}, median": [f"{one.median:.3f}" for one in each],
-            f"{way}, against nearness": ["–" if one.above is None else f"{one.above:+.3f}" for one in each],
+            f"{way}, exceeds 1 in": [f"{one.exceeds_one:.0%}" for one in each],
+            f"{way}, against nearness": [_or_dash(one.above, "+.3f") for one in each],
+            f"{way}, better than nearness in": [_or_dash(one.better, ".0%") for one in each],
         }
     return pd.DataFrame(shown)
+
+
+def _or_dash(found: Mean | None, how: str) -> str:
+    return "–" if found is None else format(found, how)
 
 
 def _area_table(table: Sequence[Area]) -> pd.DataFrame:

@@ -99,6 +99,26 @@ def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
     assert f"{explanations.Mean(-0.1, -0.12, 0.08):+.2f}" == "−0.10 (−0.12 to +0.08)"
 
 
+def test_a_few_sentences_of_low_probability_make_the_mean_and_no_more() -> None:
+    """In two of ten sentences P rises tenfold; in the others the method does a little worse than the baseline."""
+    found: list[dict[tuple[str, explanations.Way], float]] = [
+        {("m", "insertion"): area, ("near", "insertion"): 0.5, ("m", "deletion"): 0.2, ("near", "deletion"): 0.3}
+        for area in [10.0, 10.0, *[0.4] * 7, 0.5]
+    ]
+    table = {(one.method, one.way): one for one in explanations.areas(found, "near")}
+    inserted, near, deleted = (table[key] for key in (("m", "insertion"), ("near", "insertion"), ("m", "deletion")))
+    assert inserted.mean.value == pytest.approx(2.33)
+    assert (inserted.median, inserted.exceeds_one, near.exceeds_one) == (pytest.approx(0.4), pytest.approx(0.2), 0)
+    assert inserted.above is not None
+    assert inserted.above.value == pytest.approx(1.83)
+    assert inserted.better is not None
+    assert inserted.better.value == pytest.approx(0.25)  # two of ten, and an equal one as half
+    assert f"{inserted.better:.0%}".startswith("25% (")
+    assert deleted.better is not None
+    assert deleted.better.value == 1  # less is better
+    assert near.better is None
+
+
 def test_intervals_hold_the_mean_and_shrink() -> None:
     rng = np.random.default_rng(1)
     few, many = (explanations.mean(rng.normal(0.5, 0.1, n)) for n in (10, 1000))

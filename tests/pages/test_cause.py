@@ -143,6 +143,9 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
     assert curves["Occlusion"][1] == pytest.approx(share, abs=1e-3)
     assert all(curve[0] == pytest.approx(1) for curve in curves.values())
+    assert max(max(curve) for curve in curves.values()) > 1.01
+    target = percent(hidden.answer.probability)
+    assert f"P is higher than for the whole text ({target}): an area can exceed 1." in said(app)
     taus = cells(app, 1)
     assert np.diag(taus) == pytest.approx(1)
     assert "Integrated gradients should add up to" in said(app)
@@ -340,7 +343,7 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
 
 
 @pytest.mark.slow
-def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three for a hundred."""
     from pages.cause import which_word
 
@@ -369,7 +372,12 @@ def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch
     shown = table.set_index("method").loc["Random order (mean of 5)"]
     assert shown["insertion, median"] == f"{random.median:.3f}"
     assert shown["insertion, against nearness"] == f"{random.above:+.3f}"
-    assert table.set_index("method").loc["Nearness alone", "insertion, against nearness"] == "–"
+    assert shown["insertion, better than nearness in"] == f"{random.better:.0%}"
+    assert shown["insertion, exceeds 1 in"] == f"{random.exceeds_one:.0%}"
+    nearest = table.set_index("method").loc["Nearness alone"]
+    assert nearest["insertion, against nearness"] == nearest["deletion, better than nearness in"] == "–"
+    assert job.probabilities == [one.answer.probability for one in map(engine.ask, job.questions)]
+    assert f"is {percent(sorted(job.probabilities)[1])} in the median" in said(app)
 
 
 @pytest.mark.slow

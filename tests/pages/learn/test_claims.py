@@ -287,12 +287,15 @@ def test_smaller(model: str) -> None:
 def test_what_attention_explains_is_what_was_measured() -> None:
     """The lesson's figures are those of the README's table, which a command writes."""
     readme = Path("README.md").read_text(encoding="utf-8")
-    rows = {cells[1].strip(): cells[2:] for line in readme.splitlines() if len(cells := line.split("|")) == 9}
-    (deletion, _, against, insertion, _, against_too), nearness = rows["attention"][:6], rows["nearness"]
+    tables = readme.partition("`python -m benchmarks.cause --only areas")[2].split("\n\n")[1:3]
     said = head._NO_EXPLANATION
-    for cell in (deletion, insertion, nearness[0], nearness[3]):
-        assert cell.split()[0] in said
-    for cell in (against, against_too):
-        difference, low, _, high = cell.strip().replace("(", "").replace(")", "").split()
+    for table in tables:
+        rows = {cells[1].strip(): cells[2:] for line in table.splitlines() if len(cells := line.split("|")) == 8}
+        mean, _, _, against, better, _ = rows["attention"]
+        for cell in (mean, rows["nearness"][0]):
+            assert cell.split()[0] in said
+        difference, low, _, high = against.strip().replace("(", "").replace(")", "").split()
         assert difference in said
         assert f"{low} to {high}" in said
+    share, _, interval = better.strip().partition(" ")  # of insertion
+    assert f"{share} of the sentences {interval}" in said
