@@ -11,7 +11,7 @@ from model_zoo import registry
 from pages.train import fields, own_data
 from pages.train.fields import OWN
 from training.finetuning.data import BuiltIn, Data, Kind
-from training.finetuning.scores import MEASURES
+from training.finetuning.scores import MEASURES, too_few_to_choose_by
 from training.finetuning.seeds import of_models
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
@@ -86,7 +86,8 @@ def draw() -> Choice:
 def _about(built_in: BuiltIn, data: Data) -> None:
     st.markdown(f"**{built_in.question}**")
     st.markdown("\n\n".join(filter(None, (built_in.card, _expected(data)))))
-    st.caption(f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} to test.")
+    sizes = f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} to test."
+    st.caption(f"{sizes} {too_few_to_choose_by(data)}".strip())
 
 
 def _expected(data: Data) -> str:
@@ -99,14 +100,14 @@ def _expected(data: Data) -> str:
     lines = []
     for model, of in by_model.items():
         interval = f"{measure.written(of.low)} to {measure.written(of.high)}"
-        beside = "" if alike else f"; without training {without[model]}"
+        beside = "" if alike else f"; without fine-tuning {without[model]}"
         lines.append(f"- {as_text(short_name(model))}: {measure.written(of.mean)} ({interval}){beside}")
     if alike:
-        lines.append(f"- Without training: {next(iter(without.values()))}")
+        lines.append(f"- Without fine-tuning: {next(iter(without.values()))}")
     n = max(len(of.values) for of in by_model.values())
     return (
         f"**What to expect.** {measure.title} on the test split, trained on all examples with the settings that “How” "
-        f"opens with: the mean of {n} seeds, and its 95% interval over seeds and templates.\n\n"
+        f"opens with: the mean of {n} seeds, and its 95% interval over seeds and groups of items.\n\n"
     ) + "\n".join(lines)
 
 

@@ -59,8 +59,8 @@ def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
         "mean is 87.5% (95% interval over seeds and items: 80.0% to 93.0%)."
     )
     before = (
-        "the mean of 3 seeds, and its 95% interval over seeds and templates.\n\n"
-        "- Tiny BERT: 87.5% (80.0% to 93.0%)\n- Without training: 52.0% by n-grams"
+        "the mean of 3 seeds, and its 95% interval over seeds and groups of items.\n\n"
+        "- Tiny BERT: 87.5% (80.0% to 93.0%)\n- Without fine-tuning: 52.0% by n-grams"
     )
     assert before in said(app)
     assert expected in said(app)
