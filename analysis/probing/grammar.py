@@ -115,7 +115,7 @@ TRANSITIVE = _verbs(
 PREPOSITIONS = ("near", "behind", "beside", "above", "under")
 FUNCTION_WORDS = frozenset(
     listed(
-        "the and but that when because although near behind beside in under above not never often did does do it "
+        "the and but that when because although near behind beside in under above not never did does do it "
         "them two to will this every again anyway instead"
     )
 )

@@ -99,7 +99,7 @@ def _clause(rng: np.random.Generator, side: Side, tag: str, word: str, n_after: 
         before = (
             (["the"], 0, [person.singular, liked, "to"]),
             (["the"], 0, [person.plural, "will", "never"]),
-            (["the"], 1, [person.plural, "often"]),
+            (["the"], 2, [person.plural]),
         )[int(rng.integers(3))]
     else:
         moved = pick(rng, verbs)

@@ -145,11 +145,12 @@ def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_place_of_a_word_does_not_tell_its_kind() -> None:
+def test_neither_its_place_nor_its_neighbours_tell_the_kind_of_a_word() -> None:
     data = TASKS["part_of_speech"].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
     found = without_vectors(data, labels)
     assert found["position"].mean() < 0.29  # of four kinds; it was 0.575 when they stood in places of their own
+    assert found["word bigrams"].mean() < 0.75  # it was 0.93 when "to", "never" or "often" stood before every verb
     assert "word only" not in found  # no word asked about is in training
 
 
@@ -245,7 +246,8 @@ def test_words_that_can_be_two_fit_what_they_stand_beside() -> None:
         elif label == "ADV":
             assert before in part_of_speech.SUITS[word][1]
         else:
-            assert label == "NOUN" or before in ("to", "never", "often")
+            plural = {person.plural for person in PEOPLE}  # no place before them, which could be a part of their name
+            assert label == "NOUN" or before in {"to", "never"} | plural
             assert word in part_of_speech.NOUN_OR_VERB
     for held_out in (False, True):
         side = Side(held_out)
