@@ -327,7 +327,7 @@ def test_where_a_stopped_training_goes_on_is_said(engine: Engine, bert: str) -> 
     for _ in range(4):
         next(steps)
     events.close()
-    begun = next(event for event in engine.stream(asked) if isinstance(event, Begun))
+    begun = next(event for event in list(engine.stream(asked)) if isinstance(event, Begun))
     assert (begun.step, begun.n_steps) == (4, 6)
 
 
