@@ -23,11 +23,10 @@ _MOST_KEYS: Final = 12  # that a picture compares
 # The figures are those of ``python -m benchmarks.cause --only areas --markdown``.
 _NO_EXPLANATION: Final = (
     "Nor does it say which words a prediction depends on. With the bundled BERT and 100 built-in sentences, hiding "
-    "words in the order of attention (mean of all heads) does hardly better than hiding the words nearest to the "
-    "mask first: the mean area under the curve of P is 0.227 against 0.237, a difference of −0.011 (95% interval "
-    "−0.031 to +0.010). When words are shown again in that order, it is 0.671 against 0.623, a difference of +0.048 "
-    "(+0.017 to +0.079), but attention is better in only 58% of the sentences (48% to 67%). Try it in the lesson “Is "
-    "attention an explanation?”."
+    "words in the order of mean attention does hardly better than hiding those nearest to the mask: the area under the "
+    "curve of P is 0.227 against 0.237 (difference −0.011, 95% interval −0.031 to +0.010). Shown again in that order, "
+    "they give 0.671 against 0.623 (+0.048, +0.017 to +0.079), but attention is better in only 58% of the sentences "
+    "(48% to 67%). Try it in the lesson “Is attention an explanation?”."
 )
 
 
