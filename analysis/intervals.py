@@ -46,15 +46,19 @@ def of_mean(scores: npt.ArrayLike) -> Spread:
     return Spread(float(found.var(ddof=1)) / len(found), len(found))
 
 
+def of_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> Spread:
+    """Estimates the spread of the mean of values (items,): those of one ``cluster`` (items,) are left out together."""
+    found = np.asarray(values, dtype=np.float64)
+    _, place, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:  # nothing would be left
+        return Spread(0.0, len(sizes))
+    return left_out((found.sum() - np.bincount(place, weights=found)) / (len(found) - sizes))
+
+
 def of_right(correct: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
-    """The 95% interval of the share of right items; ``correct`` and ``cluster`` have one entry per item, and items of
-    one cluster are left out together.
-    """
-    _, place = np.unique(cluster, return_inverse=True)
-    size = np.bincount(place).astype(np.float64)
-    right = np.bincount(place, weights=np.asarray(correct, dtype=np.float64))
-    without = (right.sum() - right) / (size.sum() - size) if len(size) > 1 else right
-    return interval(float(right.sum() / size.sum()), [left_out(without)], len(size))
+    """The 95% interval of the share of right items, by ``of_clusters``."""
+    spread = of_clusters(correct, cluster)
+    return interval(float(np.asarray(correct, dtype=np.float64).mean()), [spread], spread.n)
 
 
 def interval(value: float, spreads: Sequence[Spread], n: int, *, lowest: float = 0.0) -> tuple[float, float]:

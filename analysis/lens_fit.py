@@ -7,7 +7,6 @@ and 0.12 nats, after ModernBERT's layer 1 from 2.06 to 1.69.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,7 +14,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.intervals import around, left_out
+from analysis.intervals import around, of_clusters
 from model_zoo.types import DoubleArray, FittedLens, FloatArray, IntArray, LensDistances, Shows
 
 PENALTIES: Final = tuple(10.0**power for power in (-4, -3.5, -3, -2.5, -2, -1.5, -1, 0, 1, 2))
@@ -120,10 +119,6 @@ def judged(lens: FittedLens, found: LensDistances, unit_of: Sequence[int] | None
 
 
 def _distance(of_masks: FloatArray, unit: IntArray) -> Distance:
-    _, place, sizes = np.unique(unit, return_inverse=True, return_counts=True)
     mean = float(of_masks.mean())
-    if len(sizes) < 2:
-        return Distance(mean, math.nan, math.nan)
-    without = (of_masks.sum() - np.bincount(place, weights=of_masks)) / (len(of_masks) - sizes)
-    low, high = around(mean, [left_out(without)])
-    return Distance(mean, max(0.0, low), high)
+    low, high = around(mean, [of_clusters(of_masks, unit)])
+    return Distance(mean, float(np.maximum(low, 0)), high)  # nan stays nan

@@ -172,7 +172,7 @@ def mean_of_pairs(vectors: FloatArray) -> float:
     directions are used alike, near 1 where all vectors point the same way.
     """
     n = len(vectors)
-    matrix = cosines(vectors).astype(np.float64)
+    matrix = cosines(vectors)
     return float((matrix.sum() - np.trace(matrix)) / (n * (n - 1)))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.intervals import around, interval, left_out
+from analysis.intervals import around, interval, left_out, of_clusters
 from model_zoo.types import DoubleArray, FloatArray, IntArray, Shows
 
 Head = tuple[int, int]
@@ -55,14 +55,9 @@ def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., 
     found, cluster = found[known], cluster[known]
     if not len(found):
         return Mean(np.nan, np.nan, np.nan, 0, 0)
-    numbers, place = np.unique(cluster, return_inverse=True)
-    value, n = float(found.mean()), len(numbers)
-    if n < 2:
-        return Mean(value, np.nan, np.nan, len(found), n)
-    sums, sizes = np.bincount(place, weights=found), np.bincount(place)
-    without = (found.sum() - sums) / (len(found) - sizes)
-    low, high = bounds(value, [left_out(without)], n)
-    return Mean(value, low, high, len(found), n)
+    value, spread = float(found.mean()), of_clusters(found, cluster)
+    low, high = bounds(value, [spread], spread.n) if spread.n > 1 else (np.nan, np.nan)
+    return Mean(value, low, high, len(found), spread.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from ui import (
     as_python,
     as_text,
     ask_for,
+    enumerated,
     figures,
     note,
     one_of,
@@ -516,7 +517,7 @@ def _in_layers(layers: Sequence[int]) -> str:
         return f"in layer {layers[0]}"
     if layers[-1] - layers[0] == len(layers) - 1:
         return f"in layers {layers[0]} to {layers[-1]}"
-    return f"in layers {', '.join(map(str, layers[:-1]))} and {layers[-1]}"
+    return f"in layers {enumerated(map(str, layers))}"
 
 
 def _by_the_model_made_for_it(model: str) -> str:
