@@ -266,6 +266,7 @@ def test_vectors_that_differ_by_rounding_alone_are_all_alike() -> None:
     assert np.isfinite(vectors.rounding(zeros, zeros)).all()
 
 
+@pytest.mark.slow
 def test_rounding_bounds_what_float64_gives(engine: Engine) -> None:
     """The bundled BERT by transformers in double precision: no cosine is farther away than is said, and ranks agree,
     also where raw [CLS] vectors are nearly all the same (layers 1 to 3).

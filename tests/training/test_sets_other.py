@@ -141,6 +141,7 @@ def test_no_part_of_the_questions_knows_another_s_words() -> None:
     assert apart([{text.lower() for item in items for _, text in item.answers} for items in splits])
 
 
+@pytest.mark.slow
 def test_a_question_alone_does_not_tell_whether_it_has_an_answer() -> None:
     """In no split, learned from the training split or from the split itself: n-grams know by heart what they learned
     from, and nothing on passages that are new to them.
