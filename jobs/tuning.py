@@ -79,9 +79,9 @@ class Run:
     def note(self, event: Event) -> None:
         match event:
             case Begun():
-                self.begun = event
-                if not event.step:  # so, too, where what a stopped training had learnt is gone
-                    self.steps, self.evaluated, self.first_vectors = [], [], []
+                self.begun = event  # with nothing where what a stopped training had learnt is gone
+                self.steps, self.evaluated = list(event.steps), list(event.evaluated)
+                self.first_vectors = list(event.first_vectors)
             case Stepped():
                 self.steps.append(event)
             case Evaluated():

@@ -236,6 +236,21 @@ def test_what_was_stopped_goes_on_and_ends_alike(engine: Engine, bert: str) -> N
         assert found.scores == expected.scores
 
 
+@pytest.mark.slow
+def test_what_was_computed_but_not_told_before_a_stop_is_told_afterwards(engine: Engine, bert: str) -> None:
+    job = Tuning(engine, [candidate("a", bert)])
+    advance(job, until=lambda: len(job.runs[0].evaluated) == 2)  # where texts stand then is the event after this one
+    assert [each.epoch for each in job.runs[0].first_vectors] == [0]
+    job.stop()
+    advance(job)
+    resumed = advance(job.resumed())
+    (run,) = resumed.runs
+    assert run.tuned is not None
+    assert (run.steps, run.evaluated) == (list(run.tuned.steps), list(run.tuned.evaluated))
+    epochs = [each.epoch for each in run.first_vectors]
+    assert epochs == [each.epoch for each in run.tuned.first_vectors] == list(range(len(epochs)))
+
+
 def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
     engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -328,7 +328,7 @@ def test_where_a_stopped_training_goes_on_is_said(engine: Engine, bert: str) -> 
         next(steps)
     events.close()
     begun = next(event for event in list(engine.stream(asked)) if isinstance(event, Begun))
-    assert (begun.step, begun.n_steps) == (4, 6)
+    assert (begun.steps[-1].step, begun.n_steps) == (4, 6)
 
 
 def test_only_what_learns_is_kept_of_a_stopped_training(engine: Engine, bert: str) -> None:

@@ -113,7 +113,8 @@ class _Run(stopped.Progress):
         n_learning = self._enter(self.phase)
         if resumed is not None:
             self._restore(resumed)
-        yield Begun(self.n_parameters, n_learning, self._n_steps, self.step)
+        so_far = tuple(self.steps), tuple(self.evaluated), tuple(self.first_vectors)
+        yield Begun(self.n_parameters, n_learning, self._n_steps, *so_far)
         if self.cached is not None:
             yield from self._remember()
         if not self.evaluated:

@@ -12,16 +12,6 @@ from training.finetuning.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """The event before the first step, and again where a stopped run continues: ``step`` is then where."""
-
-    n_parameters: int
-    n_learning: int
-    n_steps: int
-    step: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Stepped:
     """The event of one step of the optimizer. ``epoch`` counts from 0 and has a fraction; ``seconds`` are those of work
     so far.
@@ -59,6 +49,20 @@ class FirstVectors:
 
     epoch: int
     vectors: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The event before the first step, and again where a stopped run continues: then with all events until its stop,
+    of which the last ones may have reached nobody.
+    """
+
+    n_parameters: int
+    n_learning: int
+    n_steps: int
+    steps: tuple[Stepped, ...] = field(default=(), repr=False)
+    evaluated: tuple[Evaluated, ...] = field(default=(), repr=False)
+    first_vectors: tuple[FirstVectors, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
