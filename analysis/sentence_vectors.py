@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -57,7 +57,17 @@ class SentenceVectors:
     @property
     def usual(self) -> SentencePooling:
         """The pooling that is taken where nobody asks for another."""
-        return "own" if "own" in self.of else "mean"
+        return usual_of(self.of)
+
+
+def poolings_of(named: NamedPooling | None) -> tuple[SentencePooling, ...]:
+    """The poolings of a model; "own" is the first where its files name one that can be followed."""
+    return ("own", *POOLINGS) if named is not None and named.modes else POOLINGS
+
+
+def usual_of(poolings: Collection[SentencePooling]) -> SentencePooling:
+    """That of some poolings which is taken where nobody asks for another."""
+    return "own" if "own" in poolings else "mean"
 
 
 def summary_token(encoding: Encoding) -> str | None:
@@ -82,7 +92,7 @@ def sentence_vectors(
     next is taken. Raises InvalidInput for a text of which nothing is left; ``name`` is what it calls the text with this
     number. ``dtype`` is what the network computed with.
     """
-    every: tuple[SentencePooling, ...] = ("own", *POOLINGS) if named is not None and named.modes else POOLINGS
+    every = poolings_of(named)
     found: dict[SentencePooling, dict[int, FloatArray]] = {pooling: {} for pooling in every}
     n_tokens, n_dropped = [0] * n_texts, [0] * n_texts
     for place, hidden in states:

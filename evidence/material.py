@@ -25,9 +25,9 @@ _SEED: Final = 35
 
 @dataclass(frozen=True)
 class Material:
-    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, or of all
-    sentences that templates made from one frame; the pairs of a template), and ``judged`` of which half each is: heads
-    are ordered on one half and judged on the other.
+    """Items of one kind; ``clusters`` say which belong together (the words of a sentence, or of all sentences that
+    templates made from one frame; the pairs of a template), and ``judged`` of which half each is: heads are ordered on
+    one half and judged on the other.
 
     ``name`` tells it from other material. ``chance`` is the share of right items without a model, None where there is
     no such number. ``n_all`` counts the items there were before some were drawn.

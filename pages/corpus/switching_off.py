@@ -62,8 +62,7 @@ _FIRST: Final = 4  # of which so many at once
 class Tried:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
     that is hidden, for the screen ("the verb"), "" where none is chosen; its sentences are ``framed`` where templates
-    made them. Lines of Python bind ``material`` to it, and
-    import something; "" where they cannot.
+    made them. Lines of Python bind ``material`` to it, and import something; "" where they cannot.
     """
 
     name: str

@@ -23,7 +23,9 @@ from analysis.sentence_vectors import (
     cosines,
     mean_of_pairs,
     nearest,
+    poolings_of,
     summary_token,
+    usual_of,
 )
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
@@ -223,18 +225,17 @@ def _named(model: str) -> NamedPooling | None:
 
 def _usual(model: str) -> SentencePooling:
     """The pooling that is taken where nobody asks for another."""
-    named = _named(model)
-    return "own" if named is not None and named.modes else "mean"
+    return usual_of(poolings_of(_named(model)))
 
 
 def _pooling_names(model: str) -> dict[SentencePooling, str]:
-    token = _summary_token(model)
-    every: dict[SentencePooling, str] = {
-        "cls": "First token" if token is None else token,
+    names: dict[SentencePooling, str] = {
+        "own": "Model’s own",
+        "cls": _summary_token(model) or "First token",
         "mean": "Mean",
         "max": "Maximum",
     }
-    return {"own": "Model’s own", **every} if _usual(model) == "own" else every
+    return {pooling: names[pooling] for pooling in poolings_of(_named(model))}
 
 
 def _layer(model: str) -> int:
