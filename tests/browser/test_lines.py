@@ -107,14 +107,6 @@ def test_click_locks_and_click_again_unlocks(open_page: Open) -> None:
     expect_lines(page, OVERVIEW)
 
 
-def test_taken_off_the_page_it_draws_no_more(open_page: Open) -> None:
-    page = open_page(payload(maps(), selected={"side": "query", "index": 3}))
-    page.locator(".lines").evaluate("root => root.remove()")
-    frame = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
-    for _ in range(3):  # in the first it is seen to have no width, in the second that would be drawn
-        page.evaluate(frame)
-
-
 def test_a_single_head_needs_no_legend_and_says_what_is_strongest(open_page: Open) -> None:
     page = open_page(payload(maps()[2:]))
     expect(page.locator(".heads")).to_be_hidden()

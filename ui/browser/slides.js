@@ -1,6 +1,6 @@
 // Steps as slides: the button that shows them on a full screen, and keys that press the page's own buttons.
 
-import { endOf, viewOf } from "../../viz/components/shared/view.js";
+import { mount, View } from "../../viz/components/shared/view.js";
 
 const BUTTONS = { on: "step-on", back: "step-back", reveal: "show-me" };
 const ALWAYS = { ArrowRight: "on", ArrowLeft: "back" };
@@ -23,11 +23,7 @@ const WRITES = "input, textarea, select, canvas, [contenteditable], [role=slider
 const PRESSED = "button, a, summary, [role=button]"; // by the space bar
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".slides");
-  const view = viewOf(root, Slides);
-  view.report = setTriggerValue;
-  view.update(data);
-  return endOf(root);
+  return mount(Slides, parentElement.querySelector(".slides"), data, setTriggerValue);
 }
 
 // What a key asks for, be it in slides or not; undefined for nothing.
@@ -40,20 +36,18 @@ export function meant(event, slides) {
   return ALWAYS[key] ?? (slides ? IN_SLIDES[key.length === 1 ? key.toLowerCase() : key] : undefined);
 }
 
-class Slides {
+class Slides extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.button = root.querySelector("button");
     this.on = false;
     this.place = null; // lesson and step
     this.full = false; // the screen, which Escape gives back
     this.curtain = null; // what covers it while a class is to look elsewhere
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
-    this.listeners = new AbortController();
-    const { signal } = this.listeners;
-    this.button.addEventListener("click", () => this.on ? this.leave() : this.enter(), { signal });
-    addEventListener("keydown", (event) => this.key(event), { signal });
-    document.addEventListener("fullscreenchange", () => this.changed(), { signal });
+    this.listenTo(this.button, "click", () => this.on ? this.leave() : this.enter());
+    this.listenTo(globalThis, "keydown", (event) => this.key(event));
+    this.listenTo(document, "fullscreenchange", () => this.changed());
+    this.signal.addEventListener("abort", () => this.uncover());
   }
 
   update({ on, place }) {
@@ -115,11 +109,6 @@ class Slides {
     this.curtain?.remove();
     this.curtain = null;
     return was;
-  }
-
-  destroy() {
-    this.listeners.abort();
-    this.uncover();
   }
 }
 

@@ -6,6 +6,7 @@ import { declaredBy, groundOf } from "../../../viz/components/notebook/ground.js
 import { base64, widget } from "../../../viz/components/notebook/notebook.js";
 import { PARTS } from "../../../viz/components/notebook/parts.js";
 import { onPoint, point } from "../../../viz/components/shared/pointing.js";
+import { View } from "../../../viz/components/shared/view.js";
 
 class Element {
   constructor() {
@@ -238,7 +239,7 @@ Deno.test("what is pointed at in the picture is told after a moment, with the vi
   try {
     place();
     const heard = [];
-    onPoint({}, () => "g", (where) => heard.push(where), new AbortController().signal);
+    onPoint(Object.assign(new View({ isConnected: true }), { data: { group: "g" } }), (where) => heard.push(where));
     host.inside = {};
     point(host.inside, "g", { query: 1, key: 2 });
     point(host.inside, "g", { query: 3, key: null });

@@ -7,7 +7,7 @@ import { graphemes, printable } from "../../../viz/components/shared/labels.js";
 import { clamp } from "../../../viz/components/shared/numbers.js";
 import { addCells } from "../../../viz/components/shared/pens.js";
 import { isDark, sharpest } from "../../../viz/components/shared/screen.js";
-import { endOf, unpack, viewOf } from "../../../viz/components/shared/view.js";
+import { mount, unpack, View } from "../../../viz/components/shared/view.js";
 import { decode } from "../../../viz/components/standalone/mount.js";
 
 function packed(header, weights, before = 0) {
@@ -30,24 +30,45 @@ Deno.test("packed data are the header's fields and the weights, wherever in a bu
 });
 
 Deno.test("a root keeps its view, which ends only when the root has left the page", () => {
-  const ended = [];
-  class View {
-    constructor(root) {
-      this.root = root;
-    }
-    destroy() {
-      ended.push(this.root);
+  const shown = [];
+  class Shown extends View {
+    update(data) {
+      shown.push([this, data]);
     }
   }
   const root = { isConnected: true };
-  const view = viewOf(root, View);
-  equal(viewOf(root, View), view);
-  const end = endOf(root);
+  const end = mount(Shown, root, 1);
+  mount(Shown, root, 2);
+  const [[view]] = shown;
+  deepEqual(shown, [[view, 1], [view, 2]]);
   end();
-  deepEqual(ended, []);
+  equal(view.signal.aborted, false);
   root.isConnected = false;
+  mount(Shown, root, 3);
+  equal(shown.length, 2);
   end();
-  deepEqual(ended, [root]);
+  equal(view.signal.aborted, true);
+  mount(Shown, null, 4)(); // what it was to draw in was taken away before it came
+});
+
+Deno.test("what was on its way to a view when its root left the page is left out", () => {
+  const heard = [];
+  const root = { isConnected: true };
+  const view = new View(root);
+  const target = new EventTarget();
+  view.listenTo(target, "event", () => heard.push("event"));
+  const act = view.here((given) => heard.push(given) && "done");
+  target.dispatchEvent(new Event("event"));
+  equal(act("act"), "done");
+  root.isConnected = false;
+  target.dispatchEvent(new Event("event"));
+  equal(act("act"), undefined);
+  deepEqual(heard, ["event", "act"]);
+  root.isConnected = true; // a notebook moves what it shows
+  target.dispatchEvent(new Event("event"));
+  view.destroy();
+  target.dispatchEvent(new Event("event"));
+  deepEqual(heard, ["event", "act", "event"]);
 });
 
 Deno.test("a label is one line of characters that XML can hold", () => {

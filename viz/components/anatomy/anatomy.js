@@ -8,7 +8,7 @@ import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
 import { onAsked } from "../shared/saving.js";
 import { isTouched, onLook } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
 import { Picture } from "./picture.js";
 import { placeOf } from "./places.js";
@@ -27,9 +27,9 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Anatomy, parentElement.querySelector(".anatomy"), data, setTriggerValue);
 }
 
-class Anatomy {
+class Anatomy extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.canvas = root.querySelector("canvas");
     this.region = root.querySelector(".region");
     this.status = root.querySelector(".status");
@@ -37,7 +37,6 @@ class Anatomy {
     this.pause = root.querySelector("[data-run]");
     this.legend = root.querySelector(".legend");
     this.leftOut = root.querySelector(".left-out");
-    this.data = null;
     this.camera = WHOLE;
     this.flight = null; // {from, to, start, time}: where the camera is going
     this.top = 0; // of what is seen of a high picture, CSS px
@@ -50,7 +49,6 @@ class Anatomy {
     this.time = -REST; // of the run, ms
     this.wanted = null; // whether it runs, as the visitor wants it; null where the system says so
     this.inSight = true;
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
 
@@ -173,11 +171,10 @@ class Anatomy {
 
   // At most one drawing a frame, and none at rest.
   ask() {
-    this.frame ??= requestAnimationFrame((now) => this.paint(now));
+    this.atNextFrame((now) => this.paint(now));
   }
 
   paint(now) {
-    this.frame = null;
     if (this.flight) {
       this.flight.start ??= now;
       const { from, to, start, time, tops } = this.flight;
@@ -368,46 +365,42 @@ class Anatomy {
   // ---- events -------------------------------------------------------------------------------------------
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener, more = {}) => target.addEventListener(type, listener, { ...options, ...more });
-    on(this.canvas, "pointerdown", (event) => this.press(event));
-    on(this.canvas, "pointermove", (event) => this.move(event));
-    on(this.canvas, "pointerup", (event) => this.lift(event));
-    on(this.canvas, "pointercancel", (event) => this.pointers.delete(event.pointerId));
-    on(this.canvas, "pointerleave", (event) => {
+    this.listenTo(this.canvas, "pointerdown", (event) => this.press(event));
+    this.listenTo(this.canvas, "pointermove", (event) => this.move(event));
+    this.listenTo(this.canvas, "pointerup", (event) => this.lift(event));
+    this.listenTo(this.canvas, "pointercancel", (event) => this.pointers.delete(event.pointerId));
+    this.listenTo(this.canvas, "pointerleave", (event) => {
       if (event.pointerType === "touch" || this.number) return;
       this.letGo();
       this.say();
       this.ask();
     });
-    on(this.canvas, "wheel", (event) => this.wheel(event), { passive: false });
-    on(this.canvas, "keydown", (event) => this.key(event));
-    on(this.canvas, "focus", () => {
+    this.listenTo(this.canvas, "wheel", (event) => this.wheel(event), { passive: false });
+    this.listenTo(this.canvas, "keydown", (event) => this.key(event));
+    this.listenTo(this.canvas, "focus", () => {
       if (!this.canvas.matches(":focus-visible")) return;
       this.focus ??= this.order()[0]?.id ?? null;
       this.say();
       this.ask();
     });
-    on(this.canvas, "blur", () => {
+    this.listenTo(this.canvas, "blur", () => {
       this.say();
       this.ask();
     });
-    on(this.tools, "click", (event) => {
+    this.listenTo(this.tools, "click", (event) => {
       const button = event.target.closest("button");
       if (button === this.pause) this.go(!this.moving);
       else if (button?.dataset.step && this.run) this.goBeside(button.dataset.step === "ArrowRight" ? 1 : -1);
       else if (button?.dataset.step) this.walk(button.dataset.step);
       else if (button?.dataset.zoom) this.zoomBy(button.dataset.zoom);
     });
-    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
-    onLook(this.root, this.canvas.parentElement, () => this.layout(), options.signal);
-    this.sight = new IntersectionObserver(([{ isIntersecting }]) => {
+    onAsked(this, (look) => this.saved(look));
+    onLook(this, this.canvas.parentElement, () => this.layout());
+    this.observe(IntersectionObserver, this.canvas, ([{ isIntersecting }]) => {
       this.inSight = isIntersecting;
       this.ask();
     });
-    this.sight.observe(this.canvas);
-    on(matchMedia("(prefers-reduced-motion: reduce)"), "change", () => {
+    this.listenTo(matchMedia("(prefers-reduced-motion: reduce)"), "change", () => {
       this.wanted = null;
       if (this.still) this.time = -REST;
       this.ask();
@@ -625,12 +618,6 @@ class Anatomy {
     const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
     const { width, height } = picture;
     return { width, height, draw: (pen) => picture.draw(pen, camera, marks) };
-  }
-
-  destroy() {
-    this.listeners.abort();
-    this.sight.disconnect();
-    cancelAnimationFrame(this.frame);
   }
 }
 

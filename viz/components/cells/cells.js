@@ -8,7 +8,7 @@ import { cellAt, moved, sayAt } from "../shared/cells.js";
 import { penOn } from "../shared/pens.js";
 import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { Picks } from "./picks.js";
 import { Picture } from "./picture.js";
 import { described, idOf, said } from "./words.js";
@@ -17,9 +17,9 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Cells, parentElement.querySelector(".cells"), data, setTriggerValue);
 }
 
-class Cells {
+class Cells extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.scroll = root.querySelector(".scroll");
     this.stage = root.querySelector(".stage");
     this.canvas = root.querySelector("canvas");
@@ -29,7 +29,6 @@ class Cells {
     this.read = null; // {row, column} of the cell that is read
     this.picks = new Picks();
     this.pictures = 0;
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
 
@@ -96,23 +95,20 @@ class Cells {
   }
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener) => target.addEventListener(type, listener, options);
     const under = (event) => cellAt(this.picture.places, this.size, event.offsetX, event.offsetY);
-    on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && this.show(under(event)));
-    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.show(null));
-    on(this.canvas, "click", (event) => {
+    this.listenTo(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && this.show(under(event)));
+    this.listenTo(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.show(null));
+    this.listenTo(this.canvas, "click", (event) => {
       this.show(under(event));
       this.pick(this.read);
     });
-    on(this.canvas, "focus", () => {
+    this.listenTo(this.canvas, "focus", () => {
       if (this.canvas.matches(":focus-visible")) this.show(this.read ?? { row: 0, column: 0 });
     });
-    on(this.canvas, "blur", () => this.show(null));
-    on(this.canvas, "keydown", (event) => this.key(event));
-    onAsked(() => this.data?.file, (look) => new Picture(this, look.width, look), options.signal);
-    onLook(this.root, this.scroll, () => this.draw(), options.signal);
+    this.listenTo(this.canvas, "blur", () => this.show(null));
+    this.listenTo(this.canvas, "keydown", (event) => this.key(event));
+    onAsked(this, (look) => new Picture(this, look.width, look));
+    onLook(this, this.scroll, () => this.draw());
   }
 
   key(event) {
@@ -125,9 +121,5 @@ class Cells {
       this.show(target);
     }
     event.preventDefault();
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }

@@ -4,24 +4,21 @@
 import { laidOut } from "../shared/laid_out.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, onLook } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 
 export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Examples, parentElement.querySelector(".examples"), data, setTriggerValue);
 }
 
-class Examples {
+class Examples extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.list = root.querySelector(".rows");
     this.more = root.querySelector(".more");
     this.all = false;
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
-    this.listeners = new AbortController();
-    const { signal } = this.listeners;
-    onAsked(() => this.data?.file, (look) => this.saved(look), signal);
-    onLook(root, this.list, () => root.isConnected && this.tint(), signal); // what is removed has no colours any more
-    root.addEventListener("click", (event) => this.clicked(event), { signal });
+    onAsked(this, (look) => this.saved(look));
+    onLook(this, this.list, () => this.tint());
+    this.listenTo(root, "click", (event) => this.clicked(event));
   }
 
   update(data) {
@@ -95,10 +92,6 @@ class Examples {
     const picture = laidOut(this.list, look, copy);
     this.tint();
     return picture;
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
 

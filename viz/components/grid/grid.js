@@ -9,7 +9,7 @@ import { penOn } from "../shared/pens.js";
 import { onPoint, opened } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { drawnAlike, nameOf } from "./heads.js";
 import { Picture } from "./picture.js";
 import { drawPointed } from "./pointed.js";
@@ -18,22 +18,20 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Grid, parentElement.querySelector(".heads"), data, setTriggerValue);
 }
 
-class Grid {
+class Grid extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.scroll = root.querySelector(".scroll");
     this.stage = root.querySelector(".stage");
     this.canvas = root.querySelector(".drawn");
     this.overlay = root.querySelector(".pointed");
     this.cells = root.querySelector(".cells");
     this.reading = root.querySelector(".reading");
-    this.data = null;
     this.selected = null; // {layer, head} that is open
     this.tabStop = null;
     this.named = null; // the element of the head that is named
     this.elsewhere = null; // {query, key} that another picture points at
     this.pictures = 0;
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
 
@@ -156,26 +154,26 @@ class Grid {
   }
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener) => target.addEventListener(type, listener, options);
-    on(this.cells, "pointerover", (event) => event.pointerType !== "touch" && this.read(event.target.closest(".head")));
-    on(this.cells, "pointerleave", () => this.read(null));
-    on(this.scroll, "scroll", () => this.read(this.named));
-    on(this.cells, "click", (event) => {
+    this.listenTo(
+      this.cells,
+      "pointerover",
+      (event) => event.pointerType !== "touch" && this.read(event.target.closest(".head")),
+    );
+    this.listenTo(this.cells, "pointerleave", () => this.read(null));
+    this.listenTo(this.scroll, "scroll", () => this.read(this.named));
+    this.listenTo(this.cells, "click", (event) => {
       const head = headOf(event.target);
       if (head) this.open(head);
     });
-    on(this.cells, "focusin", (event) => event.target.matches(":focus-visible") && this.read(event.target));
-    on(this.cells, "focusout", () => this.read(null));
-    on(this.cells, "keydown", (event) => this.key(event, headOf(event.target)));
-    onPoint(this.root, () => this.data.group, (place) => {
+    this.listenTo(this.cells, "focusin", (event) => event.target.matches(":focus-visible") && this.read(event.target));
+    this.listenTo(this.cells, "focusout", () => this.read(null));
+    this.listenTo(this.cells, "keydown", (event) => this.key(event, headOf(event.target)));
+    onPoint(this, (place) => {
       this.elsewhere = place;
       this.showElsewhere();
-    }, options.signal);
-    const saved = (look) => new Picture(this, look.width, look, this.selected);
-    onAsked(() => this.data?.file, saved, options.signal);
-    onLook(this.root, this.scroll, () => this.draw(), options.signal);
+    });
+    onAsked(this, (look) => new Picture(this, look.width, look, this.selected));
+    onLook(this, this.scroll, () => this.draw());
   }
 
   key(event, place) {
@@ -191,10 +189,6 @@ class Grid {
       this.cell(next).focus();
     }
     event.preventDefault();
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
 

@@ -8,7 +8,7 @@ import { penOn, SHARPNESS } from "../shared/pens.js";
 import { onOpened, onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { described, said } from "./cells.js";
 import { labelled, outOfSight, pointedAt, TITLE } from "./geometry.js";
 import { Picture } from "./picture.js";
@@ -17,9 +17,9 @@ export default function render({ data, parentElement }) {
   return mount(Heatmap, parentElement.querySelector(".heatmap"), data);
 }
 
-class Heatmap {
+class Heatmap extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.stage = root.querySelector(".stage");
     this.canvas = root.querySelector("canvas");
     this.frame = root.querySelector(".cell");
@@ -121,30 +121,30 @@ class Heatmap {
   }
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener) => target.addEventListener(type, listener, options);
     const pointed = (event) => {
       this.pointed = true;
       this.tell(pointedAt(this.picture.places, this.size, event.offsetX, event.offsetY));
     };
-    on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && pointed(event));
-    on(this.canvas, "click", pointed);
+    this.listenTo(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && pointed(event));
+    this.listenTo(this.canvas, "click", pointed);
     // A page that moves under a resting pointer makes it leave, too: that takes away what the pointer read, no more.
-    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.pointed && this.tell(null));
-    on(this.canvas, "focus", () => {
+    this.listenTo(
+      this.canvas,
+      "pointerleave",
+      (event) => event.pointerType !== "touch" && this.pointed && this.tell(null),
+    );
+    this.listenTo(this.canvas, "focus", () => {
       if (!this.canvas.matches(":focus-visible")) return;
       const { row, column } = this.read ?? { row: 0, column: 0 };
       this.tell({ query: row, key: column });
     });
-    on(this.canvas, "blur", () => this.tell(null));
-    on(this.canvas, "keydown", (event) => this.key(event));
-    const group = () => this.data.group;
-    onPoint(this.root, group, (place) => this.follow(place), options.signal);
-    onOpened(this.root, group, () => this.comeIntoView(), options.signal);
-    const saved = (look) => new Picture(this, look.width, SHARPNESS, look);
-    onAsked(() => this.data?.file, saved, options.signal);
-    onLook(this.root, this.stage, () => this.draw(), options.signal);
+    this.listenTo(this.canvas, "blur", () => this.tell(null));
+    this.listenTo(this.canvas, "keydown", (event) => this.key(event));
+    onPoint(this, (place) => this.follow(place));
+    onOpened(this, () => this.comeIntoView());
+    onAsked(this, (look) => new Picture(this, look.width, SHARPNESS, look));
+    onLook(this, this.stage, () => this.draw());
+    this.signal.addEventListener("abort", () => this.letGo());
   }
 
   key(event) {
@@ -159,10 +159,5 @@ class Heatmap {
     if (!outOfSight(this.stage.getBoundingClientRect(), innerHeight)) return;
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.stage.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
-  }
-
-  destroy() {
-    this.letGo();
-    this.listeners.abort();
   }
 }

@@ -10,7 +10,7 @@ import { CanvasPen } from "../shared/pens.js";
 import { onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, onRatio, sharpest, typeScale } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { Legend } from "./legend.js";
 import { sortedLines } from "./levels.js";
 import { Picture } from "./picture.js";
@@ -22,16 +22,12 @@ import { beginsSegment, clicked, labelsOf, moved, same } from "./tokens.js";
 import { counted, described, meanWeights, ofBoxes, strongestOf } from "./words.js";
 
 export default function render({ data, parentElement, setStateValue }) {
-  const root = parentElement.querySelector(".lines");
-  const view = viewOf(root, Lines);
-  view.reports.report = setStateValue;
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Lines, parentElement.querySelector(".lines"), data, setStateValue);
 }
 
-class Lines {
+class Lines extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.legend = new Legend(root.querySelector(".heads"));
     this.status = root.querySelector(".status");
     this.stage = root.querySelector(".stage");
@@ -39,9 +35,8 @@ class Lines {
     this.overview = root.querySelector(".overview");
     this.focus = root.querySelector(".focus");
     this.boxes = root.querySelector(".boxes");
-    this.tiles = new Tiles(this.overview, (...tile) => this.strokeTile(...tile), () => this.draw());
+    this.tiles = new Tiles(this, this.overview, (...tile) => this.strokeTile(...tile), () => this.draw());
     this.reports = new Reports();
-    this.data = null;
     this.locked = null; // {side, index}: stays until unlocked
     this.pointed = null; // {side, index}: hovered or focused by keyboard
     this.elsewhere = null; // {side, index}: pointed at in another picture
@@ -55,6 +50,7 @@ class Lines {
   update(data) {
     const before = this.data;
     this.data = data;
+    this.reports.report = this.report;
     if (!before || !drawnAlike(before, data)) {
       if (!before || !same(before.head_names, data.head_names)) {
         this.on = data.head_names.map((_, head) => !data.off.includes(head));
@@ -169,13 +165,13 @@ class Lines {
   draw({ everything = false } = {}) {
     this.stale ||= everything;
     this.tiles.wait();
-    this.frame ??= requestAnimationFrame(() => this.paint());
+    this.atNextFrame(() => this.paint());
   }
 
   paint() {
-    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.nextFrame);
+    this.nextFrame = null;
     this.tiles.wait();
-    this.frame = null;
     const shown = this.shown();
     this.overview.hidden = shown !== null;
     this.focus.hidden = shown === null;
@@ -309,31 +305,28 @@ class Lines {
   // ---- events -------------------------------------------------------------------------------------------
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener) => target.addEventListener(type, listener, options);
     const tokenOf = (event) => {
       const token = event.target.closest(".token");
       return token && { side: token.dataset.side, index: Number(token.dataset.index) };
     };
-    on(this.stage, "pointerover", (event) => event.pointerType !== "touch" && this.point(tokenOf(event)));
-    on(this.stage, "pointerleave", () => this.point(null));
-    on(this.stage, "click", (event) => {
+    this.listenTo(this.stage, "pointerover", (event) => event.pointerType !== "touch" && this.point(tokenOf(event)));
+    this.listenTo(this.stage, "pointerleave", () => this.point(null));
+    this.listenTo(this.stage, "click", (event) => {
       const token = tokenOf(event);
       if (!token) return;
       this.moveTabStop(token);
       this.lock(same(token, this.locked) ? null : token);
     });
-    on(this.stage, "focusin", (event) => {
+    this.listenTo(this.stage, "focusin", (event) => {
       const token = tokenOf(event);
       event.target.setAttribute("aria-label", described(this.data, this.means(), token));
       if (event.target.matches(":focus-visible")) this.point(token);
     });
-    on(this.stage, "focusout", () => this.point(null));
-    on(this.stage, "keydown", (event) => this.key(event, tokenOf(event)));
+    this.listenTo(this.stage, "focusout", () => this.point(null));
+    this.listenTo(this.stage, "keydown", (event) => this.key(event, tokenOf(event)));
     let before = null; // the heads that were on before the first click of a double click
-    on(this.legend.element, "keydown", (event) => this.legend.key(event));
-    on(this.legend.element, "click", (event) => {
+    this.listenTo(this.legend.element, "keydown", (event) => this.legend.key(event));
+    this.listenTo(this.legend.element, "click", (event) => {
       const head = this.legend.headOf(event.target);
       if (head < 0) return;
       this.legend.moveStop(head);
@@ -342,21 +335,20 @@ class Lines {
       if (detail < 2 && !shiftKey) before = this.on;
       this.switchHeads(next);
     });
-    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
-    on(this.root, "transitionend", (event) => {
+    onAsked(this, (look) => this.saved(look));
+    this.listenTo(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;
       this.markHeads();
       if (typeScale() === this.scale) this.draw({ everything: true });
       else this.layout();
     });
-    onPoint(this.root, () => this.data.group, (place) => this.take(place), options.signal);
-    on(globalThis, "beforeprint", () => this.tiles.all.forEach((tile) => this.tiles.drawTile(tile)));
-    this.sizes = new ResizeObserver(() => {
-      const width = this.stage.clientWidth; // 0 where it is not to be seen, or off the page before it is told
+    onPoint(this, (place) => this.take(place));
+    this.listenTo(globalThis, "beforeprint", () => this.tiles.all.forEach((tile) => this.tiles.drawTile(tile)));
+    this.observe(ResizeObserver, this.stage, () => {
+      const width = this.stage.clientWidth; // 0 where it is not to be seen
       if (this.data && width && width !== this.area.width) this.layout();
     });
-    this.sizes.observe(this.stage);
-    onRatio(() => this.layout(), options.signal);
+    onRatio(this, () => this.layout());
   }
 
   key(event, token) {
@@ -382,13 +374,6 @@ class Lines {
     if (this.exists(this.tabStop)) this.token(this.tabStop).tabIndex = -1;
     this.tabStop = token;
     this.token(token).tabIndex = 0;
-  }
-
-  destroy() {
-    this.listeners.abort();
-    this.sizes.disconnect();
-    this.tiles.stop();
-    cancelAnimationFrame(this.frame);
   }
 }
 

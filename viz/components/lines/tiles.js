@@ -7,16 +7,18 @@ const HEIGHT = Math.min(Math.max(0.75 * globalThis.innerHeight, 480), 1280);
 const LATER = 1000; // milliseconds until what is near the window is drawn: the reader looks at what is in it first
 
 export class Tiles {
-  // `stroke(canvas, top, bottom)` draws a tile, `ask()` is called when one that is not drawn comes into view.
-  constructor(element, stroke, ask) {
+  // Of a view: `stroke(canvas, top, bottom)` draws a tile, `ask()` is called when one that is not drawn comes into view.
+  constructor(view, element, stroke, ask) {
     this.element = element;
     this.stroke = stroke;
-    this.inView = new IntersectionObserver((entries) => {
+    this.inView = new IntersectionObserver(view.here((entries) => {
       for (const { target, isIntersecting: inView } of entries) {
         Object.assign(target, { inView });
         if (inView) ask();
       }
-    });
+    }));
+    this.drawLater = view.here((tiles) => tiles.forEach(this.drawTile, this));
+    view.signal.addEventListener("abort", () => this.stop());
   }
 
   get all() {
@@ -56,7 +58,7 @@ export class Tiles {
     const missing = tiles.filter((tile) => !tile.whole);
     for (const tile of missing) if (tile.inView) this.drawTile(tile);
     const next = (tile) => !tile.whole && tiles.some((seen) => seen.inView && Math.abs(seen.top - tile.top) === HEIGHT);
-    if (missing.some(next)) this.later = setTimeout(() => missing.filter(next).forEach(this.drawTile, this), LATER);
+    if (missing.some(next)) this.later = setTimeout(() => this.drawLater(missing.filter(next)), LATER);
   }
 
   // A drawing that is about to come decides anew what is drawn later.

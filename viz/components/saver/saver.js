@@ -5,7 +5,7 @@
 import { download, pngOf, svgText } from "../shared/files.js";
 import { plotIn, plotted } from "../shared/plots.js";
 import { drawn } from "../shared/saving.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 
 const KINDS = ["svg", "png", "pdf"];
 
@@ -13,17 +13,15 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Saver, parentElement.querySelector(".saver"), data, setTriggerValue);
 }
 
-class Saver {
+class Saver extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.rows = root.querySelector(".pictures");
     this.said = root.querySelector(".said");
     this.namespace = root.querySelector(".icon").namespaceURI;
     this.serial = 0; // of what was sent last
     this.waiting = null; // the button whose file is being made
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
-    this.listeners = new AbortController();
-    root.addEventListener("click", (event) => this.clicked(event), { signal: this.listeners.signal });
+    this.listenTo(root, "click", (event) => this.clicked(event));
   }
 
   update(data) {
@@ -99,10 +97,6 @@ class Saver {
     if (this.waiting) this.waiting.ariaBusy = "false";
     this.waiting = null;
     this.said.textContent = said;
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
 

@@ -11,17 +11,17 @@ export function point(source, group, place) {
   if (group) dispatchEvent(new CustomEvent(POINTED, { detail: { source, group, place } }));
 }
 
-// Calls act(place) whenever another picture of the group that `group()` names points, until the signal ends it.
-export function onPoint(source, group, act, signal) {
-  addEventListener(POINTED, (/** @type {any} */ { detail }) => {
-    if (detail.source !== source && detail.group && detail.group === group()) act(detail.place);
-  }, { signal });
+// Calls act(place) whenever another picture of a view's group points.
+export function onPoint(view, act) {
+  view.listenTo(globalThis, POINTED, ({ detail }) => isOfAnother(view, detail) && act(detail.place));
 }
+
+const isOfAnother = (view, { source, group }) => source !== view.root && group && group === view.data?.group;
 
 // Calls act(place) whenever a picture within a shadow root points, until the signal ends it.
 export function onPointed(shadow, act, signal) {
   addEventListener(POINTED, (/** @type {any} */ { detail: { source, place } }) => {
-    if (shadow.contains(source.root ?? source)) act(place);
+    if (shadow.contains(source)) act(place);
   }, { signal });
 }
 
@@ -30,8 +30,6 @@ export function opened(source, group) {
   if (group) dispatchEvent(new CustomEvent(OPENED, { detail: { source, group } }));
 }
 
-export function onOpened(source, group, act, signal) {
-  addEventListener(OPENED, (/** @type {any} */ { detail }) => {
-    if (detail.source !== source && detail.group && detail.group === group()) act();
-  }, { signal });
+export function onOpened(view, act) {
+  view.listenTo(globalThis, OPENED, ({ detail }) => isOfAnother(view, detail) && act());
 }

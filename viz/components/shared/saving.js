@@ -6,12 +6,11 @@ import { SvgPen } from "./pens.js";
 
 const ASKED = "inside-bert:picture";
 
-// Gives picture(look) = {width, height, draw(pen)} when the picture of the name that `name()` says is asked for, until
-// the signal ends it.
-export function onAsked(name, picture, signal) {
-  addEventListener(ASKED, (/** @type {any} */ { detail }) => {
-    if (detail.name === name()) detail.picture = picture(detail.look);
-  }, { signal });
+// Gives picture(look) = {width, height, draw(pen)} when the picture of the `file` that a view's data names is asked for.
+export function onAsked(view, picture) {
+  view.listenTo(globalThis, ASKED, ({ detail }) => {
+    if (detail.name === view.data?.file) detail.picture = picture(detail.look);
+  });
 }
 
 // The picture of a name as an SVG document, null where nothing on the page has it. The namespace is that of SVG.

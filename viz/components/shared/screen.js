@@ -6,30 +6,27 @@ const LARGEST_CANVAS = 16e6; // device pixels; beyond that Safari draws nothing
 export const sharpest = (wanted, width, height) =>
   Math.min(wanted, Math.sqrt(LARGEST_CANVAS / Math.max(width * height, 1)), 16384 / height);
 
-// Acts whenever a CSS pixel has another number of device pixels, until the signal ends it.
-export function onRatio(act, signal) {
-  const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+// Acts whenever a CSS pixel has another number of device pixels, as long as a view is on the page.
+export function onRatio(view, act) {
   const changed = () => {
     act();
-    onRatio(act, signal);
+    onRatio(view, act);
   };
-  query.addEventListener("change", changed, { signal, once: true });
+  view.listenTo(matchMedia(`(resolution: ${devicePixelRatio}dppx)`), "change", changed, { once: true });
 }
 
-// Acts whenever what is drawn would look different, until the signal ends it: another theme or size of type around a
-// root of the class "picture", other fonts, another width of `sized`, other pixels of the screen.
-export function onLook(root, sized, act, signal) {
-  root.addEventListener("transitionend", (event) => event.target === root && act(), { signal });
-  document.fonts.addEventListener("loadingdone", () => act(), { signal });
+// Acts whenever what a view draws would look different: another theme or size of type around its root of the class
+// "picture", other fonts, another width of `sized`, other pixels of the screen.
+export function onLook(view, sized, act) {
+  view.listenTo(view.root, "transitionend", (event) => event.target === view.root && act());
+  view.listenTo(document.fonts, "loadingdone", () => act());
   let width = sized.clientWidth;
-  const sizes = new ResizeObserver(() => {
+  view.observe(ResizeObserver, sized, () => {
     if (sized.clientWidth === width) return;
     width = sized.clientWidth;
     act();
   });
-  sizes.observe(sized);
-  signal.addEventListener("abort", () => sizes.disconnect());
-  onRatio(act, signal);
+  onRatio(view, act);
 }
 
 // Whether it is touched: what is said must not speak of keys, or of a mouse that points without a click.

@@ -5,7 +5,7 @@
 
 import { clamp } from "../shared/numbers.js";
 import { isTouched } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { drawnNumber, exactNumber, levelOf, moved, stroked } from "./levels.js";
 
 const HINT = "Draw a height over each label: drag, tap, or use Tab and the arrow keys.";
@@ -16,9 +16,9 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Sketch, parentElement.querySelector(".sketch"), data, setTriggerValue);
 }
 
-class Sketch {
+class Sketch extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.field = root.querySelector(".field");
     this.row = root.querySelector(".columns");
     this.hint = root.querySelector(".hint");
@@ -27,13 +27,11 @@ class Sketch {
     this.axis = root.querySelector(".axis");
     this.button = root.querySelector("button");
     this.svg = root.querySelector("svg");
-    this.data = null;
     this.levels = []; // a column
     this.drawing = true; // and not comparing
     this.drawn = false; // anything, since the drawing was begun
     this.last = null; // {column, level} of the stroke that is being drawn
     this.named = null; // the column whose numbers are read
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
 
@@ -130,28 +128,24 @@ class Sketch {
   // ---- drawing ------------------------------------------------------------------------------------------
 
   listen() {
-    this.listeners = new AbortController();
-    const on = (target, name, act) => target.addEventListener(name, act, { signal: this.listeners.signal });
-    on(this.row, "pointerdown", (event) => {
+    this.listenTo(this.row, "pointerdown", (event) => {
       const to = this.pointOf(event);
       if (!this.drawing || event.button !== 0 || !event.target.closest(".track")) return;
       this.row.setPointerCapture(event.pointerId);
       this.draw(to, to);
     });
-    on(this.row, "pointermove", (event) => {
+    this.listenTo(this.row, "pointermove", (event) => {
       const to = this.pointOf(event);
       if (this.last) this.draw(this.last, to);
       else this.name(to.column);
     });
-    for (const name of ["pointerup", "pointercancel"]) on(this.row, name, () => (this.last = null));
-    on(this.row, "pointerleave", () => this.last || this.name(this.focused()));
-    on(this.row, "focusin", () => this.name(this.focused()));
-    on(this.row, "focusout", () => this.name(null));
-    on(this.row, "keydown", (event) => this.key(event));
-    on(this.button, "click", () => this.drawing ? this.compare() : this.again());
-    const sizes = new ResizeObserver(() => this.columns && this.turn());
-    sizes.observe(this.field);
-    this.listeners.signal.addEventListener("abort", () => sizes.disconnect());
+    for (const name of ["pointerup", "pointercancel"]) this.listenTo(this.row, name, () => (this.last = null));
+    this.listenTo(this.row, "pointerleave", () => this.last || this.name(this.focused()));
+    this.listenTo(this.row, "focusin", () => this.name(this.focused()));
+    this.listenTo(this.row, "focusout", () => this.name(null));
+    this.listenTo(this.row, "keydown", (event) => this.key(event));
+    this.listenTo(this.button, "click", () => this.drawing ? this.compare() : this.again());
+    this.observe(ResizeObserver, this.field, () => this.columns && this.turn());
   }
 
   // The column and the level under a pointer, the nearest ones where it is outside.
@@ -200,10 +194,6 @@ class Sketch {
     this.drawn = false;
     this.levels = this.levels.map(() => 0);
     this.paint();
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
 

@@ -2,17 +2,16 @@
 
 import { laidOut } from "../shared/laid_out.js";
 import { onAsked } from "../shared/saving.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 
 export default function render({ data, parentElement }) {
   return mount(TokenLine, parentElement.querySelector(".token-line"), data);
 }
 
-class TokenLine {
+class TokenLine extends View {
   constructor(root) {
-    this.root = root;
-    this.listeners = new AbortController();
-    onAsked(() => this.data?.file, (look) => this.saved(look), this.listeners.signal);
+    super(root);
+    onAsked(this, (look) => this.saved(look));
   }
 
   update(data) {
@@ -26,10 +25,6 @@ class TokenLine {
     const copy = this.root.cloneNode();
     fill(copy, look.dark === dark ? lines : others);
     return laidOut(this.root, look, copy);
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
 

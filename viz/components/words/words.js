@@ -8,7 +8,7 @@ import { laidOut } from "../shared/laid_out.js";
 import { onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, isTouched } from "../shared/screen.js";
-import { mount } from "../shared/view.js";
+import { mount, View } from "../shared/view.js";
 import { DIRECTIONS, said } from "./said.js";
 import { Steps } from "./steps.js";
 import { moved, Strip } from "./strip.js";
@@ -21,14 +21,13 @@ export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Words, parentElement.querySelector(".words"), data, setTriggerValue);
 }
 
-class Words {
+class Words extends View {
   constructor(root) {
-    this.root = root;
+    super(root);
     this.strips = root.querySelector(".strips");
     this.status = root.querySelector(".status");
     this.choices = { scope: root.querySelector(".scope"), direction: root.querySelector(".direction") };
     this.arrows = root.querySelector(".steps");
-    this.data = null;
     this.matrix = 0;
     this.side = "query"; // of the words of a single strip
     this.locked = null; // {side, index}: stays until unlocked
@@ -36,7 +35,6 @@ class Words {
     this.elsewhere = null; // {query, key}: pointed at in another picture
     this.told = null; // the other pictures, of what is pointed at here
     this.steps = new Steps();
-    this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
 
@@ -207,7 +205,7 @@ class Words {
     const place = word && { query: null, key: null, [word.side]: word.index };
     if (same(place, this.told)) return;
     this.told = place;
-    point(this, this.data.group, place);
+    point(this.root, this.data.group, place);
   }
 
   // What another picture points at; a place that is not among the words is of other tokens.
@@ -230,40 +228,41 @@ class Words {
   // ---- events -------------------------------------------------------------------------------------------
 
   listen() {
-    this.listeners = new AbortController();
-    const options = { signal: this.listeners.signal };
-    const on = (target, type, listener) => target.addEventListener(type, listener, options);
-    on(this.strips, "pointermove", (event) => {
+    this.listenTo(this.strips, "pointermove", (event) => {
       const word = event.pointerType === "touch" ? null : this.wordAt(event.target);
       if (word) this.point(word); // between two words the last one stays
     });
-    on(this.strips, "pointerleave", (event) => event.pointerType !== "touch" && this.point(null));
-    on(this.strips, "click", (event) => {
+    this.listenTo(this.strips, "pointerleave", (event) => event.pointerType !== "touch" && this.point(null));
+    this.listenTo(this.strips, "click", (event) => {
       const word = this.wordAt(event.target);
       if (!word) return;
       this.moveTabStop(word);
       this.lock(word);
     });
-    on(
+    this.listenTo(
       this.strips,
       "focusin",
       (event) => event.target.matches(":focus-visible") && this.point(this.wordAt(event.target)),
     );
-    on(this.strips, "focusout", ({ relatedTarget }) => this.strips.contains(relatedTarget) || this.point(null));
-    on(this.root, "keydown", (event) => this.key(event));
-    on(this.arrows, "click", (event) => {
+    this.listenTo(
+      this.strips,
+      "focusout",
+      ({ relatedTarget }) => this.strips.contains(relatedTarget) || this.point(null),
+    );
+    this.listenTo(this.root, "keydown", (event) => this.key(event));
+    this.listenTo(this.arrows, "click", (event) => {
       const button = event.target.closest("button");
       if (button) this.step(Number(button.dataset.step));
     });
-    on(this.choices.scope, "change", (event) => this.choose(Number(event.target.value), this.side));
-    on(this.choices.direction, "change", (event) => this.choose(this.matrix, event.target.value));
-    on(this.root, "transitionend", (event) => {
+    this.listenTo(this.choices.scope, "change", (event) => this.choose(Number(event.target.value), this.side));
+    this.listenTo(this.choices.direction, "change", (event) => this.choose(this.matrix, event.target.value));
+    this.listenTo(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;
       this.look();
       this.paint();
     });
-    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
-    onPoint(this, () => this.data.group, (place) => this.follow(place), options.signal);
+    onAsked(this, (look) => this.saved(look));
+    onPoint(this, (place) => this.follow(place));
   }
 
   key(event) {
@@ -320,9 +319,5 @@ class Words {
     this.paint();
     this.reveal();
     this.tell();
-  }
-
-  destroy() {
-    this.listeners.abort();
   }
 }
