@@ -9,8 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from benchmarks.server import ROOT, free_port
+from benchmarks.server import ROOT, end, free_port, wait_until_healthy
 
 OPEN = "jupyterapp.shell.currentWidget"
 """In a page of ``jupyter``: the notebook that is open."""
@@ -78,25 +76,10 @@ def _served(words: Sequence[str], home: str, environment: dict[str, str], health
             stderr=subprocess.STDOUT,
         )
     try:
-        pause = threading.Event()
-        for _ in range(1200):
-            if process.poll() is not None:
-                raise RuntimeError(f"{words[1]} ended at once: {log.read_text('utf-8')[-2000:]}")
-            try:
-                with urllib.request.urlopen(url + health, timeout=5):
-                    break
-            except OSError:
-                pause.wait(0.05)
-        else:
-            raise RuntimeError(f"{words[1]} was not there within a minute")
+        wait_until_healthy(url + health, process, log)
         yield url
     finally:
-        process.terminate()  # Jupyter ends its kernels first
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)  # Jupyter ends its kernels first
 
 
 def connected(page: Page) -> None:

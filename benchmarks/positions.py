@@ -106,7 +106,7 @@ def page_views() -> Iterator[PageView]:
         yield from (PageView(page.name, view.name) for view in page.views) if page.views else [PageView(page.name, "")]
 
 
-def measure(page: Page, patience_ms: int = 60_000) -> Position:
+def measure(page: Page, patience_ms: int = 180_000) -> Position:
     """Looks at a page that was opened, as soon as it is at rest. Raises playwright's Error where it never is."""
     return Position(**page.evaluate(_MEASURE, [", ".join(RESULTS), patience_ms]))
 

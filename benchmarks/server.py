@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 
 
 TOKEN = "a token for this machine"
-_SECONDS_TO_START = 180
+SECONDS_TO_START = 600.0  # nothing is measured by it: what takes longer never starts
 
 
 def free_port() -> int:
@@ -54,7 +55,8 @@ def started(
     """A command that starts an app, on a free port and in a folder; see ``app``."""
     port, path = free_port(), (environment or {}).get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     url = f"http://127.0.0.1:{port}/{path}".rstrip("/")
-    with (log or Path(os.devnull)).open("wb") as output:
+    log = log or Path(os.devnull)
+    with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, "--server.headless=true", f"--server.port={port}", "--server.address=127.0.0.1"],
             cwd=folder,
@@ -62,24 +64,33 @@ def started(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    pause = threading.Event()
     try:
-        for _ in range(2400):
-            try:
-                with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                    break
-            except OSError:
-                pause.wait(0.05)
-        else:
-            raise RuntimeError(f"{command} did not become healthy within two minutes")
+        wait_until_healthy(f"{url}/_stcore/health", process, log)
         yield url, process
     finally:
-        process.terminate()
+        end(process)
+
+
+def wait_until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until a server answers at its ``address``. Raises RuntimeError where its process ends before, or never does."""
+    pause, latest = threading.Event(), time.monotonic() + SECONDS_TO_START
+    while process.poll() is None and time.monotonic() < latest:
         try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # it is still answering somebody
-            process.kill()
-            process.wait()
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            pause.wait(0.05)
+    raise RuntimeError(f"{process.args!r} does not answer at {address}: {log.read_text('utf-8', 'replace')[-2000:]}")
+
+
+def end(process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    """End a server, by force where it is still answering somebody after so long."""
+    process.terminate()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +143,7 @@ def cluster(*settings: str) -> Iterator[Cluster]:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    watchdog = threading.Timer(_SECONDS_TO_START, started.kill)
+    watchdog = threading.Timer(SECONDS_TO_START, started.kill)
     watchdog.start()
     assert started.stdout is not None
     said = []

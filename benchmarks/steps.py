@@ -42,7 +42,7 @@ _MEASURE = f"""async (revealed) => {{
             place: [on, me].flatMap((one) => [box(one).x, box(one).y]).map(Math.round),
         }};
     }};
-    return atRest(look, 3, 60_000);
+    return atRest(look, 3, 180_000);
 }}"""
 
 

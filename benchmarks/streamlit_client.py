@@ -208,7 +208,7 @@ def put(url: str, path: str, name: str, data: bytes) -> None:
     OSError where the app does not take it.
     """
     address = urlsplit(url)
-    connection = http.client.HTTPConnection(address.netloc, timeout=60)
+    connection = http.client.HTTPConnection(address.netloc, timeout=600)
     try:
         connection.request("GET", "/_stcore/health")
         answer = connection.getresponse()
@@ -249,7 +249,7 @@ async def visiting(url: str, session: str = "") -> AsyncIterator[Visitor]:
         compression=None,
         ping_interval=None,
         proxy=None,
-        open_timeout=60,
+        open_timeout=600,
         close_timeout=2,
     ) as socket:
         yield Visitor(socket, url)

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import checkpoints
+import hypothesis
 import pytest
 import torch
 from forked import PROCESSES
 from loopback_hub import Hub, point_to, running_hub
 from published import LAYOUTS, Publication, write
-from quickness import held_quick, mark_quick
+from quickness import mark_quick
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from transformers import AutoTokenizer
@@ -35,6 +36,10 @@ from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.types import ModelSpec
 from web import process
 from web.background import VISITS
+
+# What is generated has no limit of time: a slow machine is no failure.
+hypothesis.settings.register_profile("no clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("no clock")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -82,14 +87,6 @@ def process_of(nodeid: str) -> str:
     if nodeid.startswith("tests/browser/"):
         return "browser"
     return "cluster" if nodeid.startswith("tests/serving/") and "cluster" in nodeid else nodeid.partition("::")[0]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    if "quick" not in item.config.option.markexpr:  # beside browsers and clusters everything takes longer
-        return (yield)
-    with held_quick(item):
-        return (yield)
 
 
 class OneOfEach(LoadScopeScheduling):

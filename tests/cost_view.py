@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from on_screen import button
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk
 from jobs.measurement import Measurement
 
 PAGE = "pages/compare/page.py"
-PATIENCE = 120  # seconds a small measurement may take on a busy machine
 
 
 Called = Callable[[str], str]

@@ -41,7 +41,6 @@ def tries(count: int, strategy: st.SearchStrategy[T], check: Callable[[T], None]
     @given(strategy)
     @settings(
         max_examples=count * _TIMES,
-        deadline=None,
         derandomize=IN_THE_SUITE,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 import builders
 import numpy as np
+from patience import PATIENCE
 
 from analysis.probing import TASKS, Settings
 from jobs import Job
@@ -14,7 +15,6 @@ from jobs.study import Finished, Key, Study
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import HiddenStates
 
-PATIENCE = 120  # seconds a small run may take on a busy machine
 INFO = builders.info()
 
 

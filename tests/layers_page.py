@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from gated import PATIENCE
 from on_screen import button
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk

@@ -16,8 +16,8 @@ from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUpload
 from model_zoo.types import FloatArray
 from ui import address
 
-# How long a page may take on a busy machine; a page that is done is seen at once.
-PATIENCE_MS = 60_000
+# After which a page is said never to show what it should; a page that is done is seen at once.
+PATIENCE_MS = 180_000
 
 NO_PICTURES = (
     "browser",

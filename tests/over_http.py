@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import uvicorn
+from patience import PATIENCE
 from starlette.types import ASGIApp
 
 from benchmarks.server import free_port
@@ -29,7 +30,7 @@ class PlainServer:
     def stop(self) -> None:
         """End at once, whoever is being answered."""
         self._server.should_exit = self._server.force_exit = True
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
 
     @property

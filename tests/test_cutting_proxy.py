@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
+from patience import PATIENCE
 
 from benchmarks.cutting_proxy import CuttingProxy, proxies
-
-PATIENCE = 10
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
+from patience import PATIENCE
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
@@ -92,7 +93,7 @@ def test_the_table_for_signing_in_is_one_that_the_app_takes() -> None:
 
         sign_in.require()
 
-    app = AppTest.from_function(script, default_timeout=60)
+    app = AppTest.from_function(script, default_timeout=PATIENCE)
     app.secrets["auth"] = tomllib.loads(block("toml"))["auth"]
     app.user = {"is_logged_in": False}
     assert [button.label for button in app.run().button] == ["Sign in"]
@@ -113,7 +114,7 @@ def note(event, arguments):
 
 sys.addaudithook(note)
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("app.py", default_timeout=120).run()
+app = AppTest.from_file("app.py", default_timeout=float(sys.argv[1])).run()
 app.switch_page("pages/masked_words/page.py").run()
 assert not app.exception, app.exception
 from web.engine import engine
@@ -140,7 +141,7 @@ def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, t
     temporary, home = tmp_path / "tmp", tmp_path / "home"
     temporary.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", OPENS_A_PAGE],
+        [sys.executable, "-c", OPENS_A_PAGE, str(PATIENCE)],
         cwd=image,
         env={
             "PATH": "/usr/bin:/bin",

@@ -14,6 +14,7 @@ from pathlib import Path
 import in_a_loop
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from benchmarks.server import started
 from benchmarks.streamlit_client import visiting
@@ -122,9 +123,9 @@ def test_its_command_starts_the_app_from_any_folder(environment: Path, elsewhere
             assert attention.holds("tired")
 
     with started([str(environment / "look-inside-bert")], ALONE, elsewhere / "log", elsewhere) as (url, _):
-        with urllib.request.urlopen(f"{url}/healthz", timeout=90) as answer:
-            assert json.load(answer)["healthy"] is True
         in_a_loop.run(visit(url))
+        with urllib.request.urlopen(f"{url}/healthz", timeout=PATIENCE) as answer:
+            assert json.load(answer)["healthy"] is True
 
 
 def test_a_checkout_can_be_installed_as_it_lies_there(tmp_path: Path, elsewhere: Path) -> None:

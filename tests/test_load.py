@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import in_a_loop
 import psutil
 import pytest
+from patience import PATIENCE
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks import crowd
 from benchmarks.crowd import KINDS, WORDS, Action, Checked, Crowd, Owner, Side
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
@@ -25,7 +27,9 @@ def side() -> Iterator[Side]:
         yield Side("app", url, process, OWNERS)
 
 
-def test_two_visitors_at_once_each_see_their_own_text(side: Side) -> None:
+def test_two_visitors_at_once_each_see_their_own_text(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd, "PATIENCE", PATIENCE)
+
     async def visit(place: int) -> Checked:
         async with visiting(side.url) as visitor:
             return side.checked(await side.act(visitor, place, "masked words"))

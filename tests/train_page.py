@@ -7,8 +7,8 @@ import json
 from typing import Any, TypeVar
 
 import numpy as np
-from gated import PATIENCE
 from on_screen import button
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk

@@ -197,7 +197,7 @@ def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cuttings())
 def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[Encoding]]) -> None:
     text, encodings = drawn
@@ -212,7 +212,7 @@ def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cuttings(), st.data())
 def test_dropped_characters_and_cut_texts_leave_every_token_in_one_word_or_none(
     drawn: tuple[str, list[Encoding]], data: st.DataObject

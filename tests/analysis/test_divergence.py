@@ -42,7 +42,7 @@ def test_two_by_two_by_hand() -> None:
     np.testing.assert_allclose(jensen_shannon(a, b), [[1 / 2, 0, half]], atol=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 5),
     st.integers(1, 5),

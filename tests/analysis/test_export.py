@@ -9,7 +9,7 @@ import builders
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FILTERS
 
@@ -56,7 +56,6 @@ ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 
 @pytest.mark.slow
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.sampled_from(AWKWARD) | ANY_TEXT, min_size=2, max_size=6), FILTERS, st.integers(0, 2**32 - 1))
 def test_csv_and_npz_hold_the_numbers_of_the_view(words: list[str], chosen: Filter, seed: int) -> None:
     encoding = make_encoding(words)
@@ -254,7 +253,6 @@ def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], show
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(TOKENS) | ANY_TEXT | st.text("0123456789.eE+-' \tnaifTRUEtrufls", max_size=5), min_size=1)
 )

@@ -6,7 +6,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FILTERS
 
@@ -203,7 +203,6 @@ def test_weights_of_another_text_are_a_mistake() -> None:
         apply_filter(SINGLE, WEIGHTS, Filter())
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(FILTERS, st.integers(0, 2**32 - 1))
 def test_every_filter_equals_the_slow_way_and_adds_up(chosen: Filter, seed: int) -> None:
     weights = builders.random_maps(seed, 2, 6, 6)

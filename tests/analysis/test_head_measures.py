@@ -6,7 +6,7 @@ import builders
 import numpy as np
 import pytest
 from head_runs import BY_ALPHABET, cross_run, make_encoding, random_maps
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
@@ -128,7 +128,6 @@ def test_a_model_without_a_token_in_front_has_no_first() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.lists(st.sampled_from("aabcdefg"), min_size=2, max_size=6),
     st.lists(st.sampled_from("aabcdefg"), min_size=2, max_size=5),

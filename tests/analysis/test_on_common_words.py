@@ -45,7 +45,7 @@ def test_attention_by_hand() -> None:
     assert REST == "all other tokens"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cuttings(), st.integers(0, 2**32 - 1))
 def test_attention_of_every_word_sums_to_one_and_equals_merging_words(
     drawn: tuple[str, list[Encoding]], seed: int

@@ -5,7 +5,7 @@ from dataclasses import replace
 import builders
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.rollout import rollout
@@ -64,7 +64,6 @@ def test_layers_that_make_no_sense_are_refused(first: int, last: int | None) -> 
         rollout(Weights(of(FIRST, SECOND)), first, last)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_equals_a_slow_reference(n_layers: int, n_heads: int, n: int, seed: int) -> None:
     """The reference carries each token's sources up the layers, one number at a time."""

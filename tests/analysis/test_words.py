@@ -5,7 +5,7 @@ from dataclasses import replace
 import builders
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.words import Unit, merge, to_follow, token_units, word_units
@@ -67,7 +67,6 @@ def test_nothing_to_merge_in_an_empty_encoding() -> None:
     assert merge(np.zeros((2, 0, 0), dtype=np.float32), ()).shape == (2, 0, 0)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
 def test_words_equal_a_slow_loop_and_their_rows_sum_to_one(lengths: list[int], seed: int) -> None:
     stops = np.cumsum(lengths)

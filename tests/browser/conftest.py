@@ -9,16 +9,16 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urljoin, urlparse
 
 import pytest
 from on_screen import IDLE, PATIENCE_MS, PREPARED, wait_for
+from patience import PATIENCE
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -30,12 +30,14 @@ from playwright.sync_api import (
 )
 
 from benchmarks.positions import PageView, page_views
+from benchmarks.server import end, wait_until_healthy
 from pages import PAGES
 from viz.component import pack
 from viz.standalone import standalone_html
 
 ROOT = Path(__file__).parents[2]
 expect.set_options(timeout=PATIENCE_MS)
+A_TRY_MS = 10_000  # what comes to nothing meanwhile is tried again
 # A page knows that a run has begun when the server says so, which a busy one does late: here it is noted when something
 # was asked, and when the server said something last.
 WATCH_THE_SERVER = """(() => {
@@ -50,12 +52,15 @@ WATCH_THE_SERVER = """(() => {
     };
 })()"""
 SAID_OF_A_LOST_CONNECTION = ("net::ERR_", "WebSocket", "when disconnected from server", "Failed to fetch")
+ONE_FONT = "<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium; without one the tests skip and say so, and in CI they fail."""
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Headless Chromium; without one the tests skip and say so, and in CI they fail. On Linux it has one font,
+    which comes with the app: what is measured in it does not depend on the fonts of a machine.
+    """
     path = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         reason = "no Chromium on this machine (install chromium, or set BROWSER_PATH)"
@@ -63,7 +68,12 @@ def browser() -> Iterator[Browser]:
             pytest.fail(reason)
         pytest.skip(reason)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        fonts = tmp_path_factory.mktemp("fonts") / "fonts.conf"
+        fonts.write_text(ONE_FONT.format(fonts=files("fontpkg_arimo") / "files", cache=fonts.parent), "utf-8")
+        environment = {**os.environ, "FONTCONFIG_FILE": str(fonts)}
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=CHROMIUM_ARGUMENTS, env=environment, timeout=PATIENCE_MS
+        )
         yield chromium
         chromium.close()
 
@@ -76,8 +86,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         yield app.url
     finally:
-        app.process.terminate()
-        app.process.wait(timeout=20)
+        end(app.process)
 
 
 class App:
@@ -101,25 +110,12 @@ class App:
                  "--server.address=127.0.0.1"],
                 cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **self._environment},
             )  # fmt: skip
-        _wait_until_healthy(self.url, self.process, self._log)
+        wait_until_healthy(f"{self.url}/_stcore/health", self.process, self._log)
 
     def kill(self) -> None:
         """End it at once, with no time for a last word."""
         self.process.kill()
-        self.process.wait(timeout=20)
-
-
-def _wait_until_healthy(url: str, app: subprocess.Popen[bytes], log: Path) -> None:
-    pause = threading.Event()
-    for _ in range(300):
-        if app.poll() is not None:
-            pytest.fail(f"the app ended at once:\n{log.read_text('utf-8')[-2000:]}")
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return
-        except OSError:
-            pause.wait(0.2)
-    pytest.fail("the app did not become healthy within a minute")
+        self.process.wait(PATIENCE)
 
 
 class Pages:
@@ -238,7 +234,7 @@ class Visit:
             self.wait_until_idle()
             act()
             with suppress(AssertionError, TimeoutError):
-                seen(PATIENCE_MS / 6)
+                seen(A_TRY_MS)
                 return
         act()
         seen(PATIENCE_MS)

@@ -118,11 +118,11 @@ def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
     expect(page.locator(".words .status")).to_contain_text("Layer 3, head 5: ")
     expect_weight(page, 4, 2, engine.attend("embedded/bert", text).head(2, 4)[3, 1])
 
-    def choose() -> None:
-        page.get_by_role("combobox", name="Show").click()
-        page.get_by_role("option", name="Contributions (ALTI)").click(timeout=5_000)
+    def choose(patience: float) -> None:
+        page.get_by_role("option", name="Contributions (ALTI)").click(timeout=patience)
+        expect_layer(page, 3, patience)
 
-    first.until(choose, lambda patience: expect_layer(page, 3, patience))
+    first.until(page.get_by_role("combobox", name="Show").click, choose)
     expect_weight(page, 4, 2, found.maps[2, 3, 1], number="contribution")
     layer = page.get_by_role("gridcell", name="Layer 5", exact=True)
     first.until(layer.click, lambda patience: expect_layer(page, 5, patience))

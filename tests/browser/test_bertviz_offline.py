@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import PATIENCE_MS
 from playwright.sync_api import Browser, Page
 
 from viz.bertviz_offline import Kind, bertviz_html
@@ -158,6 +159,7 @@ def test_the_model_view_fits_its_frame_as_long_as_it_can_be_read(page: Page, wid
 
 def test_nothing_may_be_fetched(browser: Browser) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     requests: list[str] = []
     page.route("**/*", lambda route: (requests.append(route.request.url), route.abort()))
     page.set_content(bertviz_html("head", list(WEIGHTS), TOKENS))

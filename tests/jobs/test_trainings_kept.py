@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 import tuning
+from patience import PATIENCE
 
 from jobs import Desk, Job, Worker
 from jobs.tuning import MOST_KEPT, Candidate, Training, Tuning
 from model_zoo import Engine, tuned
 from training.finetuning.settings import Settings
-
-PATIENCE = 60  # seconds that a busy machine may take
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from gated import Endless
+from patience import PATIENCE
 
 from jobs import Desk, Visits, Worker
 from jobs.visits import AWAY
@@ -47,7 +48,7 @@ def test_a_connection_lost_for_a_while_stops_nothing(browsers: Browsers) -> None
     assert browsers.look_after(AWAY - 1)
     assert not job.stopping
     assert not browsers.look_after(2)
-    assert job.wait(20)
+    assert job.wait(PATIENCE)
 
 
 def test_who_stays_stays(browsers: Browsers) -> None:
@@ -56,7 +57,7 @@ def test_who_stays_stays(browsers: Browsers) -> None:
         assert browsers.look_after(AWAY)
     assert not job.stopping
     browsers.visits.close()
-    assert job.wait(20)
+    assert job.wait(PATIENCE)
     assert not browsers.look_after(0)
 
 
@@ -65,10 +66,10 @@ def test_each_visit_ends_by_itself(browsers: Browsers) -> None:
     _, stays = browsers.come("b")
     browsers.connected.remove("a")
     assert browsers.look_after(AWAY + 1)
-    assert left.wait(20)
+    assert left.wait(PATIENCE)
     assert not stays.stopping
     browsers.visits.close()
-    assert stays.wait(20)
+    assert stays.wait(PATIENCE)
 
 
 def test_to_act_is_a_sign_of_life(browsers: Browsers) -> None:
@@ -80,7 +81,7 @@ def test_to_act_is_a_sign_of_life(browsers: Browsers) -> None:
         browsers.visits.seen(desk, "a")
     assert not job.stopping
     browsers.visits.close()
-    assert job.wait(20)
+    assert job.wait(PATIENCE)
 
 
 def test_one_thread_looks_after_all_and_ends_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +93,7 @@ def test_one_thread_looks_after_all_and_ends_with_the_last(monkeypatch: pytest.M
         visits.seen(desk, "a")
     (watching,) = [thread for thread in threading.enumerate() if thread not in before and thread.name == "visits"]
     visits.close()
-    watching.join(20)
+    watching.join(PATIENCE)
     assert not watching.is_alive()
     visits.seen(desks[0], "a")
     assert [thread for thread in threading.enumerate() if thread not in before and thread.name == "visits"]

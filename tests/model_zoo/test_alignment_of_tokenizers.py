@@ -89,7 +89,7 @@ def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: Callable
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     names=st.permutations(["bert", "roberta", "xlm-roberta", "albert", "t5", "gpt2"]),
     text=TYPED,

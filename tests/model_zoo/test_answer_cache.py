@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from model_zoo import Engine, fair_queue
 from model_zoo.answer_cache import NOTHING, AnswerCache, size_of
 from model_zoo.question import Question
-
-PATIENCE = 20.0
 
 
 class Gate:

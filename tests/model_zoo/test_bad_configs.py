@@ -162,7 +162,6 @@ name_or_path _name_or_path
 @pytest.mark.slow
 @settings(
     max_examples=300,
-    deadline=10_000,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 from loopback_hub import COMMIT, Hub
+from patience import PATIENCE
 
 from model_zoo import Engine, sources
 from model_zoo.downloading import Download
@@ -18,7 +19,6 @@ from model_zoo.errors import DiskFull, HubUnreachable, NotDownloaded, OutOfMemor
 
 ID = "someone/tiny"
 WEIGHTS = f"/{ID}/resolve/{COMMIT}/model.safetensors"
-SECONDS = 20.0
 """How long a test waits for another thread before it fails; nothing here takes that long."""
 
 
@@ -108,14 +108,14 @@ def test_thirty_students_download_once_and_see_how_far_it_is(
     n_bytes = sources.find(ID).download_bytes  # now: later some of it is there
 
     def press(_student: int) -> Download:
-        together.wait(SECONDS)
+        together.wait(PATIENCE)
         return asking.download(ID)
 
     with ThreadPoolExecutor(30) as pool:
         downloads = list(pool.map(press, range(30)))
     found = downloads[0]
     assert all(download is found for download in downloads)
-    assert arrived.wait(SECONDS)
+    assert arrived.wait(PATIENCE)
     assert asking.downloading(ID) is found
     assert found.running
     weights = (hub.models[ID] / "model.safetensors").stat().st_size

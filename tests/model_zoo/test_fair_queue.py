@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from patience import PATIENCE
 
 from model_zoo.fair_queue import FairQueue, acquired, away, give_way, outcome, told
-
-PATIENCE = 20.0
 
 Stands = Callable[[FairQueue, int], None]
 

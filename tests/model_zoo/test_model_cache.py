@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from patience import PATIENCE
 
 from model_zoo.errors import OutOfMemory
 from model_zoo.model_cache import ModelCache
 
-SECONDS = 20.0
 """How long a test waits for another thread before it fails; nothing here takes that long."""
 
 
@@ -42,7 +42,7 @@ class Shelf:
         if source.name in self.started:
             self.started[source.name].set()
         if source.name in self.gates:
-            assert self.gates[source.name].wait(SECONDS)
+            assert self.gates[source.name].wait(PATIENCE)
         if source.name in self.broken:
             raise RuntimeError(f"{source.name} is broken")
         return Thing(source.name, source.n_bytes)
@@ -72,7 +72,7 @@ def test_thirty_two_threads_load_a_model_once() -> None:
     together = threading.Barrier(32)
 
     def lease(i: int) -> Thing:
-        together.wait(SECONDS)
+        together.wait(PATIENCE)
         with memory.lease("ab"[i % 2]) as model:
             return model
 
@@ -90,11 +90,11 @@ def test_one_load_does_not_hold_up_another_model() -> None:
     release = shelf.hold_back("slow")
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(use, memory, "slow")
-        assert shelf.started["slow"].wait(SECONDS)
+        assert shelf.started["slow"].wait(PATIENCE)
         use(memory, "quick")
         assert names(memory) == ["quick"]
         release()
-        waiting.result(SECONDS)
+        waiting.result(PATIENCE)
     assert set(names(memory)) == {"slow", "quick"}
 
 
@@ -179,11 +179,11 @@ def test_those_who_waited_for_a_failed_load_try_themselves() -> None:
     release = shelf.hold_back("a")
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(use, memory, "a")
-        assert shelf.started["a"].wait(SECONDS)
+        assert shelf.started["a"].wait(PATIENCE)
         second = pool.submit(use, memory, "a")
         release()
         for attempt in (first, second):
-            assert isinstance(attempt.exception(SECONDS), RuntimeError)
+            assert isinstance(attempt.exception(PATIENCE), RuntimeError)
     assert shelf.loads == ["a", "a"]
     assert memory._slots == {}
 
@@ -195,14 +195,14 @@ def test_a_load_in_progress_counts() -> None:
     release = shelf.hold_back("a")
     with ThreadPoolExecutor(1) as pool:
         loading = pool.submit(use, memory, "a")
-        assert shelf.started["a"].wait(SECONDS)
+        assert shelf.started["a"].wait(PATIENCE)
         assert memory.held() == []
         with pytest.raises(OutOfMemory, match=r"^b needs 0.0 MB and the models in use leave no room"):
             use(memory, "b")
         use(memory, "c")
         assert names(memory) == ["c"]
         release()
-        loading.result(SECONDS)
+        loading.result(PATIENCE)
     assert shelf.loads == ["a", "c"]
     assert sum(held.n_bytes for held in memory.held()) == 100
     use(memory, "b")

@@ -23,6 +23,7 @@ import pytest
 import torch
 from huggingface_hub import constants
 from loopback_hub import Hub
+from patience import PATIENCE
 from refused import message
 from safetensors import safe_open
 from safetensors.torch import load_file
@@ -331,7 +332,7 @@ def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypa
     )
     monkeypatch.setattr(confined, "_HERE", tmp_path)
     shutil.copy(Path(confined.__file__).with_name("start.py"), tmp_path)
-    found = confined.run("look", package="safetensors", seconds=20, n_bytes=2**28)
+    found = confined.run("look", package="safetensors", seconds=PATIENCE, n_bytes=2**28)
     assert found.failure is None
     assert "HF_TOKEN" not in found.said
     assert "done" not in found.said
@@ -351,7 +352,8 @@ def test_limits_of_the_process(script: str, failure: str, tmp_path: Path, monkey
     (tmp_path / "child.py").write_text(script, encoding="utf-8")
     shutil.copy(Path(confined.__file__).with_name("start.py"), tmp_path)
     monkeypatch.setattr(confined, "_HERE", tmp_path)
-    assert confined.run("child", package="safetensors", seconds=1, n_bytes=2**28).failure == failure
+    seconds = 1 if failure == "time" else PATIENCE
+    assert confined.run("child", package="safetensors", seconds=seconds, n_bytes=2**28).failure == failure
 
 
 def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from patience import PATIENCE
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, OutOfMemory
 from model_zoo.loading import LoadedModel
 from model_zoo.question import Question, Streamed
 from model_zoo.questions.attend import Attend
-
-PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)

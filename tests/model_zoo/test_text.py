@@ -105,7 +105,7 @@ characters = st.one_of(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(characters, max_size=40))
 def test_spans_are_in_order_and_cover_what_is_visible(text: str) -> None:
     spans = word_spans(text)
@@ -116,7 +116,7 @@ def test_spans_are_in_order_and_cover_what_is_visible(text: str) -> None:
     assert not any(text[start].isspace() for start, _ in spans)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(st.characters(), max_size=20))
 def test_only_what_it_names_is_refused(text: str) -> None:
     broken = any(unicodedata.category(c) in {"Cs", "Cc"} for c in text if c not in "\t\r\n")

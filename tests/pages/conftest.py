@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
@@ -26,7 +27,7 @@ def open_page(just_started: None) -> Callable[..., AppTest]:  # noqa: ARG001
     """All pages share the session's engine, as all visitors of the app do."""
 
     def start(path: str, **query: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
         if path != PAGES[0].path:  # which has no name in the address
             app._page_hash = calc_hash(Path(path).parent.name)  # AppTest finds pages by their names only after a run
         for name, value in query.items():

@@ -9,8 +9,8 @@ import cost_view
 import layers_page
 import pytest
 import train_page
-from gated import PATIENCE
 from on_screen import button
+from patience import PATIENCE
 from run_lines import compute_what_is_shown
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from on_screen import unpacked
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter
@@ -32,7 +33,7 @@ def _script(scene: object, layer: int, head: int) -> None:
 
 def drawn(scene: Scene, head: tuple[int, int] = (LAYER, HEAD)) -> tuple[dict[str, Any], FloatArray]:
     """The component's data and its three matrices."""
-    app = AppTest.from_function(_script, args=(scene, *head), default_timeout=60).run()
+    app = AppTest.from_function(_script, args=(scene, *head), default_timeout=PATIENCE).run()
     assert not app.exception
     (element,) = app.get("bidi_component")
     header, packed = unpacked(element.proto.bytes)
@@ -95,7 +96,7 @@ def test_cross_attention_has_words_that_look_and_words_looked_at(
 
 def test_where_no_token_is_left_nothing_is_drawn() -> None:
     scene = Scene(model="embedded/bert", text="[SEP]", pair=None, stack="encoder", filter=Filter(hide_special=True))
-    app = AppTest.from_function(_script, args=(scene, 0, 0), default_timeout=60).run()
+    app = AppTest.from_function(_script, args=(scene, 0, 0), default_timeout=PATIENCE).run()
     assert not app.exception
     assert not app.get("bidi_component")
 
@@ -116,7 +117,7 @@ def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
     """After the last head of a layer comes the first of the next; there are 72, and another place leaves the head that
     was open.
     """
-    app = AppTest.from_function(_stepping, args=("embedded/bert", place), default_timeout=60).run()
+    app = AppTest.from_function(_stepping, args=("embedded/bert", place), default_timeout=PATIENCE).run()
     assert not app.exception
     assert app.text[0].value == opened
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs.study import Study
@@ -122,7 +123,7 @@ def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
         rows = [*ROWS, (text, "a")]
         app.text_area(key="layers_data").set_value("\n".join(["text,label", *(",".join(row) for row in rows)])).run()
         next(b for b in app.button if b.label.startswith("Run")).click().run()
-        assert app.session_state["desk"].current(Study).wait(120)
+        assert app.session_state["desk"].current(Study).wait(PATIENCE)
         app.run()
         assert app.get("plotly_chart")
         assert len(complaints(app)) == n

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices
 from on_screen import said
+from patience import PATIENCE
 
 from model_zoo import Engine
 from model_zoo.errors import HubUnreachable
@@ -35,14 +36,14 @@ def test_models_are_loaded_beside_each_other_and_watched(
     two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither is done before both have begun, and before their lines have been drawn once more."""
-    both, watched = threading.Barrier(2, timeout=30), threading.Event()
+    both, watched = threading.Barrier(2, timeout=PATIENCE), threading.Event()
     told: list[str] = []
     plain, line = Engine.info, scene._line
 
     def info(self: Engine, model: str) -> Any:
         if model in two:  # the app warms up its own one beside the first page
             both.wait()
-            assert watched.wait(30)
+            assert watched.wait(PATIENCE)
         return plain(self, model)
 
     def watch(*args: Any) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cost_view import NOTHING, PATIENCE, Called, lines, measured, measurement, table
+from cost_view import NOTHING, Called, lines, measured, measurement, table
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk

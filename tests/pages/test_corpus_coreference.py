@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from analysis.corpus.coreference import By, built_in, judge
@@ -22,7 +23,7 @@ def _compared(app: AppTest) -> Referring:
     """Wait for the comparison, and look again."""
     job: Referring | None = app.session_state["desk"].current(Referring)
     assert job is not None
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     app.run()
     return job
 

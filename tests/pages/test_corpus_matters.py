@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from gated import PATIENCE
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE as TRAIN
 from train_page import TINY as TRAINED

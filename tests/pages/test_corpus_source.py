@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
@@ -122,7 +123,7 @@ def test_own_sentences_are_measured(open_page: Open) -> None:
     assert "Nothing was measured yet" in said(app)
     button(app, "Measure").click().run()
     job = app.session_state["desk"].current(Surveying)
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     app.run()
     assert "Uniform attention would give" in said(app)
 
@@ -132,7 +133,7 @@ def test_heads_are_measured_by_the_list_of_frequencies(open_page: Open) -> None:
     text = "The cat saw the dog.\nA dog ran after the old cat.\nThe old dog saw a cat."
     app = open_page(PAGE, model=TINY, view="coreference", data=text, frequencies="the 9\na 8\ndog 5\ncat 4\nsaw 1")
     button(app, "Measure").click().run()
-    assert app.session_state["desk"].current(Surveying).wait(60)
+    assert app.session_state["desk"].current(Surveying).wait(PATIENCE)
     app.run()
     assert "gives the rarest word of a sentence more of its attention than any other head" in said(app)
     figure = json.loads(app.get("plotly_chart")[-1].proto.spec)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from builders import info
 from on_screen import button, said
+from patience import PATIENCE
 from run_lines import compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
@@ -55,7 +56,7 @@ def fitted(app: AppTest) -> LensFitting:
     """Wait for the fit, and look again."""
     job: LensFitting | None = app.session_state["desk"].current(LensFitting)
     assert job is not None
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     app.run()
     assert not app.exception
     return job

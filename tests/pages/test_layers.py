@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from gated import PATIENCE, Gate, study
+from gated import Gate, study
 from layers_page import PAGE, VIEWS, figure, last_run, results_of, run, written
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS, probe

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from gated import PATIENCE
 from loopback_hub import Hub
 from on_screen import said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
 

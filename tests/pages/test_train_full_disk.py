@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from gated import PATIENCE
 from on_screen import button, said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
 

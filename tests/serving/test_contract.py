@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from equal import same
+from patience import PATIENCE, until
 
 from analysis.alignment import align, all_on_common_words
 from analysis.probing import Settings, TaskResult
@@ -263,7 +264,7 @@ def test_equal_questions_are_answered_once(asked: EngineInterface) -> None:
     together = threading.Barrier(12)
 
     def ask(_number: int) -> Any:
-        together.wait(20)
+        together.wait(PATIENCE)
         return asked.fill_mask(DEFAULT_MODEL, f"{text} [MASK].")
 
     with ThreadPoolExecutor(12) as threads:
@@ -283,12 +284,12 @@ def test_a_stream_that_is_closed_ends(asked: EngineInterface) -> None:
         for event in events:
             if not isinstance(event, CostSubject):
                 break
-    assert asked.ask(ProbeHealth.example(DEFAULT_MODEL))
-    for _ in range(200):
-        asked.ask(ProbeHealth.example(DEFAULT_MODEL))  # tells of its replica's state, too
-        if not asked.state().running:
-            break
-    assert asked.state().running == 0
+
+    def at_rest() -> bool:
+        assert asked.ask(ProbeHealth.example(DEFAULT_MODEL))  # tells of its replica's state, too
+        return asked.state().running == 0
+
+    until(at_rest)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ import grpc
 import psutil
 import pytest
 import urllib3
+from patience import PATIENCE, until
 
 from benchmarks.server import ROOT, TOKEN, Cluster
 from model_zoo import DEFAULT_MODEL, Engine, tracing
@@ -36,17 +36,7 @@ from training.finetuning.sets import SETS
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-PATIENCE = 300.0  # an update starts one new replica after the other, on a busy machine a minute and more each
 HEALTH = ProbeHealth.example(DEFAULT_MODEL)
-
-
-def until(holds: Any) -> Any:
-    """What ``holds`` gives once it is true."""
-    ended = time.monotonic() + PATIENCE
-    while not (found := holds()):
-        assert time.monotonic() < ended, "this never came true"
-        threading.Event().wait(0.1)
-    return found
 
 
 def texts(n: int, what: str) -> list[str]:
@@ -179,7 +169,8 @@ def test_ports_are_for_this_machine(cluster: Cluster) -> None:
             ask = channel.unary_unary("/ray.serve.ASGIService/HandleRequest")
             harmful = pickle.dumps(_Runs())
             with pytest.raises(grpc.RpcError) as refused:
-                ask(b"\x0a" + bytes([len(harmful)]) + harmful, timeout=20)  # its first field, which Serve unpickles
+                # Its first field, which Serve unpickles.
+                ask(b"\x0a" + bytes([len(harmful)]) + harmful, timeout=PATIENCE)
         assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
 
 
@@ -199,7 +190,7 @@ def test_figures_of_every_replica(cluster: Cluster, clustered: RemoteEngine) -> 
     clustered.ask(HEALTH)
 
     def told() -> list[str]:
-        page = urllib3.request("GET", f"{cluster.metrics}/metrics", retries=False, timeout=20).data.decode()
+        page = urllib3.request("GET", f"{cluster.metrics}/metrics", retries=False, timeout=PATIENCE).data.decode()
         return [line for line in page.splitlines() if line.startswith("ray_inside_bert_answer_seconds_count")]
 
     lines = until(told)

@@ -16,6 +16,7 @@ import pytest
 import urllib3
 from equal import same
 from over_http import PlainServer
+from patience import PATIENCE
 from starlette.applications import Starlette
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -44,7 +45,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def post(address: str, data: bytes, **headers: str) -> urllib3.BaseHTTPResponse:
     known = {"Authorization": f"Bearer {TOKEN}", wire.VERSION: wire.version()}
-    return urllib3.request("POST", address, body=data, headers=known | headers, retries=False, timeout=20)
+    return urllib3.request("POST", address, body=data, headers=known | headers, retries=False, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("token", ["", "another", f"{TOKEN}x", "ключ"])
@@ -296,7 +297,7 @@ def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
     for text in texts:
         assert [m.best[0].token for m in found[text]] == [
             m.best[0].token for m in engine.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
@@ -308,7 +309,7 @@ import sys
 import web.engine, web.app, pages
 from pages import PAGES
 from streamlit.testing.v1 import AppTest
-found = AppTest.from_file("app.py", default_timeout=60).run()
+found = AppTest.from_file("app.py", default_timeout=float(sys.argv[1])).run()
 for page in PAGES:
     found.switch_page(page.path).run()
     assert not found.exception, found.exception
@@ -326,7 +327,7 @@ def test_a_web_process_without_models_imports_no_torch(plain_server: PlainServer
 
     own = {"INSIDE_BERT_ENGINE": plain_server.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
     drawn = subprocess.run(
-        [sys.executable, "-c", _LIGHT], cwd=ROOT, env=environ | own, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", _LIGHT, str(PATIENCE)], cwd=ROOT, env=environ | own, capture_output=True, text=True
     )
     assert drawn.stdout.strip().endswith("light"), drawn.stderr[-3000:]
 
@@ -362,14 +363,14 @@ def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_pat
 
 
 def test_a_cluster_that_takes_too_long_is_asked_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = threading.Event()
+    asked, over = threading.Event(), threading.Event()
 
     def slow() -> Response:
         async def pieces() -> Any:
-            asked.set()
-            await asyncio.sleep(1)
+            await asyncio.to_thread(over.wait, PATIENCE)
             yield b""
 
+        asked.set()
         return StreamingResponse(pieces(), media_type=wire.MESSAGE)
 
     monkeypatch.setattr(remote, "_SECONDS", 0.2)
@@ -377,6 +378,7 @@ def test_a_cluster_that_takes_too_long_is_asked_once(service: Service, monkeypat
     impatient = RemoteEngine(server.address, TOKEN)
     with pytest.raises(Unreachable):
         impatient.ask(HEALTH)
-    assert asked.is_set()
+    assert asked.wait(PATIENCE)
+    over.set()
     assert impatient.counts.again == 0
     server.stop()

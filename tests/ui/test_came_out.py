@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tuning
-from gated import PATIENCE
 from on_screen import button, said, to_save
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import charts, lines
 
@@ -94,7 +94,7 @@ def _script(scene: object) -> None:
 def opened(*tuned: Tuned) -> AppTest:
     first = tuned[0]
     scene = Scene(first.data, None, first.base, first.settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=60).run()
+    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE).run()
     assert not app.exception
     assert not app.error
     return app
@@ -237,7 +237,7 @@ def test_the_learning_curve_trains_on_splits_of_the_data(engine: Engine) -> None
     # A curve of other settings is not shown as that of these.
     other = replace(trained, settings=replace(trained.settings, epochs=2))
     scene = Scene(data, None, other.base, other.settings, (other,))
-    again = AppTest.from_function(_script, args=(scene,), default_timeout=60)
+    again = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE)
     again.session_state["desk"] = desk
     again.run()
     assert "learning curve" not in charts(again)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 from on_screen import to_save, unpacked
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -31,7 +32,7 @@ def shown(app: AppTest) -> dict[str, object]:
 
 
 def test_what_is_drawn_and_what_can_be_saved() -> None:
-    app = AppTest.from_function(_script, args=([CAT, replace(CAT, said="again")],), default_timeout=60).run()
+    app = AppTest.from_function(_script, args=([CAT, replace(CAT, said="again")],), default_timeout=PATIENCE).run()
     assert not app.exception
     header = shown(app)
     assert header["ways"] == ["Attention", "Cause"]
@@ -41,13 +42,13 @@ def test_what_is_drawn_and_what_can_be_saved() -> None:
     _, first, second = file.make().decode().splitlines()
     assert first.endswith(",3,4,sat,cat,cat,83%,,The cat sat.")
     assert second.endswith(",3,4,sat,cat,cat,83%,again,The cat sat.")
-    app = AppTest.from_function(_script, args=([CAT],), kwargs={"table": False}, default_timeout=60).run()
+    app = AppTest.from_function(_script, args=([CAT],), kwargs={"table": False}, default_timeout=PATIENCE).run()
     assert to_save(app) == []
 
 
 def test_a_sentence_without_a_layer_leads_nowhere_and_none_at_all_is_no_failure() -> None:
     for sentences in ([], [ExampleSentence("The cat sat.", (8, 11))]):
-        app = AppTest.from_function(_script, args=(sentences,), default_timeout=60).run()
+        app = AppTest.from_function(_script, args=(sentences,), default_timeout=PATIENCE).run()
         assert not app.exception
         assert shown(app)["ways"] == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from nasty import MARKDOWN, NASTY
 from on_screen import said
+from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 
@@ -40,7 +41,7 @@ def script(**query: str) -> AppTest:
         st.text("link whole" if address.publish() else "link without the long text")
         st.text(f"uploaded: {own_data.uploaded()}")
 
-    app = AppTest.from_function(page, default_timeout=30)
+    app = AppTest.from_function(page, default_timeout=PATIENCE)
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()

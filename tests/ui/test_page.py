@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 
@@ -64,7 +65,7 @@ def script(**query: str) -> AppTest:
             )
         )
 
-    app = AppTest.from_function(page, default_timeout=30)
+    app = AppTest.from_function(page, default_timeout=PATIENCE)
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()

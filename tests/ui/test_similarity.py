@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import tuning
 from on_screen import said
+from patience import PATIENCE
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
@@ -59,7 +60,7 @@ def _script(scene: object) -> None:
 def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
     data = tuned[0].data if tuned else None
     scene = Scene(data, None, model, tuning.question(model).settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=60)
+    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE)
     app.query_params["lines"] = "\n".join(LINES if lines is None else lines)
     for name, value in query.items():
         app.query_params[name] = value

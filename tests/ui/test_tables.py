@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from patience import PATIENCE
 from streamlit import config
 from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
 from streamlit.testing.v1 import AppTest
@@ -38,7 +39,7 @@ def test_what_is_cut_is_said() -> None:
         tables.draw(pd.DataFrame({"a": ["x" * n] * 2}))
 
     def said(n: int) -> list[str]:
-        app = AppTest.from_function(page, args=(n,), default_timeout=60).run()
+        app = AppTest.from_function(page, args=(n,), default_timeout=PATIENCE).run()
         assert not app.exception
         return [each.value for each in app.caption]
 

@@ -11,6 +11,7 @@ import pytest
 import tuning
 from nasty import MARKDOWN, NASTY
 from on_screen import said, to_save
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 
@@ -55,7 +56,7 @@ def _script(scene: object) -> None:
 def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair: str | None = None) -> AppTest:
     data = tuned[0].data if tuned else None
     scene = Scene(data, None, model, tuning.question(model).settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=60)
+    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE)
     app.query_params["try_text"] = text
     if pair is not None:
         app.query_params["try_pair"] = pair

@@ -9,10 +9,10 @@ import zlib
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
-import cairosvg
 import numpy as np
 import pytest
 from builders import random_maps
+from resvg_py import svg_to_bytes
 
 from analysis.thumbnails import thumbnails
 from viz import static
@@ -28,7 +28,7 @@ def drawn(svg: str) -> np.ndarray:
 
     from PIL import Image
 
-    return np.asarray(Image.open(BytesIO(cairosvg.svg2png(svg.encode()))).convert("RGB"))
+    return np.asarray(Image.open(BytesIO(svg_to_bytes(svg_string=svg))).convert("RGB"))
 
 
 def colours_of(svg: str, left: float, top: float, cell: float, n: int) -> np.ndarray:

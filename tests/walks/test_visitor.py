@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 from walks.walk import state_of, trouble
@@ -51,7 +52,7 @@ def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs
 @pytest.mark.usefixtures("app")
 def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
     """Why there is a visitor at all; should AppTest learn it one day, the visitor can go."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE).run()
     app.switch_page("pages/attention/page.py").run()
     before = len(runs_of_the_app)
     app.number_input(key="layer").set_value(2).run()

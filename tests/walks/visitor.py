@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import MagicMock
 from urllib.parse import parse_qsl, urlencode
 
+from patience import PATIENCE
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
@@ -37,7 +38,6 @@ from streamlit.testing.v1.util import patch_config_options
 from ui.messages import on_script_error
 
 APP = Path(__file__).parents[2] / "app.py"
-_SECONDS = 60.0
 _SCRIPTS = ScriptCache()
 _CACHES = MemoryCacheStorageManager()
 
@@ -265,8 +265,8 @@ class Visitor:
             with patch_config_options({"global.appTest": True}):
                 runner.start()
                 assert runner._script_thread is not None
-                runner._script_thread.join(_SECONDS)
-                assert not runner._script_thread.is_alive(), f"a run took longer than {_SECONDS:.0f} s"
+                runner._script_thread.join(PATIENCE)
+                assert not runner._script_thread.is_alive(), f"a run took longer than {PATIENCE:.0f} s"
         finally:
             Runtime._instance = before
         self.n_runs += 1

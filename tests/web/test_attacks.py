@@ -13,6 +13,8 @@ from pathlib import Path
 import in_a_loop
 import psutil
 import pytest
+import raw_visitor
+from patience import PATIENCE
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -39,7 +41,7 @@ class Served:
 
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers in small letters, body."""
-        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         try:
             connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
@@ -72,13 +74,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def begun_frame(served: Served, size: int) -> socket.socket:
     """A websocket of its own, on which a binary frame of so many bytes has been begun."""
-    stream = socket.create_connection(("127.0.0.1", int(served.host.rpartition(":")[2])), timeout=60)
-    stream.sendall(
-        f"GET /_stcore/stream HTTP/1.1\r\nHost: {served.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Protocol: streamlit\r\n\r\n".encode()
-    )
-    assert stream.recv(64).startswith(b"HTTP/1.1 101")
+    stream = raw_visitor.connected(served.host)
     stream.sendall(b"\x82\xff" + struct.pack(">Q", size) + bytes(4))
     return stream
 
@@ -104,7 +100,6 @@ def test_eight_frames_of_190_megabytes_are_not_read(served: Served) -> None:
 def test_a_frame_that_the_largest_page_sends_is_read(served: Served) -> None:
     with begun_frame(served, LIMIT - 10) as stream:
         stream.sendall(bytes(LIMIT - 10))  # zeros are no message, for which the connection is ended in its turn
-        stream.settimeout(60)
         while stream.recv(65_536):
             pass
     served.opens()
@@ -129,7 +124,8 @@ def test_sizes_are_those_of_the_messages() -> None:
 def test_no_other_page_of_this_machine_may_use_a_visitors_browser(served: Served) -> None:
     def connects(origin: str) -> None:
         protocol, page = Subprotocol("streamlit"), Origin(origin)
-        with connect(f"ws://{served.host}/_stcore/stream", subprotocols=[protocol], origin=page):
+        address = f"ws://{served.host}/_stcore/stream"
+        with connect(address, subprotocols=[protocol], origin=page, open_timeout=PATIENCE):
             pass
 
     connects(served.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from web.background import VISITS
@@ -17,13 +18,13 @@ def test_jobs_end_with_the_visit() -> None:
         st.session_state["job"] = Endless()
         desk().start(st.session_state["job"])
 
-    app = AppTest.from_function(page, default_timeout=60).run()
+    app = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not app.exception
     job = app.session_state["job"]
     assert job.running
     assert not job.stopping
     VISITS.close()
-    assert job.wait(20)
+    assert job.wait(PATIENCE)
 
 
 def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
@@ -47,12 +48,12 @@ def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
             if job.running:
                 watch(job)
 
-    app = AppTest.from_function(page, default_timeout=60).run()
+    app = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not app.exception
     one, other = app.session_state["jobs"]
     app.button(key="stop Other").click().run()
     assert not app.exception
-    assert other.wait(20)
+    assert other.wait(PATIENCE)
     assert not one.stopping
     one.stop()
-    assert one.wait(20)
+    assert one.wait(PATIENCE)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
+from patience import PATIENCE
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -33,7 +34,7 @@ class Asked:
 
 @contextmanager
 def health(asked: Asked, **times: float) -> Iterator[TestClient]:
-    checked = Health(lambda: cast(Engine, asked), **times)
+    checked = Health(lambda: cast(Engine, asked), **{"patience": PATIENCE, "fresh": PATIENCE} | times)
     with TestClient(Starlette(routes=[Route("/healthz", checked)])) as client:  # one event loop for all requests
         yield client
 
@@ -70,20 +71,20 @@ def test_a_failure_is_told_in_a_sentence_without_its_words(caplog: pytest.LogCap
 
 def test_all_who_ask_at_once_wait_for_one_check() -> None:
     go = threading.Event()
-    asked = Asked(lambda: go.wait(10))
+    asked = Asked(lambda: go.wait(PATIENCE))
     with health(asked) as client, ThreadPoolExecutor(4) as visitors:
         answers = [visitors.submit(client.get, "/healthz") for _ in range(4)]
         while not asked.questions:
             threading.Event().wait(0.001)
         go.set()
-        assert {answer.result(10).status_code for answer in answers} == {200}
+        assert {answer.result(PATIENCE).status_code for answer in answers} == {200}
     assert len(asked.questions) == 1
 
 
 def test_it_waits_no_longer_than_it_may_and_asks_no_second_time_meanwhile() -> None:
     go = threading.Event()
-    asked = Asked(lambda: go.wait(10))
-    with health(asked, patience=0.02, fresh=60.0) as client:
+    asked = Asked(lambda: go.wait(PATIENCE))
+    with health(asked, patience=0.02) as client:
         late = [client.get("/healthz") for _ in range(2)]
         assert [answer.status_code for answer in late] == [503, 503]
         assert late[0].json()["why"] == f"{DEFAULT_MODEL} has not answered within 0.02 seconds."

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from web import process
 
@@ -34,14 +35,14 @@ def test_what_many_ask_for_at_once_is_made_once() -> None:
     found: list[object] = []
 
     def ask() -> None:
-        all_there.wait(20)
+        all_there.wait(PATIENCE)
         found.append(thing())
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE)
     assert len(made) == 1
     assert len(found) == 8
     assert len(set(map(id, found))) == 1

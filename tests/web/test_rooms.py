@@ -8,13 +8,13 @@ import os
 import shutil
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE, until
 
 from benchmarks.server import free_port
 from model_zoo.errors import InvalidInput
@@ -47,6 +47,11 @@ class MovedRedis(RedisStore):
         return self._clock()
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RedisStore, "_PATIENCE", PATIENCE)
+
+
 class RedisServer:
     """A real one, which can be stopped and started again at the same address with what it had."""
 
@@ -65,13 +70,14 @@ class RedisServer:
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)],
             stdout=subprocess.DEVNULL,
         )
+
+        def answers() -> bool:
+            with suppress(redis.RedisError):
+                return bool(client.ping())
+            return False
+
         with redis.Redis(port=self.port) as client:
-            for _ in range(500):
-                with suppress(redis.RedisError):
-                    client.ping()
-                    return
-                time.sleep(0.01)
-        pytest.fail("redis-server did not start within five seconds")
+            until(answers)
 
     def empty(self) -> None:
         import redis
@@ -81,7 +87,7 @@ class RedisServer:
 
     def stop(self) -> None:
         self._process.terminate()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -296,14 +302,14 @@ def test_what_is_shown_has_a_bound(rooms: Rooms) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 3])
-def test_a_class_and_its_teacher_at_once(processes: int, request: pytest.FixtureRequest) -> None:
+def test_a_class_and_its_teacher_at_once(processes: int, clock: Clock, request: pytest.FixtureRequest) -> None:
     """Nobody's change is lost, be it in one process or in several."""
     if processes == 1:
-        stores: list[Store] = [MemoryStore()]
+        stores: list[Store] = [MemoryStore(clock)]
     else:
         server: RedisServer = request.getfixturevalue("redis_server")
         server.empty()
-        stores = [RedisStore(server.address) for _ in range(processes)]
+        stores = [MovedRedis(server.address, clock) for _ in range(processes)]
     doors = [Rooms(store) for store in stores]
     code, key = doors[0].open()
     doors[0].show(code, key, CAT)
@@ -344,14 +350,6 @@ def test_a_class_and_its_teacher_at_once(processes: int, request: pytest.Fixture
 # ---- where rooms are kept -----------------------------------------------------------------------------------------
 
 
-def eventually(found: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if found():
-            return
-        time.sleep(0.01)
-    pytest.fail("not within five seconds")
-
-
 def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "new" / "rooms.json"
     rooms = Rooms(FileStore(path, wait=0.01, clock=clock))
@@ -365,7 +363,7 @@ def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> No
         again = Rooms(FileStore(path, clock=clock))
         return again.holds(code, key) and dict(again.see(code).counts) == {"2": 1}
 
-    eventually(is_written)
+    until(is_written)
     assert again.see(code).shown == CAT
     assert again.show(code, key, DOG) == 2
     assert path.stat().st_mode & 0o077 == 0, "there are keys in it"
@@ -384,7 +382,7 @@ def test_a_file_that_is_broken_is_an_empty_start(text: str, tmp_path: Path, capl
     assert store.codes() == []
     assert "cannot be read, and are forgotten" in caplog.text
     code, _ = Rooms(store).open()
-    eventually(lambda: code in path.read_text(encoding="utf-8"))
+    until(lambda: code in path.read_text(encoding="utf-8"))
     assert code in json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -393,7 +391,7 @@ def test_a_file_that_cannot_be_written_costs_no_room(tmp_path: Path, caplog: pyt
     with caplog.at_level(logging.WARNING):
         rooms = Rooms(FileStore(tmp_path / "file" / "rooms.json", wait=0.0))
         code, key = rooms.open()
-        eventually(lambda: "cannot be written" in caplog.text)
+        until(lambda: "cannot be written" in caplog.text)
     assert rooms.holds(code, key)
 
 
@@ -412,7 +410,7 @@ def test_a_redis_that_is_gone_is_a_sentence_until_it_is_back(
     assert caplog.text.count("does not answer") == 1, "one line, not one for each who asks"
     assert "does not answer" in rooms.wrong()
     redis_server.start()
-    eventually(lambda: rooms.wrong() == "")
+    until(lambda: rooms.wrong() == "")
     assert rooms.holds(code, key), "redis-server writes what it has when it is told to end"
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import in_a_loop
 import pytest
+from patience import PATIENCE
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -132,12 +133,12 @@ def test_the_button_keeps_its_address_while_the_page_is_drawn_again() -> None:
 
         save.model("Save the model", "tuned/0123456789abcdef", "mine", "A file.")
 
-    app_ = AppTest.from_function(script, default_timeout=60).run()
+    app_ = AppTest.from_function(script, default_timeout=PATIENCE).run()
     (first,) = [each.proto for each in app_.get("link_button")]
     folder, address = first.url.split("/")
     assert folder == "saved"
     assert OFFERED[address] == Offered("tuned/0123456789abcdef", "mine")
     (again,) = [each.proto for each in app_.run().get("link_button")]
     assert again.url == first.url
-    (other,) = [each.proto for each in AppTest.from_function(script, default_timeout=60).run().get("link_button")]
+    (other,) = [each.proto for each in AppTest.from_function(script, default_timeout=PATIENCE).run().get("link_button")]
     assert other.url != first.url

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import io
-import time
 import urllib.request
 import zipfile
 from pathlib import Path
 
 import in_a_loop
 import pytest
+from patience import PATIENCE
 
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
 
-PATIENCE = 240.0  # seconds, on a busy machine
 ASKED = {"model": "embedded/tinybert", "epochs": "1", "examples": "40", "learns": "head"}
 
 
@@ -35,11 +34,10 @@ async def trained(url: str) -> bytes:
             if each.WhichOneof("type") == "button" and each.button.label == "Train"
         ]
         answer = await visitor.press(train)
-        end = time.monotonic() + PATIENCE
-        while (found := link(answer)) is None:
-            assert time.monotonic() < end, list(answer.complaints())
-            await asyncio.sleep(0.2)
-            answer = await visitor.set()
+        async with asyncio.timeout(PATIENCE):
+            while (found := link(answer)) is None:
+                await asyncio.sleep(0.2)
+                answer = await visitor.set()
         return await asyncio.to_thread(in_two_parts, f"{url}/{found}")
 
 

@@ -13,6 +13,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from in_a_loop import run
+from patience import PATIENCE
 from streamlit import config, runtime
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
@@ -78,7 +79,7 @@ def test_sessions_whose_time_is_over_are_let_go(stored: Sessions, monkeypatch: p
             await asyncio.sleep(0)
         looking.cancel()
 
-    run(asyncio.wait_for(look(), 10))
+    run(asyncio.wait_for(look(), PATIENCE))
 
 
 def comes_back_while_others_are_told(manager: WebsocketSessionManager) -> list[tuple[str, object]]:

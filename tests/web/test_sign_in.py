@@ -1,6 +1,7 @@
 """Sign-in: off without ``[auth]``, and a wall with one button where it is configured."""
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 OF_A_PROVIDER = {
@@ -21,7 +22,7 @@ def app(user: dict[str, object], auth: dict[str, object] | None) -> AppTest:
         st.write("the page")
         sign_in.sign_out()
 
-    made = AppTest.from_function(script, default_timeout=30)
+    made = AppTest.from_function(script, default_timeout=PATIENCE)
     if auth is not None:
         made.secrets["auth"] = auth
     made.user = user

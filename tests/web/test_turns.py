@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.fair_queue import FairQueue
 from web import turns
-
-PATIENCE = 20.0
 
 
 def page() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Barrier, Thread
 
 import pytest
+from patience import PATIENCE
 
 from analysis.wordpiece import cuts
 from model_zoo import Engine
@@ -144,7 +145,7 @@ def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeyp
     class Loading:
         def vocabulary(self, model: str) -> Vocabulary:
             with away():
-                together.wait(20)
+                together.wait(PATIENCE)
             return engine.vocabulary(model)
 
         def encode(self, model: str, text: str) -> Encoding:
@@ -163,6 +164,6 @@ def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeyp
     for student in students:
         student.start()
     for student in students:
-        student.join(30)
+        student.join(PATIENCE)
     assert len(said) == 3
     assert len(set(said)) == 1

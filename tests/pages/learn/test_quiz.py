@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from pages.learn.lesson import Choice, Option, Sketch
@@ -29,7 +30,7 @@ TO_CHOOSE = Choice("How many?", (Option("one", "Too few."), Option("two", "Yes."
 
 
 def ask(*answers: str, question: Sketch | Choice = TO_DRAW, drawn: Any = None) -> AppTest:
-    app = AppTest.from_function(_script, args=(question, answers, drawn), default_timeout=60).run()
+    app = AppTest.from_function(_script, args=(question, answers, drawn), default_timeout=PATIENCE).run()
     assert not app.exception
     return app
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cost_view import measurement
-from gated import PATIENCE
 from on_screen import said
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, DistilBertConfig, ElectraConfig, RobertaConfig
 
