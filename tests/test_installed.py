@@ -15,6 +15,7 @@ import in_a_loop
 import numpy as np
 import pytest
 from patience import PATIENCE
+from programs import program
 
 from benchmarks.server import started
 from benchmarks.streamlit_client import visiting
@@ -68,7 +69,11 @@ def elsewhere(tmp_path: Path) -> Path:
 
 def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None:
     tracked = subprocess.run(
-        ["git", "ls-files", *frames.OWN, ".streamlit"], cwd=ROOT, check=True, capture_output=True, text=True
+        [program("git", needs="it knows what belongs to the project"), "ls-files", *frames.OWN, ".streamlit"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.splitlines()
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}

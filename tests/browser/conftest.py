@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+from programs import program
 
 from benchmarks.positions import PageView, page_views
 from benchmarks.server import end, wait_until_healthy
@@ -61,12 +61,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Headless Chromium; without one the tests skip and say so, and in CI they fail. On Linux it has one font,
     which comes with the app: what is measured in it does not depend on the fonts of a machine.
     """
-    path = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        reason = "no Chromium on this machine (install chromium, or set BROWSER_PATH)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    path = os.environ.get("BROWSER_PATH") or program(
+        "chromium", "google-chrome", needs="install chromium, or set BROWSER_PATH"
+    )
     with sync_playwright() as playwright:
         fonts = tmp_path_factory.mktemp("fonts") / "fonts.conf"
         fonts.write_text(ONE_FONT.format(fonts=files("fontpkg_arimo") / "files", cache=fonts.parent), "utf-8")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 from over_http import PlainServer
+from programs import program
 
 from benchmarks.server import TOKEN, Cluster
 from benchmarks.server import cluster as started_cluster
@@ -45,6 +46,7 @@ def plain(plain_server: PlainServer) -> RemoteEngine:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Two replicas of half a core each, as ``python -m serving`` starts them."""
+    program("bash", needs="Ray starts its workers by it")
     with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "any_model=true") as found:
         yield found
 

@@ -100,8 +100,9 @@ def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) 
     with ThreadPoolExecutor(4) as threads:
         asking_ = [threads.submit(ask, thread) for thread in range(4)]
         try:
+            patience = 2 * PATIENCE  # one new replica is started after the other
             updated = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience
             )
             assert updated.returncode == 0, updated.stderr[-2000:]
             until(lambda: not {one.pid for one in before} & {one.pid for one in cluster.replicas()})

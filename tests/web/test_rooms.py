@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE, until
+from programs import program
 
 from benchmarks.server import free_port
 from model_zoo.errors import InvalidInput
@@ -92,11 +91,7 @@ class RedisServer:
 
 @pytest.fixture(scope="module")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    if shutil.which("redis-server") is None:
-        reason = "no redis-server on this machine (apt-get install redis-server)"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    program("redis-server", needs="apt-get install redis-server")
     server = RedisServer(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
