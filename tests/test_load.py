@@ -27,6 +27,7 @@ def side() -> Iterator[Side]:
         yield Side("app", url, process, OWNERS)
 
 
+@pytest.mark.slow
 def test_two_visitors_at_once_each_see_their_own_text(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crowd, "PATIENCE", PATIENCE)
 

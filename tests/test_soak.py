@@ -102,6 +102,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CuttingProxy]:
         yield proxy
 
 
+@pytest.mark.slow
 def test_a_visitor_loses_no_work(network: CuttingProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "_AWAY", (0.2, 0.3))
     tally = Tally()

@@ -45,6 +45,7 @@ def pairs(tells: str) -> Data:
     return of("classification", items, labels=LABELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tells", "hides"), [("first", "second"), ("second", "first")])
 def test_ngrams_find_the_text_that_gives_the_label_away(tells: str, hides: str) -> None:
     data = pairs(tells)
@@ -58,6 +59,7 @@ def test_ngrams_find_the_text_that_gives_the_label_away(tells: str, hides: str) 
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells", ["first", "second"])
 def test_pieces_of_words_in_one_text_alone_can_give_the_label_away(tells: str) -> None:
     """No word comes twice."""

@@ -25,6 +25,8 @@ from benchmarks.positions import PageView
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
 
+pytestmark = pytest.mark.slow  # an app of its own is started
+
 LIMIT = 5_000_000
 NAN = float("nan")
 

@@ -27,6 +27,8 @@ from benchmarks import server
 from benchmarks.streamlit_client import ends
 from pages import PAGES
 
+pytestmark = pytest.mark.slow  # an app of its own is started
+
 ROOT = Path(__file__).parents[2]
 SECRET = "Break it."
 RESTART = 1012  # the code with which a websocket is closed by a server that ends, by RFC 6455's registry
@@ -171,7 +173,6 @@ def test_however_many_sockets_come_and_go_nobody_loses_a_session(started: Starte
         assert session_of(run(stream, "status")) == mine
 
 
-@pytest.mark.slow
 def test_it_ends_while_visitors_are_connected(started: Started) -> None:
     """It takes leave of each, and waits for nobody's answer. The last test: nothing answers afterwards."""
     with started.socket() as stream, raw_visitor.connected(started.host) as silent:

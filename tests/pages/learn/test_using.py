@@ -55,6 +55,7 @@ def go(app: AppTest, step: int) -> AppTest:
     return app.run()
 
 
+@pytest.mark.slow
 def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine: Engine) -> None:
     tuned, alone, fast = job_of(trained).tuned
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
@@ -159,6 +160,7 @@ def test_a_rate_that_is_too_high_is_judged_by_the_intervals(trained: AppTest) ->
         assert any(said.value.startswith("Right. At 0.002") for said in trained.markdown)
 
 
+@pytest.mark.slow
 def test_a_forgotten_eval_is_shown_on_the_trained_model(trained: AppTest, engine: Engine) -> None:
     tuned = job_of(trained).tuned[0]
 
