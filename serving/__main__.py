@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 # Read when Ray is imported. With the first, Ray's own ports are on the loopback, too: by default they listen on every
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(str(error))
     if found.update:
         ray.init(address="auto", namespace="serve", log_to_driver=False, logging_level="ERROR")
-        serve.run(app(chosen), name="models")
+        _patiently(lambda: serve.run(app(chosen), name="models"))
         return
     if not os.environ.get(TOKEN):
         os.environ[TOKEN] = secrets.token_urlsafe(24)
@@ -65,8 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _node_ip_address=LOOPBACK,
         **metrics,
     )
-    serve.start(proxy_location="HeadOnly", http_options={"host": found.host, "port": found.port})
-    serve.run(app(chosen), name="models")
+    http = {"host": found.host, "port": found.port}
+    _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
+    _patiently(lambda: serve.run(app(chosen), name="models"))
     print(f"Ready: INSIDE_BERT_ENGINE=http://{found.host}:{found.port} streamlit run app.py", flush=True)
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
@@ -74,6 +75,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         stopped.wait()
     serve.shutdown()
     ray.shutdown()
+
+
+def _patiently(act: Callable[[], object], times: int = 8) -> None:
+    """Ray gives its proxy a minute, and a busy machine takes longer: what was begun goes on and is waited for again."""
+    for _ in range(times - 1):
+        with suppress(TimeoutError):
+            act()
+            return
+    act()
 
 
 if __name__ == "__main__":
