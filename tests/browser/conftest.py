@@ -51,7 +51,14 @@ WATCH_THE_SERVER = """(() => {
         return send.call(this, data);
     };
 })()"""
-SAID_OF_A_LOST_CONNECTION = ("net::ERR_", "WebSocket", "when disconnected from server", "Failed to fetch")
+SAID_OF_A_LOST_CONNECTION = (
+    "net::ERR_",
+    "WebSocket",
+    "when disconnected from server",
+    "Failed to fetch",
+    "No response received",
+    "server is not responding",
+)
 ONE_FONT = "<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 

@@ -45,7 +45,7 @@ def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Ca
                 np.testing.assert_allclose(mine, theirs, atol=1e-4)
             assert scores.shape == (run.n_tokens, run.n_tokens)
             np.testing.assert_allclose(run.value_norms(layer), expected.value_norms(layer), atol=1e-4)
-            np.testing.assert_allclose(run.norms_of_sum(layer), expected.norms_of_sum(layer), atol=1e-4)
+            np.testing.assert_allclose(run.norms_of_sum(layer), expected.norms_of_sum(layer), atol=1e-4, rtol=1e-4)
 
 
 # Those that add something to q·k by position.
