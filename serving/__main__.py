@@ -7,8 +7,9 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 # Read when Ray is imported. With the first, Ray's own ports are on the loopback, too: by default they listen on every
 # network this machine is in.
@@ -53,18 +54,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ[TOKEN] = secrets.token_urlsafe(24)
         print(f"The app needs to know this token: export {TOKEN}={os.environ[TOKEN]}")
     metrics = {} if found.metrics_port is None else {"_metrics_export_port": found.metrics_port}
-    ray.init(
-        address="local",
-        namespace="serve",
-        num_cpus=found.cpus,
-        object_store_memory=found.object_store_mb * MB,
-        include_dashboard=found.dashboard,
-        dashboard_host=LOOPBACK,
-        log_to_driver=False,
-        logging_level="ERROR",
-        _node_ip_address=LOOPBACK,
+    node = {
+        "address": "local",
+        "namespace": "serve",
+        "num_cpus": found.cpus,
+        "object_store_memory": found.object_store_mb * MB,
+        "include_dashboard": found.dashboard,
+        "dashboard_host": LOOPBACK,
+        "log_to_driver": False,
+        "logging_level": "ERROR",
+        "_node_ip_address": LOOPBACK,
         **metrics,
-    )
+    }
+    _patiently(lambda: _start_node(node))
     http = {"host": found.host, "port": found.port}
     _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
     _patiently(lambda: serve.run(app(chosen), name="models"))
@@ -77,8 +79,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ray.shutdown()
 
 
+def _start_node(settings: Mapping[str, Any]) -> None:
+    """Raises TimeoutError where it did not start in Ray's half a minute; nothing of it is left then."""
+    import psutil
+    import ray
+
+    try:
+        ray.init(**settings)
+    except Exception as error:  # Ray raises no other kind here
+        if "timed out during startup" not in str(error):
+            raise
+        ray.shutdown()
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        raise TimeoutError(str(error)) from error
+
+
 def _patiently(act: Callable[[], object], times: int = 8) -> None:
-    """Ray gives its proxy a minute, and a busy machine takes longer: what was begun goes on and is waited for again."""
+    """Acts again where a busy machine takes longer than Ray waits, half a minute for its node and one for its proxy, which
+    goes on meanwhile.
+    """
     for _ in range(times - 1):
         with suppress(TimeoutError):
             act()

@@ -1,0 +1,54 @@
+"""A cluster on a busy machine: what Ray gives up too early is begun, or waited for, again."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+
+from serving.__main__ import _patiently, _start_node
+
+
+def late(times: int) -> Any:
+    """What times out so often before it is done; ``tries`` counts."""
+
+    def act() -> None:
+        act.tries += 1  # type: ignore[attr-defined]
+        if act.tries <= times:  # type: ignore[attr-defined]
+            raise TimeoutError("Proxies not available after 60s.")
+
+    act.tries = 0  # type: ignore[attr-defined]
+    return act
+
+
+def test_what_comes_late_is_waited_for_again_and_what_never_comes_is_said() -> None:
+    act = late(2)
+    _patiently(act)
+    assert act.tries == 3
+    act = late(9)
+    with pytest.raises(TimeoutError, match="not available"):
+        _patiently(act, times=4)
+    assert act.tries == 4
+
+
+def test_a_node_that_did_not_start_leaves_nothing_and_any_other_error_is_rays_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[str] = []
+
+    def init(**settings: Any) -> None:
+        raise Exception(settings["says"])
+
+    child = SimpleNamespace(kill=lambda: done.append("kill"))
+    monkeypatch.setattr(psutil, "Process", lambda: SimpleNamespace(children=lambda **_all: [child] * 2))
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(init=init, shutdown=lambda: done.append("shutdown")))
+    with pytest.raises(TimeoutError):
+        _start_node({"says": "The current node timed out during startup. This could happen because …"})
+    assert done == ["shutdown", "kill", "kill"]
+    with pytest.raises(Exception, match="no such port") as other:
+        _start_node({"says": "no such port"})
+    assert not isinstance(other.value, TimeoutError)
+    assert len(done) == 3
