@@ -97,9 +97,7 @@ def _start_node(settings: Mapping[str, Any]) -> None:
 
 
 def _patiently(act: Callable[[], object], times: int = 8) -> None:
-    """Acts again where a busy machine takes longer than Ray waits, half a minute for its node and one for its proxy, which
-    goes on meanwhile.
-    """
+    """Acts again where a busy machine takes longer than Ray waits: half a minute for a node, one for a proxy."""
     for _ in range(times - 1):
         with suppress(TimeoutError):
             act()
