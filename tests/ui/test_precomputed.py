@@ -192,6 +192,10 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda file: file["probing"][0]["picture"]["points"][2][5].__setitem__(1, 99.0),
         ".probing[0].picture.points[2][5][1] was ",
     ),
+    "a p that comes near to a level": (
+        lambda file: file["trees"]["result"]["layers"][1].update(p_untrained=0.004),
+        ".layers[1].p_untrained was 0.0005 and is 0.0040",
+    ),
     "a layer less": (lambda file: file["probing"][1]["result"]["layers"].pop(), ".layers was [{"),
     "five masked tokens more": (
         lambda file: file["quality"].update(mlm_accuracy=file["quality"]["mlm_accuracy"] + 0.012),
@@ -219,6 +223,8 @@ def test_the_check_allows_what_rounding_does() -> None:
         layer(file)["accuracy"] -= 2 / 120
         layer(file)["wrong"] = layer(file)["wrong"][::-1][1:]
         file["quality"]["mlm_loss"] += 0.0005
+        assert file["trees"]["result"]["layers"][0]["p_untrained"] > 0.7  # a tie
+        file["trees"]["result"]["layers"][0]["p_untrained"] = 0.5527
 
     assert changed(rounding) == []
 
