@@ -18,7 +18,6 @@ from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
 from lxml import etree
 from reportlab.graphics import renderPDF, shapes
-from reportlab.pdfbase import pdfmetrics, ttfonts
 from reportlab.pdfgen.canvas import Canvas
 from svglib import fonts
 from svglib.svglib import SvgRenderer
@@ -125,9 +124,10 @@ def _registered(weight: str) -> None:
     _font(weight).save(file)
     file.seek(0)
     name = _FONT if weight == "normal" else f"{_FONT}-Bold"
-    pdfmetrics.registerFont(ttfonts.TTFont(name, file))
+    # With the file: without one a font of the system would be taken, whichever fontconfig names, or Helvetica.
+    _, known = fonts.register_font(_FONT, file, weight, rlgFontName=name)  # type: ignore[arg-type]  # open is read, too
+    assert known
     shapes.STATE_DEFAULTS["fontName"] = _FONT  # else Helvetica, which is not embedded, would be named in every file
-    fonts.register_font(_FONT, weight=weight, rlgFontName=name)
 
 
 def _style(element: Any) -> dict[str, str]:

@@ -23,7 +23,10 @@ SVG = f"""<svg xmlns="http://www.w3.org/2000/svg" width="85mm" height="40mm" vie
 <tspan x="300" dy="1.3em">second line</tspan></text></svg>"""
 
 
-def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself() -> None:
+def test_a_pdf_has_the_size_the_words_the_font_and_what_the_svg_says_of_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "")  # no program of the system names a font
     reader = PdfReader(io.BytesIO(pdf(SVG)))
     (page,) = reader.pages
     assert [float(side) for side in page.mediabox[2:]] == pytest.approx([85 / 25.4 * 72, 40 / 25.4 * 72], abs=0.1)
