@@ -124,7 +124,7 @@ def _registered(weight: str) -> None:
     _font(weight).save(file)
     file.seek(0)
     name = _FONT if weight == "normal" else f"{_FONT}-Bold"
-    # With the file: without one a font of the system would be taken, whichever fontconfig names, or Helvetica.
+    # With the file: without one svglib asks fontconfig for such a font, and where there is none takes Helvetica.
     _, known = fonts.register_font(_FONT, file, weight, rlgFontName=name)  # type: ignore[arg-type]  # open is read, too
     assert known
     shapes.STATE_DEFAULTS["fontName"] = _FONT  # else Helvetica, which is not embedded, would be named in every file
