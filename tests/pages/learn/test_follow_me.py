@@ -21,6 +21,7 @@ from tests.pages.learn.sentences import SENTENCES
 from ui import room
 from ui.room import ROOM
 from ui.widgets import HEAD, LAYER, TEXT
+from web.leading import LEADERS
 from web.room_stores import rooms
 from web.rooms import RoomsUnreachable
 
@@ -354,7 +355,10 @@ def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, cod
     assert not student.exception
 
 
-def test_students_are_told_when_nobody_leads(teacher: AppTest, student: AppTest, code: str) -> None:
+def test_students_are_told_when_nobody_leads(
+    teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LEADERS, "_connected", lambda _session: False)  # else it tells every second that one is there
     visitor = teacher.session_state[room._VISITOR]
     rooms().here(code, visitor, teaches=True)
     student.run()
