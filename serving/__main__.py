@@ -66,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "_node_ip_address": LOOPBACK,
         **metrics,
     }
+    # Serve's own five seconds are too few where other work keeps the machine busy: it then ends what was about to begin.
+    os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
     _patiently(lambda: _start_node(node))
     http = {"host": found.host, "port": found.port}
     _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
@@ -97,9 +99,14 @@ def _start_node(settings: Mapping[str, Any]) -> None:
 
 
 def _patiently(act: Callable[[], object], times: int = 8) -> None:
-    """Acts again where a busy machine takes longer than Ray waits: half a minute for a node, one for a proxy."""
+    """Acts again where a busy machine takes longer than Ray waits: half a minute for a node, one for a proxy.
+
+    Serve ends a proxy that has not begun in time, and begins another; who waits for the first then gets its death.
+    """
+    from ray.exceptions import RayActorError
+
     for _ in range(times - 1):
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, RayActorError):
             act()
             return
     act()
