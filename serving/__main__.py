@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "_node_ip_address": LOOPBACK,
         **metrics,
     }
-    # Serve's own five seconds are too few where other work keeps the machine busy: it then ends what was about to begin.
+    # Serve's own five seconds are too few where other work keeps a machine busy: it then ends what was about to begin.
     os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
     _patiently(lambda: _start_node(node))
     http = {"host": found.host, "port": found.port}
