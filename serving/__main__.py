@@ -17,6 +17,8 @@ os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Ray reads pickles from who knows its token: without one, from everybody.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
+# Serve ends a proxy that has not begun within five seconds: too few where other work keeps a machine busy.
+os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
 
 LOOPBACK = "127.0.0.1"
 
@@ -66,8 +68,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "_node_ip_address": LOOPBACK,
         **metrics,
     }
-    # Serve's own five seconds are too few where other work keeps a machine busy: it then ends what was about to begin.
-    os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
     _patiently(lambda: _start_node(node))
     http = {"host": found.host, "port": found.port}
     _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
