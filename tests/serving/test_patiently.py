@@ -31,8 +31,9 @@ def test_what_comes_late_is_waited_for_again_and_what_never_comes_is_said(error:
     _patiently(act)
     assert act.tries == 3
     act = late(9, error)
-    with pytest.raises(type(error)):
+    with pytest.raises(type(error)) as raised:
         _patiently(act, times=4)
+    assert raised.value is error
     assert act.tries == 4
 
 
