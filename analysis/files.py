@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from analysis.steps import step
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 
@@ -98,8 +99,10 @@ def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
     start = 0
     for end in _LINE_END.finditer(text):
         yield text[start : end.end() if ends else end.start()]
+        step(end.end() - start)
         start = end.end()
     yield text[start:]
+    step(len(text) - start)
 
 
 def lines(text: str) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from analysis.steps import step
+
 # Words whose full stop does not end a sentence.
 _SHORT = {
     *("mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "no", "fig", "eq", "gen", "col", "capt", "lt"),
@@ -15,7 +17,7 @@ _SHORT = {
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
 
 _SIGN = re.compile(r"\S")
-_LOOKED_BACK = 1_000  # characters before an end that may hold a word
+_LOOKED_BACK = 64  # characters before an end: no abbreviation is as long
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -27,6 +29,7 @@ def split(text: str) -> tuple[str, ...]:
     found = []
     start = 0
     for end in _END.finditer(text):
+        step()
         after = _SIGN.search(text, end.end())
         if _goes_on(text[max(start, end.end() - _LOOKED_BACK) : end.end()], after[0] if after else ""):
             continue

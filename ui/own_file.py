@@ -1,16 +1,78 @@
-"""A file of the visitor's or what they paste instead, as the data of a page."""
+"""A file of the visitor's or what they paste instead, as the data of a page; and the one way in which pages read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
 
 import streamlit as st
+from cachetools import LRUCache
 
+from jobs.reading import Reading
+from model_zoo.types import MB
+from ui import work
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import Unfinished, as_text
 from web import uploads
+from web.background import desk
+from web.process import forgotten_by
+from web.settings import settings
 from web.uploads import File
+
+Data = TypeVar("Data")
+
+_SECONDS_AT_ONCE: Final = 0.3
+# What was read of the files that visitors brought last, of as many characters as these may have bytes.
+_READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
+    settings().upload_memory_mb * MB, getsizeof=lambda kept: kept[1]
+)
+_LOCK: Final = Lock()
+forgotten_by(_READ.clear)
+
+
+def read(files: Sequence[File], reader: Callable[..., Data], *how: Hashable) -> Data:
+    """What ``reader(files, *how)`` returns: at once where that is quick, else by a job. Each file is read once, for
+    everybody who brings it; ``reader`` is a function of a module.
+
+    Raises Unfinished while the job is at work or was stopped, and what the reader raises.
+    """
+    contents = tuple((file.name, hashlib.sha256(file.data).digest()) for file in files)
+    key = reader.__module__, reader.__qualname__, how, contents
+    with _LOCK:
+        kept = _READ.get(key)
+    if kept is not None:
+        return cast(Data, kept[0])
+
+    def new() -> Reading:
+        n_bytes = sum(len(file.data) for file in files)
+        return Reading(key, partial(reader, files, *how), n_bytes)
+
+    jobs = desk()
+    job = jobs.current(Reading)
+    if job is None or job.key != key:
+        job = new()
+        job.advance_for(_SECONDS_AT_ONCE)
+        if job.running:
+            jobs.start(job)
+    if job.running:
+        raise Unfinished(partial(work.watch, job))
+    if job.stopping:
+        raise Unfinished(partial(_stopped, new, files))
+    data = job.take()
+    with _LOCK:
+        if job.n_done < _READ.maxsize:
+            _READ[key] = data, job.n_done
+    return cast(Data, data)
+
+
+def _stopped(new: Callable[[], Reading], files: Sequence[File]) -> None:
+    names = ", ".join(file.name for file in files)
+    st.info(as_text(f"You stopped the reading of {names}."), icon=":material/stop:")
+    work.start_button("Read it again", new, key="read again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,9 @@ class Settings(BaseSettings, EngineSettings):
         description="Disk for all tuned models together, with archives of them to save and stopped trainings, MB.",
     )
     upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
+    unpacked_mb: int = Field(
+        default=50, gt=0, le=50, description="Files that are read as sentences, together and unpacked, MB."
+    )
     longest_text: int = Field(
         default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
     )
@@ -145,6 +148,7 @@ _HOSTED: dict[str, Any] = {
     "download_mb": 2000,
     "pickles": "listed",
     "upload_mb": 5,
+    "unpacked_mb": 5,
     "longest_text": 20_000,
 }
 

@@ -15,12 +15,8 @@ from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
 from ui import as_python, as_text, caption, failures_as_messages, save, widgets
-from ui.own_file import OwnFile
-from web.process import kept
+from ui.own_file import OwnFile, read
 from web.uploads import File
-
-# A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
-_MOST_READ = 8
 
 _ABOUT = {
     "table": "CSV or TSV. The first line names the columns `text` and `label`; the sentences are split at random. "
@@ -122,20 +118,12 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
-    task = _parsed(fingerprint, file, format_, target, rank, seed)
+    task = read([file], _parsed, format_, target, rank, seed)
     return OwnData(fingerprint, task, file, uploaded())
 
 
-@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
-def _parsed(
-    fingerprint: str,  # noqa: ARG001  (by which it is remembered)
-    file: File,
-    format_: str,
-    target: str,
-    rank: int,
-    seed: int,
-) -> Dataset | StructuralTask:
-    """Read once as long as it is among the last few that visitors have brought."""
+def _parsed(files: Sequence[File], format_: str, target: str, rank: int, seed: int) -> Dataset | StructuralTask:
+    (file,) = files
     if format_ == "table":
         return readers.read_table(file.data, file.name, seed=seed)
     if format_ == "senteval":

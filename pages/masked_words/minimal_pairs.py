@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
+from analysis.minimal_pairs import Accuracy, MinimalPair, MinimalPairs, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import Field, View, as_python, caption, figures, notes, save, say_cut, widgets
+from ui import Field, View, as_python, caption, figures, notes, own_file, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
                 f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
             )
         begin = st.container()
-    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
+    found = own_file.read(files, _read)
     for note in found.notes:
         say_cut(note)
     with begin:
@@ -88,6 +88,10 @@ def draw(scene: Scene) -> None:
 
     go_on(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above is not used here.")
+
+
+def _read(files: Sequence[File]) -> MinimalPairs:
+    return read([(file.data, file.name) for file in files], _MAX_PAIRS)
 
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
