@@ -17,7 +17,7 @@ _SHORT = {
 _END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
 
 _SIGN = re.compile(r"\S")
-_LOOKED_BACK = 64  # characters before an end: no abbreviation is as long
+_LOOKED_BACK = 1_000  # characters before an end that may hold a word
 
 
 def split(text: str) -> tuple[str, ...]:

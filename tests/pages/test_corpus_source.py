@@ -110,7 +110,7 @@ def test_several_files_and_an_archive_are_read_together_once(
     assert "20 sentences drawn from 40, " in said(app)
     assert n_read == 1, "drawn from what was read before"
     button(app, "Remove").click().run()
-    assert button(app, "Measure").label == "Measure 1,000 sentences"
+    assert button(app, "Measure").label == "Measure 20 sentences"
 
 
 def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> None:
