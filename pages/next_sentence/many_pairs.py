@@ -82,8 +82,9 @@ def draw(scene: Scene) -> None:
 
 
 def _read(given: Sequence[File]) -> tuple[pairs.Pairs, tuple[str, ...]]:
-    text, remarks = files.decoded(given[0].data, given[0].name)
-    return pairs.read(text, given[0].name), remarks
+    (file,) = given
+    text, remarks = files.decoded(file.data, file.name) if file.data.strip() else ("", ())  # which has no pairs
+    return pairs.read(text, file.name), remarks
 
 
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
