@@ -68,8 +68,26 @@ def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
 
 def test_the_container_has_a_python_that_the_project_takes() -> None:
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    (version,) = found(r"^FROM python:([\d.]+)-slim$", DOCKERFILE)
+    (version,) = found(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
     assert SpecifierSet(wanted).contains(version)
+
+
+@pytest.mark.parametrize("index", ["", "https://index.example/cpu"])
+def test_the_container_takes_torch_alone_from_another_index(index: str, tmp_path: Path) -> None:
+    """Its steps run with a pip that writes down what it is told."""
+    (tmp_path / "pip").write_text('#!/bin/sh\necho "$@" >> "$TOLD"\n', encoding="utf-8")
+    (tmp_path / "pip").chmod(0o755)
+    told = tmp_path / "told"
+    variables = {"TOLD": str(told), "TORCH_INDEX": index, "REQUIREMENTS": "requirements.txt"}
+    for step in found(r"^RUN (.*pip install(?:.*\\\n)*.*)$", DOCKERFILE):
+        environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"} | variables
+        subprocess.run(["/bin/sh", "-c", step], cwd=ROOT, env=environment, check=True)
+    *others, everything = (line.split() for line in told.read_text(encoding="utf-8").splitlines())
+    (torch,) = found(r"^(torch==\S+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    assert others == ([["install", "--no-cache-dir", "--no-deps", "--index-url", index, torch]] if index else [])
+    assert not [each for each in everything if "index" in each]
+    copied = {name for line in found(r"^COPY (.+) \./$", DOCKERFILE) for name in line.split()}
+    assert {"constraints.txt", "requirements.txt"} <= copied <= set(INCLUDED)
 
 
 def test_ports_agree() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import in_a_loop
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 from patience import PATIENCE
 from programs import program
 
@@ -93,7 +94,7 @@ def test_the_wheel_says_which_version_and_which_packages(wheel: Path) -> None:
     def wanted(file: str, extra: str = "") -> set[str]:
         lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
         return {
-            line.replace("_", "-") + (f"; extra == '{extra}'" if extra else "")
+            str(Requirement(line.replace("_", "-"))) + (f"; extra == '{extra}'" if extra else "")
             for line in lines
             if line and line[0] not in "#-"
         }
