@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +25,10 @@ for name, field in Arguments.model_fields.items():
 """
 
 
-def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True)
+def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, env=os.environ | environment
+    )
 
 
 def test_every_number_has_bounds_which_are_said() -> None:
@@ -44,3 +48,11 @@ def test_one_that_cannot_be_used_is_one_sentence(arguments: list[str], said: str
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert said in done.stderr.splitlines()[-1]
+
+
+def test_a_folder_for_tuned_models_that_another_user_may_have_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / f"look-inside-bert-cluster-{os.getuid()}").symlink_to("/")
+    done = python("-m", "serving", TMPDIR=str(tmp_path))
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "no folder of this user alone" in done.stderr.splitlines()[-1]
