@@ -90,7 +90,8 @@ class Models:
         token = os.environ.get(TOKEN, "")
         if not token:
             raise RuntimeError(f"{TOKEN} is not set where replicas run. Set it to the same secret as for the app.")
-        logging.getLogger("model_zoo").handlers = _log.handlers
+        for room in ("model_zoo", "serving"):
+            logging.getLogger(room).handlers = _log.handlers
         logging.getLogger("model_zoo").setLevel(logging.INFO)
         tuned.share(arguments.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
