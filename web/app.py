@@ -14,7 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from jobs.worker import WORKER
 from model_zoo import tuned
-from web import fragments, logs, requests, sessions, sign_in, sources, states
+from web import fragments, logs, open_files, requests, sessions, sign_in, sources, states
 from web.allocator import keep_less
 from web.background import VISITS
 from web.engine import engine, warm_up
@@ -42,6 +42,7 @@ def routes() -> list[BaseRoute]:
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format, questions=settings().log_questions)
+    open_files.allow_more()
     requests.refuse()
     fragments.drop_what_is_inside()
     states.hold()
