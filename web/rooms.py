@@ -287,7 +287,7 @@ def _teachers(code: str, room: Room, key: str) -> None:
 
 
 def _is_key(room: Room, key: str) -> bool:
-    return hmac.compare_digest(room.key.encode(), key.encode())
+    return hmac.compare_digest(room.key.encode(), key.encode(errors="surrogatepass"))
 
 
 def _present(there: Mapping[str, float], now: float) -> set[str]:

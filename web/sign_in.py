@@ -8,6 +8,13 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.errors import StreamlitMissingAuthlibError, StreamlitSecretNotFoundError
 
+_ADDRESSES = ("auth/login", "auth/logout", "oauth2callback")
+
+
+def addresses_of_nothing() -> tuple[str, ...]:
+    """Streamlit's addresses for signing in, where there is nothing to sign in to: there they log an error."""
+    return () if _providers() else _ADDRESSES
+
 
 def require() -> None:
     """Where sign-in is configured, let only those go on who have signed in; the others get a button, and the script

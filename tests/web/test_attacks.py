@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import struct
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 import raw_visitor
 from patience import PATIENCE
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
@@ -28,6 +29,7 @@ from benchmarks.streamlit_client import Answer, visiting
 pytestmark = pytest.mark.slow  # an app of its own is started
 
 LIMIT = 5_000_000
+UNSUPPORTED_DATA = 1003
 NAN = float("nan")
 
 
@@ -202,6 +204,27 @@ def test_a_forged_host_changes_nothing(served: Served) -> None:
 @pytest.mark.parametrize("name", ["0" * 64, "../app.py", "..%2f..%2fetc/passwd", "%00", "a" * 5_000, ""])
 def test_media_files_cannot_be_guessed(served: Served, name: str) -> None:
     assert served.get(f"/media/{name}", Range="bytes=0-10")[0] in (307, 400, 404)
+
+
+def test_text_on_the_websocket_closes_it(served: Served) -> None:
+    """Streamlit's protocol is binary."""
+    with connect(
+        f"ws://{served.host}/_stcore/stream",
+        subprotocols=[Subprotocol("streamlit")],
+        origin=Origin(served.url),
+        open_timeout=PATIENCE,
+    ) as stream:
+        stream.send("text")
+        with pytest.raises(ConnectionClosed) as closed:
+            deque(stream)
+    assert closed.value.rcvd
+    assert closed.value.rcvd.code == UNSUPPORTED_DATA
+    served.opens()
+
+
+@pytest.mark.parametrize("address", ["auth/login", "auth/logout", "oauth2callback?state=x&code=y&error=z"])
+def test_where_nobody_signs_in_there_is_nothing_to_do_so(served: Served, address: str) -> None:
+    assert served.get(f"/{address}")[0] == 404
 
 
 def test_the_log_holds_no_error(served: Served) -> None:
