@@ -51,7 +51,6 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     keep_less()
     PagesManager.uses_pages_directory = False  # else pages/ is taken for an old-style app until the router has run once
     warm_up()
-    rooms()  # a setting for them that cannot be used ends the app here
     looking = asyncio.create_task(kept.look_after())
     yield
     looking.cancel()
@@ -65,6 +64,7 @@ def _hidden() -> tuple[str, ...]:
 
 def parts(documents: Mapping[str, str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
     """What ``st.App`` takes beside the script. ``documents`` are the pages' by their paths, "" for the first one."""
+    rooms()  # a setting for them that cannot be used ends the app here, with its sentence alone
     return {
         "routes": routes(),
         "middleware": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import struct
 from collections import deque
@@ -16,6 +17,7 @@ import psutil
 import pytest
 import raw_visitor
 from patience import PATIENCE
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -189,6 +191,47 @@ def test_nonsense_in_every_widget_is_no_error_of_the_app(served: Served, page_vi
     before = served.errors()
     in_a_loop.run(attack())
     assert served.errors() == before
+
+
+def lines(answer: Answer) -> list[str]:
+    return [element.markdown.body for element in answer.elements() if element.WhichOneof("type") == "markdown"]
+
+
+def room_of(answer: Answer) -> str:
+    """The code of the room that is led."""
+    (code,) = (found[1] for line in lines(answer) if (found := re.fullmatch(r"\*\*([A-Z2-9]{5})\*\*", line)))
+    return code
+
+
+def test_one_connection_has_one_answer_and_one_room(served: Served) -> None:
+    """Whatever it calls itself, and however often it presses a button that is gone."""
+
+    async def attack() -> None:
+        async with visiting(served.url) as teacher, visiting(served.url) as student:
+            start = (await teacher.open("learn", {"lesson": "pieces"})).button("Start a room")
+            assert start is not None
+            code = room_of(await teacher.press(start))
+            drawn = await student.open("learn", {"room": code})
+            (teller,) = (
+                element.bidi_component.id
+                for element in drawn.elements()
+                if element.WhichOneof("type") == "bidi_component" and element.bidi_component.component_name == "room"
+            )
+            (option,) = (
+                element.button.id
+                for element in drawn.elements()
+                if element.WhichOneof("type") == "button" and element.button.id.endswith("option 1")
+            )
+            vote = WidgetState(id=option, trigger_value=True)
+            for number in range(4):
+                name = json.dumps([{"event": "kept", "value": {"visitor": f"{number:016x}", "serial": number + 1}}])
+                await student.set(vote, WidgetState(id=_make_trigger_id(teller, "events"), json_trigger_value=name))
+            seen = await student.set(vote)
+            assert any("1 answer so far" in line for line in lines(seen))
+            await teacher.press(start)
+            assert room_of(await teacher.set()) == code
+
+    in_a_loop.run(attack())
 
 
 def test_a_forged_host_changes_nothing(served: Served) -> None:
