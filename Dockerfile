@@ -18,7 +18,8 @@ RUN pip install --no-cache-dir -r "$REQUIREMENTS" -r requirements-redis.txt
 COPY . .
 RUN python -m compileall -q . && mkdir /models && chown 10001:10001 /models
 
-# Written to: /models, where models from the hub are kept, and /tmp. Streamlit does not start without a HOME.
+# Written to: /models, where models from the hub are kept, and /tmp. Without a HOME Streamlit would not start: the user
+# has no name.
 ENV HOME=/tmp HF_HOME=/models INSIDE_BERT_HOSTED=1 PYTHONDONTWRITEBYTECODE=1
 USER 10001:10001
 VOLUME /models

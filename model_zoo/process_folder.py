@@ -88,7 +88,7 @@ class ProcessFolder:
 
     def close(self) -> None:
         """Remove it for good: the process ends."""
-        with self._making:
+        with self._making, suppress(OSError):  # where there is no place for temporary files
             self._closed = True
             shutil.rmtree(self.path, ignore_errors=True)
 

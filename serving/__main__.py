@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ray.init(address="auto", namespace="serve", log_to_driver=False, logging_level="ERROR")
         _patiently(lambda: serve.run(app(chosen), name="models"))
         return
-    if not os.environ.get(TOKEN):
+    if not os.environ.get(TOKEN, "").strip():
         os.environ[TOKEN] = secrets.token_urlsafe(24)
         print(f"The app needs to know this token: export {TOKEN}={os.environ[TOKEN]}")
     metrics = {} if found.metrics_port is None else {"_metrics_export_port": found.metrics_port}

@@ -87,7 +87,7 @@ class Models:
     """A replica: an engine of its own behind ``Service``."""
 
     def __init__(self, arguments: Arguments) -> None:
-        token = os.environ.get(TOKEN, "")
+        token = os.environ.get(TOKEN, "").strip()  # as the app's settings do
         if not token:
             raise RuntimeError(f"{TOKEN} is not set where replicas run. Set it to the same secret as for the app.")
         for room in ("model_zoo", "serving"):

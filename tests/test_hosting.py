@@ -22,6 +22,7 @@ from web.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
+MODELS = ROOT / "model_zoo/models.tsv"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 INCLUDED = [
     line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
@@ -64,6 +65,24 @@ def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
     assert {"/healthz", "/metrics"} <= routes
     assert "/healthz" in DOCKERFILE
     assert all(path in routes for path in found(r"location = (/\w+)", PAGE))
+
+
+def test_the_sample_for_nginx_keeps_the_cookie_to_tls_and_bounds_who_sends_by_half() -> None:
+    sample = block("nginx")
+    (cookie,) = found(r'"(inside_bert=[^"]+)"', sample)
+    assert {"Secure", "HttpOnly", "SameSite=Lax"} < set(cookie.split("; "))
+    assert "listen 443 ssl;" in sample
+    assert max(map(int, found(r"client_(?:header|body)_timeout (\d+)s;", sample))) < 60  # which nginx has by itself
+    (zone,) = found(r"^limit_conn_zone \$binary_remote_addr zone=(\w+):", sample)
+    assert found(rf"^    limit_conn {zone} (\d+);", sample)
+
+
+def test_who_passes_the_image_on_is_told_of_the_licences() -> None:
+    bundled = {line.split("\t")[-2] for line in MODELS.read_text(encoding="utf-8").splitlines() if "(bundled)" in line}
+    assert {name.replace("CC-BY-SA-", "CC BY-SA ") for name in bundled} == {"CC BY-SA 4.0"}
+    (said,) = found(r"^Who passes the image on (.+(?:\n.+)*)", PAGE)
+    for name in ("Apache 2.0", "CC BY-SA 4.0", "MPL 2.0", "OFL"):
+        assert name in said.replace("\n", " ")
 
 
 def test_the_container_has_a_python_that_the_project_takes() -> None:

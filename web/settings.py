@@ -11,6 +11,7 @@ import argparse
 import difflib
 import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -230,7 +231,11 @@ def settings() -> Settings:
     for name in _secrets():
         _refuse_unknown(name, name, "secrets.toml", str)
     try:
+        tempfile.gettempdir()
         return Settings()
+    except FileNotFoundError as error:
+        said = "There is no folder for temporary files that the app may write to. Set TMPDIR to one."
+        raise WrongSetting(said) from error
     except ValidationError as error:
         raise WrongSetting(sentences(error, Settings.model_fields, _place)) from error
 

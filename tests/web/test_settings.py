@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import cache
@@ -18,6 +19,7 @@ import pytest
 from model_zoo import Engine, machine
 from model_zoo.engine_settings import EngineSettings, allowed
 from model_zoo.errors import InvalidInput
+from model_zoo.process_folder import ProcessFolder
 from model_zoo.types import MB, megabytes
 from web import settings as module
 from web.monitoring import look
@@ -201,6 +203,16 @@ def test_names_and_files_that_are_no_settings_are_one_sentence_too(
         settings()
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 300
+
+
+def test_without_a_place_for_temporary_files_the_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    with pytest.raises(WrongSetting, match="TMPDIR"):
+        settings()
+    ProcessFolder("nowhere-").close()  # as at the end of the process
 
 
 def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
