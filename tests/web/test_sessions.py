@@ -113,7 +113,7 @@ def test_who_came_back_in_the_meantime_is_told_over_the_new_connection() -> None
 
 def test_streamlit_keeps_its_sessions_where_ours_are_put(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = WebsocketSessionManager(MemorySessionStorage(), MagicMock(), MagicMock(), None)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(runtime, "get_instance", lambda: MagicMock(spec=Runtime, _session_mgr=manager))
     sessions.keep(lambda _session: True)
     assert isinstance(manager._session_storage, Sessions)
     assert isinstance(manager.list_active_sessions(), Connected)
