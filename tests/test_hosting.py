@@ -80,7 +80,7 @@ def test_the_sample_for_nginx_keeps_the_cookie_to_tls_and_bounds_who_sends_by_ha
 def test_who_passes_the_image_on_is_told_of_the_licences() -> None:
     bundled = {line.split("\t")[-2] for line in MODELS.read_text(encoding="utf-8").splitlines() if "(bundled)" in line}
     assert {name.replace("CC-BY-SA-", "CC BY-SA ") for name in bundled} == {"CC BY-SA 4.0"}
-    (said,) = found(r"^Who passes the image on (.+(?:\n.+)*)", PAGE)
+    (said,) = found(r"^Anyone who passes the image on (.+(?:\n.+)*)", PAGE)
     for name in ("Apache 2.0", "CC BY-SA 4.0", "MPL 2.0", "OFL"):
         assert name in said.replace("\n", " ")
 
