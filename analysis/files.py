@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,7 +26,6 @@ MAX_CELL = csv.field_size_limit()
 # Of all letters, and far more than any language writes: Chinese in GBK would look like this.
 _MOST_ACCENTS = 1 / 2
 
-_LINE_END = re.compile("\\r\\n?|\\n")
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _KINDS = {
     b"PK": "a workbook of Excel or a zip archive",
@@ -96,11 +94,17 @@ def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
     """Lines ended by \\n, \\r\\n or \\r, one at a time, with their ``ends`` where wanted; other Unicode separators may
     occur in a text.
     """
-    start = 0
-    for end in _LINE_END.finditer(text):
-        yield text[start : end.end() if ends else end.start()]
-        step(end.end() - start)
-        start = end.end()
+    start, newline, carriage_return = 0, text.find("\n"), text.find("\r")
+    while newline >= 0 or carriage_return >= 0:
+        stop = newline if carriage_return < 0 or 0 <= newline < carriage_return else carriage_return
+        end = stop + (2 if stop + 1 == newline else 1)
+        yield text[start : end if ends else stop]
+        step(end - start)
+        start = end
+        if 0 <= newline < start:
+            newline = text.find("\n", start)
+        if 0 <= carriage_return < start:
+            carriage_return = text.find("\r", start)
     yield text[start:]
     step(len(text) - start)
 

@@ -11,6 +11,7 @@ from analysis import steps
 from jobs.job import Job, Stopped, time_left
 
 _SECONDS: Final = 0.05  # of a step
+_SECONDS_BETWEEN_WAYS: Final = 0.001  # in which others are let in, who else have the interpreter every 0.005 s at best
 
 
 class Reading(Job):
@@ -30,6 +31,7 @@ class Reading(Job):
         self._seconds = 0.0
         self._turn, self._turn_over = Semaphore(0), Semaphore(0)
         self._closed = self._ended = False
+        self._until = self._give_way = 0.0  # when its turn is over, and when others are let in next
 
     @property
     def share(self) -> float:
@@ -92,10 +94,13 @@ class Reading(Job):
 
     def _pause(self, n_characters: int) -> None:
         self.n_done += n_characters
-        if time.monotonic() < self._until:
-            return
-        self._turn_over.release()
-        self._turn.acquire()
-        if self._closed:
-            raise Stopped
-        self._until = time.monotonic() + _SECONDS
+        now = time.monotonic()
+        if now >= self._until:
+            self._turn_over.release()
+            self._turn.acquire()
+            if self._closed:
+                raise Stopped
+            self._until = time.monotonic() + _SECONDS
+        elif now >= self._give_way:
+            time.sleep(0)
+            self._give_way = time.monotonic() + _SECONDS_BETWEEN_WAYS

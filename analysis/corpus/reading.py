@@ -25,6 +25,7 @@ from analysis.files import check_size, decoded, each_line
 from analysis.probing import conllu
 from analysis.probing.template_trees import template_conllu
 from analysis.probing.trees import flaw
+from analysis.steps import step
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, counted
 
@@ -210,6 +211,7 @@ class _Reader:
         return False
 
     def _add(self, sentence: str, line: int) -> None:
+        step()  # a line may have a million of them
         cleaned = sentence.translate(_BLANKS).strip()
         spans = plain_words(cleaned) if len(cleaned) <= _MAX_CHARACTERS else []
         if cleaned and not self._full and self._new(cleaned, len(spans), line):

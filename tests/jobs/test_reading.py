@@ -113,3 +113,12 @@ def test_others_have_turns_meanwhile() -> None:
     gate.set()
     assert all(job.wait(PATIENCE) for job in jobs)
     assert order.index("b") < 20 < 40 - order[::-1].index("a"), "neither is read to its end before the other"
+
+
+def test_a_line_of_many_sentences_is_read_in_many_steps() -> None:
+    job = corpus_job(b" ".join(TEXT.split(b"\n")))
+    turns = 0
+    while job.running:
+        job.advance()
+        turns += 1
+    assert turns > 2 * 500  # where one ends, and what is kept of it
