@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ MAX_CELL = csv.field_size_limit()
 # Of all letters, and far more than any language writes: Chinese in GBK would look like this.
 _MOST_ACCENTS = 1 / 2
 
+_BEGINNING = 500_000
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _KINDS = {
     b"PK": "a workbook of Excel or a zip archive",
@@ -87,6 +89,7 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise InvalidInput(
             f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
         )
+    step(n_more=len(text) - len(data))
     return text, notes
 
 
@@ -107,6 +110,11 @@ def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
             carriage_return = text.find("\r", start)
     yield text[start:]
     step(len(text) - start)
+
+
+def first_lines(text: str) -> list[str]:
+    """The lines of the first ``_BEGINNING`` characters, which tell of what kind a file is."""
+    return re.split("\r\n?|\n", text[:_BEGINNING])
 
 
 def lines(text: str) -> list[str]:

@@ -25,7 +25,7 @@ class Reading(Job):
         super().__init__()
         self.key: Hashable = key
         self.n_done = 0  # characters
-        self._read, self._n_bytes = read, n_bytes
+        self._read, self._n_bytes = read, n_bytes  # and characters, of what is unpacked and decoded
         self._result: object = None
         self._error: BaseException | None = None
         self._seconds = 0.0
@@ -92,8 +92,9 @@ class Reading(Job):
         self._ended = True
         self._turn_over.release()
 
-    def _pause(self, n_characters: int) -> None:
+    def _pause(self, n_characters: int, n_more: int) -> None:
         self.n_done += n_characters
+        self._n_bytes += n_more
         now = time.monotonic()
         if now >= self._until:
             self._turn_over.release()

@@ -303,7 +303,7 @@ def _places(names: Sequence[str], places: Sequence[tuple[int, int]], *, more: bo
 
 
 def _kind(text: str, name: str) -> Literal["conllu", "table", "text"]:
-    told = (line for line in each_line(text) if line.strip() and not line.startswith("#"))
+    told = (line for line in files.first_lines(text) if line.strip() and not line.startswith("#"))
     ending = posixpath.splitext(name.lower())[1]
     rows = [line.split("\t") for line in islice(told, _LOOKED_AT)]
     if any(len(row) == 10 and conllu.WORD_NUMBER.fullmatch(row[0]) for row in rows):
@@ -341,7 +341,7 @@ def _text_column(header: Sequence[str], text: str, name: str) -> tuple[int, bool
 
 def _wrapped(text: str) -> bool:
     """Whether the lines of a text are wrapped at a width, so that sentences continue on the next line."""
-    lines = [line.strip() for line in islice(each_line(text), _WRAPPED_LINES)]
+    lines = [line.strip() for line in files.first_lines(text)[:_WRAPPED_LINES]]
     followed = [(line, after) for line, after in pairwise(lines) if line and after]
     going_on = [len(line) for line, after in followed if after[:1].islower() and line[-1] not in ".!?…"]
     if len(going_on) < max(_FEWEST, _SHARE * len(followed)):
@@ -401,6 +401,7 @@ def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tup
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
+            step(n_more=min(sum(entry.file_size for entry in entries), left) - len(data))
             if any(entry.filename == "[Content_Types].xml" for entry in entries):
                 raise InvalidInput(
                     f"{name} is a workbook of Excel or a document of Word. Save its table as CSV or its text as UTF-8."

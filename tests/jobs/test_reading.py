@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from patience import PATIENCE, until
@@ -27,7 +29,7 @@ def job_of(read: Callable[[], object], n_bytes: int = len(TEXT)) -> Reading:
 
 
 def corpus_job(text: bytes = TEXT) -> Reading:
-    return job_of(lambda: read_corpus([("a.txt", text)]))
+    return job_of(lambda: read_corpus([("a.txt", text)]), len(text))
 
 
 def threads() -> list[threading.Thread]:
@@ -122,3 +124,16 @@ def test_a_line_of_many_sentences_is_read_in_many_steps() -> None:
         job.advance()
         turns += 1
     assert turns > 2 * 500  # where one ends, and what is kept of it
+
+
+@pytest.mark.parametrize("text", [TEXT * 3, TEXT.decode().replace("e", "é").encode() * 2])
+def test_how_far_it_is_counts_what_is_unpacked_and_decoded_once(text: bytes) -> None:
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", text)
+    job = corpus_job(packed.getvalue())
+    while job.running:
+        before = job.share
+        job.advance()
+    assert before == 0.99
+    assert job.n_done == len(text.decode())
