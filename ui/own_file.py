@@ -71,7 +71,7 @@ def read(files: Sequence[File], reader: Callable[..., Data], *how: Hashable) -> 
 
 def _stopped(new: Callable[[], Reading], files: Sequence[File]) -> None:
     names = ", ".join(file.name for file in files)
-    st.info(as_text(f"You stopped the reading of {names}."), icon=":material/stop:")
+    st.info(as_text(f"You stopped reading {names}."), icon=":material/stop:")
     work.start_button("Read it again", new, key="read again")
 
 

@@ -400,7 +400,7 @@ def _offer() -> None:
         st.button(f"Lead room {code} again", icon=":material/replay:", on_click=resume, args=(offered,))
     start = "Start a room"
     if own:
-        st.markdown(f"A new room ends your room **{own.code}**: everybody has one at a time.")
+        st.markdown(f"A new room ends room **{own.code}**: you can lead one at a time.")
         start = f"End room {own.code} and start a new one"
     st.button(start, type="primary", icon=":material/cast_for_education:", on_click=_start, args=(own,))
 
