@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from analysis.steps import step
+from analysis import progress
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 
@@ -89,7 +89,7 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise InvalidInput(
             f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
         )
-    step(n_more=len(text) - len(data))
+    progress.count(n_more=len(text) - len(data))
     return text, notes
 
 
@@ -102,14 +102,14 @@ def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
         stop = newline if carriage_return < 0 or 0 <= newline < carriage_return else carriage_return
         end = stop + (2 if stop + 1 == newline else 1)
         yield text[start : end if ends else stop]
-        step(end - start)
+        progress.count(end - start)
         start = end
         if 0 <= newline < start:
             newline = text.find("\n", start)
         if 0 <= carriage_return < start:
             carriage_return = text.find("\r", start)
     yield text[start:]
-    step(len(text) - start)
+    progress.count(len(text) - start)
 
 
 def first_lines(text: str) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from analysis.steps import step
-
 # Words whose full stop does not end a sentence.
 _SHORT = {
     *("mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "no", "fig", "eq", "gen", "col", "capt", "lt"),
@@ -29,7 +27,6 @@ def split(text: str) -> tuple[str, ...]:
     found = []
     start = 0
     for end in _END.finditer(text):
-        step()
         after = _SIGN.search(text, end.end())
         if _goes_on(text[max(start, end.end() - _LOOKED_BACK) : end.end()], after[0] if after else ""):
             continue

@@ -16,7 +16,7 @@ from jobs.reading import Reading
 from model_zoo.types import MB
 from ui import work
 from ui.field import Field
-from ui.messages import Unfinished, as_text
+from ui.messages import Unfinished, as_text, caption
 from web import uploads
 from web.background import desk
 from web.process import forgotten_by
@@ -24,53 +24,78 @@ from web.settings import settings
 from web.uploads import File
 
 Data = TypeVar("Data")
+Key = tuple[Hashable, ...]
 
-_SECONDS_AT_ONCE: Final = 0.3
-# What was read of the files that visitors brought last, of as many characters as these may have bytes.
+_MOST_AT_ONCE: Final = 300_000  # bytes, which take half a second where most is made of them
+_ARCHIVE: Final = b"PK"
+_BYTES_A_CHARACTER: Final = 30  # of a list of frequencies; of a corpus one or two
+# What was read of the files that visitors brought last, and of how many characters.
 _READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
-    settings().upload_memory_mb * MB, getsizeof=lambda kept: kept[1]
+    settings().upload_memory_mb * MB, getsizeof=lambda kept: _BYTES_A_CHARACTER * kept[1]
 )
+_MINE: Final = "files read"
 _LOCK: Final = Lock()
 forgotten_by(_READ.clear)
 
 
-def read(files: Sequence[File], reader: Callable[..., Data], *how: Hashable) -> Data:
-    """What ``reader(files, *how)`` returns: at once where that is quick, else by a job. Each file is read once, for
-    everybody who brings it; ``reader`` is a function of a module.
+def read(files: Sequence[File], call: partial[Data]) -> Data:
+    """What ``call()`` reads of these files: at once where they are small, else by a job. Each is read once, for all who
+    bring it. ``call`` is of a function of a module; neither it nor what it returns is changed by anybody.
 
-    Raises Unfinished while the job is at work or was stopped, and what the reader raises.
+    Raises Unfinished while the job is at work or was stopped, and InvalidInput.
     """
-    contents = tuple((file.name, hashlib.sha256(file.data).digest()) for file in files)
-    key = reader.__module__, reader.__qualname__, how, contents
+    key = _identity(call)
+    mine: dict[Hashable, tuple[Hashable, Data]] = st.session_state.setdefault(_MINE, {})
+    before, data = mine.get(key[0], (None, None))
+    if before == key:
+        return cast(Data, data)
     with _LOCK:
         kept = _READ.get(key)
-    if kept is not None:
-        return cast(Data, kept[0])
+    if kept is None:
+        n_bytes = sum(len(file.data) for file in files)
+        if n_bytes <= _MOST_AT_ONCE and not any(file.data.startswith(_ARCHIVE) for file in files):
+            kept = call(), n_bytes
+        else:
+            kept = _read_apart(files, call, key)
+        with _LOCK:
+            if _READ.getsizeof(kept) <= _READ.maxsize:
+                _READ[key] = kept
+    mine[key[0]] = key, kept[0]  # as long as the visit, so that no other visitor's file takes its place
+    return cast(Data, kept[0])
+
+
+def _identity(value: Any) -> Any:
+    """What tells a call, or an argument of it, from any other: of bytes their digest."""
+    if isinstance(value, partial):
+        function = f"{value.func.__module__}.{value.func.__qualname__}"
+        return function, _identity(value.args), _identity(tuple(sorted(value.keywords.items())))
+    if isinstance(value, bytes):
+        return hashlib.sha256(value).digest()
+    return tuple(map(_identity, value)) if isinstance(value, list | tuple) else value
+
+
+def _read_apart(files: Sequence[File], call: partial[Data], key: Key) -> tuple[Data, int]:
+    names = ", ".join(file.name for file in files)
 
     def new() -> Reading:
-        n_bytes = sum(len(file.data) for file in files)
-        return Reading(key, partial(reader, files, *how), n_bytes)
+        n_bytes, most = sum(len(file.data) for file in files), settings().unpacked_mb
+        return Reading(key, call, names, n_bytes, seconds=30 + 6 * most, n_memory=(256 + 16 * most) * MB)
 
     jobs = desk()
     job = jobs.current(Reading)
     if job is None or job.key != key:
+        if job is not None and job.running and job.key[0] != key[0]:  # else two of a page would end each other for ever
+            raise Unfinished(partial(caption, f"Next to be read: {names}."))
         job = new()
-        job.advance_for(_SECONDS_AT_ONCE)
-        if job.running:
-            jobs.start(job)
+        jobs.start(job)
     if job.running:
         raise Unfinished(partial(work.watch, job))
     if job.stopping:
-        raise Unfinished(partial(_stopped, new, files))
-    data = job.take()
-    with _LOCK:
-        if job.n_done < _READ.maxsize:
-            _READ[key] = data, job.n_done
-    return cast(Data, data)
+        raise Unfinished(partial(_stopped, new, names))
+    return cast(Data, job.take()), job.n_done
 
 
-def _stopped(new: Callable[[], Reading], files: Sequence[File]) -> None:
-    names = ", ".join(file.name for file in files)
+def _stopped(new: Callable[[], Reading], names: str) -> None:
     st.info(as_text(f"You stopped reading {names}."), icon=":material/stop:")
     work.start_button("Read it again", new, key="read again")
 

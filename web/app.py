@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from streamlit.runtime.pages_manager import PagesManager
 
-from jobs.worker import WORKER
+from jobs import READER, WORKER
 from model_zoo import tuned
 from web import fragments, logs, open_files, requests, sessions, sign_in, sources, states
 from web.allocator import keep_less
@@ -54,7 +54,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     looking = asyncio.create_task(kept.look_after())
     yield
     looking.cancel()
-    WORKER.stop()
+    for worker in (WORKER, READER):
+        worker.stop()
     tuned.OWN.close()
 
 

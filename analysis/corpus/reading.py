@@ -19,13 +19,12 @@ from typing import Literal
 import numpy as np
 import regex
 
-from analysis import files, sentences
+from analysis import files, progress, sentences
 from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus, alike, plain_words
 from analysis.files import check_size, decoded, each_line
 from analysis.probing import conllu
 from analysis.probing.template_trees import template_conllu
 from analysis.probing.trees import flaw
-from analysis.steps import step
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, counted
 
@@ -211,7 +210,6 @@ class _Reader:
         return False
 
     def _add(self, sentence: str, line: int) -> None:
-        step()  # a line may have a million of them
         cleaned = sentence.translate(_BLANKS).strip()
         spans = plain_words(cleaned) if len(cleaned) <= _MAX_CHARACTERS else []
         if cleaned and not self._full and self._new(cleaned, len(spans), line):
@@ -401,7 +399,7 @@ def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tup
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            step(n_more=min(sum(entry.file_size for entry in entries), left) - len(data))
+            progress.count(n_more=min(sum(entry.file_size for entry in entries), left) - len(data))
             if any(entry.filename == "[Content_Types].xml" for entry in entries):
                 raise InvalidInput(
                     f"{name} is a workbook of Excel or a document of Word. Save its table as CSV or its text as UTF-8."

@@ -110,7 +110,7 @@ def _pronouns(scene: Scene) -> None:
             said = st.empty()
             file = _OWN.draw()
             try:
-                pairs = built_in_pairs() if file is None else read([file], _read)
+                pairs = built_in_pairs() if file is None else read([file], partial(read_pairs, file.name, file.data))
             except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
                 said.warning(as_text(str(error)), icon=":material/edit:")
                 raise
@@ -175,10 +175,6 @@ def _job(scene: Scene, pairs: Pairs) -> Referring | None:
     """This visitor's last comparison, if it is of this model and these sentences."""
     job = desk().current(Referring)
     return job if job is not None and job.model == scene.model and job.pairs == pairs else None
-
-
-def _read(files: Sequence[File]) -> Pairs:
-    return read_pairs(files[0].name, files[0].data)
 
 
 def _before(pairs: Pairs, scene: Scene) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Final, Literal
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from analysis.corpus.importance import Curve, Foretold, Mean
 from analysis.corpus.relation_names import short
-from analysis.minimal_pairs import MinimalPairs, read
+from analysis.minimal_pairs import read
 from evidence.items import LabelledText
 from evidence.material import of_labels, of_pairs
 from jobs.mattering import Mattering
@@ -49,7 +49,6 @@ from viz.pruning import pruning
 from web import uploads
 from web.background import desk
 from web.engine import engine
-from web.uploads import File
 
 On = Literal["words", "pairs"]
 TRIED_ON: Field[On] = Field(
@@ -142,16 +141,12 @@ def _pairs() -> Tried | None:
     if not uploaded:
         ask_for("Upload pairs: CSV with the columns good and bad, or the JSON lines of BLiMP.")
         return None
-    pairs = own_file.read(uploaded, _read)
+    pairs = own_file.read(uploaded, partial(read, [(file.data, file.name) for file in uploaded], _MOST_PAIRS))
     for note in pairs.notes:
         say_cut(note)
     name = f"own {hash(pairs.rows)}"
     lines = _pairs_in_python([file.name for file in uploaded])
     return Tried(name, "pairs", lambda: of_pairs(pairs.rows, name), in_python=lines)
-
-
-def _read(files: Sequence[File]) -> MinimalPairs:
-    return read([(file.data, file.name) for file in files], _MOST_PAIRS)
 
 
 def _built_in_pairs_in_python(kind: str) -> tuple[str, tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -116,8 +117,10 @@ def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -
     fingerprint = _fingerprint(files, n, seed, frequencies)
     last: Source | None = st.session_state.get(_READ)
     if last is None or last.fingerprint != fingerprint:
-        whole = read(files, _whole, settings().unpacked_mb) if files else built_in()
-        listed = None if frequencies is None else read([frequencies], _listed)
+        whole = read(files, _whole(files)) if files else built_in()
+        listed = None
+        if frequencies is not None:
+            listed = read([frequencies], partial(read_frequencies, frequencies.name, frequencies.data))
         last = st.session_state[_READ] = _drawn(fingerprint, whole, listed, files, n, seed, frequencies)
     return last
 
@@ -125,18 +128,15 @@ def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -
 def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> str:
     if not files and frequencies is None and n >= len(built_in()):
         return BUILT_IN
-    digest = hashlib.sha256(repr((n, seed, [file.name for file in files])).encode())
+    digest = hashlib.sha256(repr((n, seed, [file.name for file in files], frequencies and frequencies.name)).encode())
     for data in (*(file.data for file in files), b"" if frequencies is None else frequencies.data):
         digest.update(hashlib.sha256(data).digest())
     return digest.hexdigest()
 
 
-def _whole(files: Sequence[File], most_mb: int) -> Corpus:
-    return read_corpus([(file.name, file.data) for file in files], most_mb * MB)
-
-
-def _listed(files: Sequence[File]) -> dict[str, float]:
-    return read_frequencies(files[0].name, files[0].data)
+def _whole(files: Sequence[File]) -> partial[Corpus]:
+    """A call that reads all sentences of files."""
+    return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB)
 
 
 @kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
@@ -150,8 +150,8 @@ def _drawn(
     frequencies: File | None,
 ) -> Source:
     corpus = sampled(whole, n, seed)
-    if corpus is whole and not files:
-        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it
+    if corpus is whole:
+        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
     lines, imports = _read_in_python(files, n if n < len(whole) else None, seed)
     rare, more = _rare_in_python(frequencies)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 import streamlit as st
 
-from analysis.probing import Dataset, StructuralTask, readers
+from analysis.probing import Dataset, StructuralTask, Treebank, readers
 from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
@@ -118,19 +119,19 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
-    task = read([file], _parsed, format_, target, rank, seed)
+    data: Dataset | Treebank = read([file], _reads(file, format_, target, seed))
+    task = StructuralTask(data, rank) if isinstance(data, Treebank) else data
     return OwnData(fingerprint, task, file, uploaded())
 
 
-def _parsed(files: Sequence[File], format_: str, target: str, rank: int, seed: int) -> Dataset | StructuralTask:
-    (file,) = files
-    if format_ == "table":
-        return readers.read_table(file.data, file.name, seed=seed)
-    if format_ == "senteval":
-        return readers.read_senteval(file.data, file.name, seed=seed)
+def _reads(file: File, format_: str, target: str, seed: int) -> partial[Any]:
+    """A call that reads a file in its format."""
+    given = {"table": readers.read_table, "senteval": readers.read_senteval}
+    if format_ in given:
+        return partial(given[format_], file.data, file.name, seed=seed)
     if target == "trees":
-        return StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
-    return readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
+        return partial(readers.read_trees, file.data, file.name, seed=seed)
+    return partial(readers.read_conllu, file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
 
 
 def _describe(task: Dataset | StructuralTask) -> None:

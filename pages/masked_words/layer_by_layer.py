@@ -130,7 +130,7 @@ def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
         said = st.empty()
         file = _OWN.draw()
         try:
-            found = () if file is None else read([file], _read, settings().unpacked_mb)
+            found = () if file is None else _sampled(file)
         except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
             said.warning(as_text(str(error)), icon=":material/edit:")
             raise
@@ -168,8 +168,8 @@ def _offer(scene: Scene, own: tuple[str, ...]) -> None:
         work.watch(job, stop=False)
 
 
-def _read(files: Sequence[File], most_mb: int) -> tuple[str, ...]:
-    corpus = read_corpus([(file.name, file.data) for file in files], most_mb * MB)
+def _sampled(file: File) -> tuple[str, ...]:
+    corpus = read([file], partial(read_corpus, [(file.name, file.data)], settings().unpacked_mb * MB))
     return tuple(sampled(corpus, MOST_OWN, _SEED).texts)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from analysis.minimal_pairs import Accuracy, MinimalPair, MinimalPairs, accuracies, read
+from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
                 f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
             )
         begin = st.container()
-    found = own_file.read(files, _read)
+    found = own_file.read(files, partial(read, [(file.data, file.name) for file in files], _MAX_PAIRS))
     for note in found.notes:
         say_cut(note)
     with begin:
@@ -88,10 +88,6 @@ def draw(scene: Scene) -> None:
 
     go_on(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above is not used here.")
-
-
-def _read(files: Sequence[File]) -> MinimalPairs:
-    return read([(file.data, file.name) for file in files], _MAX_PAIRS)
 
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
-from analysis import files, pairs
+from analysis import pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui import Field, View, as_python, caption, figures, note, notes, own_file, save, say_cut, tables, widgets
@@ -57,7 +57,7 @@ def draw(scene: Scene) -> None:
     uploaded = file is not None
     own = uploaded or typed != PAIRS.default
     file = file or uploads.pasted(typed)
-    found, remarks = own_file.read([file], _read)
+    found, remarks = own_file.read([file], partial(pairs.read_file, file.data, file.name))
     for remark in remarks:
         note(remark)
     labels = found.labels or [None] * len(found.rows)
@@ -79,12 +79,6 @@ def draw(scene: Scene) -> None:
             _put_python(model, judged, file, uploaded=uploaded)
 
     go_on(batch, _judged, show, before)
-
-
-def _read(given: Sequence[File]) -> tuple[pairs.Pairs, tuple[str, ...]]:
-    (file,) = given
-    text, remarks = files.decoded(file.data, file.name) if file.data.strip() else ("", ())  # which has no pairs
-    return pairs.read(text, file.name), remarks
 
 
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:

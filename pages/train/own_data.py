@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
 import streamlit as st
@@ -71,7 +72,7 @@ def draw(seed: int) -> Own | None:
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
-            own = Own(read([file], _read, kind, seed), file, uploaded())
+            own = Own(read([file], partial(readers.read, file.data, file.name, kind, seed)), file, uploaded())
             _describe(own.data)
     return own
 
@@ -79,10 +80,6 @@ def draw(seed: int) -> Own | None:
 def uploaded() -> bool:
     """Whether a file is in use: the one uploaded last, until it is removed."""
     return _OWN.uploaded()
-
-
-def _read(files: Sequence[File], kind: Kind, seed: int) -> Data:
-    return readers.read(files[0].data, files[0].name, kind, seed)
 
 
 def _describe(data: Data) -> None:
