@@ -84,7 +84,11 @@ def _shown(value: object) -> str:
         written = str(value)
     except ValueError:  # a number of thousands of digits
         written = "…"
-    return on_one_line(re.sub("//[^/]*@", "//…@", written)[:40])
+    return on_one_line(without_password(written)[:40])
+
+
+def without_password(address: str) -> str:
+    return re.sub("//[^/]*@", "//…@", address)
 
 
 class EngineSettings(BaseModel):

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import streamlit as st
 from cachetools import LRUCache
 
+from analysis.corpus.reading import read_corpus
 from jobs.reading import Reading
 from model_zoo.types import MB
 from ui import work
@@ -53,10 +54,9 @@ def read(files: Sequence[File], call: partial[Data]) -> Data:
         kept = _READ.get(key)
     if kept is None:
         n_bytes = sum(len(file.data) for file in files)
-        if n_bytes <= _MOST_AT_ONCE and not any(file.data.startswith(_ARCHIVE) for file in files):
-            kept = call(), n_bytes
-        else:
-            kept = _read_apart(files, call, key)
+        unpacks = call.func is read_corpus and any(file.data.startswith(_ARCHIVE) for file in files)
+        small = n_bytes <= _MOST_AT_ONCE and not unpacks
+        kept = (call(), n_bytes) if small else _read_apart(files, call, key)
         with _LOCK:
             if _READ.getsizeof(kept) <= _READ.maxsize:
                 _READ[key] = kept

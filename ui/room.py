@@ -42,6 +42,7 @@ ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code o
 _VISITOR, _LEADS, _SEEN = "visitor of rooms", "room that is led", "what the room shows in this run"
 _TAKEN, _ADOPTS = "what of a room was taken over last", "another teacher of the room has shown something else"
 _OVER, _OFFERED = "rooms that are over", "room that this browser has led"
+_MOST_OVER = 10
 _OWN, _ANSWERED = "room that this visitor has started", "rooms in which this visitor has answered"
 _HEARD = "what the browser told last of rooms"
 _TYPED, _SAID, _UNLED = "code of a room", "what is to be said of a room", "room without its teacher"
@@ -262,11 +263,16 @@ def _held(ticket: str) -> Lead | None:
         return None
     lead = Lead(match[1], match[2], shared=bool(match[3]))
     if not rooms().holds(lead.code, lead.key):
-        st.session_state.setdefault(_OVER, []).append(ticket)
+        _note_over(ticket)
         return None
     if not lead.shared:
         st.session_state.setdefault(_OWN, lead)
     return lead
+
+
+def _note_over(ticket: str) -> None:
+    """The browser is told that this room is over; of many, the last."""
+    st.session_state[_OVER] = [*dict.fromkeys((*st.session_state.get(_OVER, ()), ticket))][-_MOST_OVER:]
 
 
 def resume(ticket: str) -> None:
@@ -503,7 +509,7 @@ def _end(lead: Lead) -> None:
 
 
 def _let_go(lead: Lead, said: str | None = None) -> None:
-    st.session_state.setdefault(_OVER, []).append(lead.ticket)
+    _note_over(lead.ticket)
     own: Lead | None = st.session_state.get(_OWN)
     for key in (_LEADS, _ADOPTS, _OFFERED, *([_OWN] if own and own.code == lead.code else [])):
         st.session_state.pop(key, None)

@@ -202,10 +202,11 @@ def _pictures(shelf: _Shelf, words: str) -> None:
     )
 
 
-def _keep_letters(asked: Mapping[str, Any]) -> None:
+def _keep_letters(wanted: object) -> None:
     """What the browser, which writes PDF and outlines itself, needs a font for."""
-    normal, bold = (str(asked[weight])[:_MOST] for weight in ("normal", "bold"))
-    st.session_state[_LETTERS] = float(asked["serial"]), normal, bold
+    match wanted:
+        case {"serial": float(serial), "normal": str(normal), "bold": str(bold)}:
+            st.session_state[_LETTERS] = serial, normal[:_MOST], bold[:_MOST]
 
 
 def _fonts() -> dict[str, Any]:

@@ -18,7 +18,7 @@ from fontTools.varLib.instancer import instantiateVariableFont
 
 from model_zoo.errors import InvalidInput
 
-MAX_LETTERS: Final = 500  # different ones of a weight, of the 3,010 that the font has
+MAX_LETTERS: Final = 200  # different ones of a weight, of the 3,010 that the font has
 _WEIGHTS: Final = {"normal": ("Arimo-Regular", 400), "bold": ("Arimo-Bold", 700)}
 # Signs of tokenizers and of this app that the font lacks, and those nearest to them.
 _NEAREST: Final = dict(zip("▁␣✓✔✗⟨⟩⋯◆●", "__√√×‹›…••", strict=True))
@@ -58,23 +58,28 @@ def _written(letters: set[str]) -> dict[str, str]:
 
 
 @cache
-def _file() -> bytes:
-    return (files("fontpkg_arimo") / "files" / "Arimo[wght].ttf").read_bytes()
+def _file(axis: int) -> bytes:
+    """The font of a weight without what it is not drawn by, which takes a second."""
+    font = TTFont(files("fontpkg_arimo") / "files" / "Arimo[wght].ttf")
+    for table in {"GSUB", "GPOS", "GDEF", "STAT", "HVAR", "MVAR", "cvar", "cvt ", "fpgm", "prep"} & {*font.keys()}:
+        del font[table]
+    file = BytesIO()
+    instantiateVariableFont(font, {"wght": axis}).save(file)
+    return file.getvalue()
 
 
 @cache
 def _covered() -> frozenset[int]:
-    return frozenset(TTFont(BytesIO(_file())).getBestCmap())
+    return frozenset(TTFont(BytesIO(_file(400))).getBestCmap())
 
 
 def _font(weight: str, written: dict[str, str]) -> tuple[dict[str, Any], bytes]:
-    """The font of a weight with what is ``written`` alone; cut down first, since all of it takes seconds."""
+    """The font of a weight with what is ``written`` alone."""
     name, axis = _WEIGHTS[weight]
-    font = TTFont(BytesIO(_file()))
+    font = TTFont(BytesIO(_file(axis)))
     cutting = Subsetter(Options(layout_features=[], hinting=False, notdef_outline=True))
     cutting.populate(unicodes=[ord(letter) for letter in written.values()])
     cutting.subset(font)
-    font = instantiateVariableFont(font, {"wght": axis})
     file = BytesIO()
     font.save(file)
     scale = 1000 / font["head"].unitsPerEm

@@ -29,7 +29,16 @@ from pydantic_settings import (
 )
 
 from model_zoo import tuned
-from model_zoo.engine_settings import MOST_MB, EngineSettings, allowed, checked, of_machine, sentences, share_of_memory
+from model_zoo.engine_settings import (
+    MOST_MB,
+    EngineSettings,
+    allowed,
+    checked,
+    of_machine,
+    sentences,
+    share_of_memory,
+    without_password,
+)
 from model_zoo.text import on_one_line
 from model_zoo.types import MB
 
@@ -58,9 +67,10 @@ _ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]+)?", re.
 
 
 def _is_address(address: str, *schemes: str) -> bool:
-    """Raises ValueError for a port that is none."""
-    begins = address.startswith(tuple(f"{scheme}://" for scheme in schemes))
-    return begins and urlsplit(address).port != 0 and not set(address) & set(" ?#")
+    """Raises ValueError for a port that is none, or a name that no host can have."""
+    parts = urlsplit(address)
+    (parts.hostname or "").encode("idna")
+    return parts.scheme in schemes and parts.port != 0 and "//" in address and not set(address) & set(" ?#")
 
 
 def _is_engine(engine: str) -> bool:
@@ -68,7 +78,10 @@ def _is_engine(engine: str) -> bool:
 
 
 def _is_redis(address: str) -> bool:
-    return not address or _is_address(address, "redis", "rediss", "unix")
+    path = urlsplit(address).path
+    if _is_address(address, "unix"):
+        return len(path) > 1
+    return not address or (_is_address(address, "redis", "rediss") and re.fullmatch(r"/?|/\d+", path) is not None)
 
 
 def _are_origins(sites: str) -> bool:
@@ -120,7 +133,7 @@ class Settings(BaseSettings, EngineSettings):
         default=50, ge=1, le=50, description="Files that are read as sentences, together and unpacked, MB."
     )
     longest_text: int = Field(
-        default=100_000, ge=1, le=100_000, description="Characters of the longest text that is read."
+        default=100_000, ge=100, le=100_000, description="Characters of the longest text that is read."
     )
     page_runs: int = Field(default=2, ge=1, le=1_000, description="Pages that are drawn at the same time; others wait.")
     log_questions: bool = Field(
@@ -279,7 +292,7 @@ def table() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
     for name, field in Settings.model_fields.items():
         value = getattr(found, name)
-        shown = _written(value) if field.repr or not value else "(hidden)"
+        shown = without_password(_written(value)) if field.repr or not value else "(hidden)"
         default = _written(field.get_default(call_default_factory=True))
         rows.append((name, shown, _origin(name, found.hosted), default, field.description or ""))
     return rows

@@ -144,7 +144,7 @@ def test_what_a_job_could_not_read_is_said_at_every_run(monkeypatch: pytest.Monk
 
 def test_an_archive_is_never_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    at = opened(("a.zip", b"PK\x03\x04" + LIST))
+    at = opened(("corpus.zip", b"PK\x03\x04" + LIST))
     assert [button.label for button in at.button] == ["Stop"]
     assert reading_of(at).wait(PATIENCE)
     assert at.run().warning

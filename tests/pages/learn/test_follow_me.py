@@ -382,7 +382,7 @@ def test_a_visitor_has_one_room(teacher: AppTest, code: str, open_page: Open) ->
     labels = [button.label for button in again.button]
     assert "Start a room" not in labels
     assert f"Lead room {code} again" in labels
-    assert f"ends your room **{code}**" in said(again)
+    assert f"ends room **{code}**" in said(again)
     labelled(again, f"End room {code} and start a new one").click().run()
     assert not is_open_room(code)
     new = again.session_state[room._LEADS].code

@@ -3,7 +3,8 @@
 import { addCells } from "./pens.js";
 
 const OF_THE_POINTER = ".hoverlayer, .draglayer, .zoomlayer, .menulayer, .selectionlayer, .outline-controllers, " +
-  '.legendtoggle, .scrollbar, .cursor-pointer, [style*="opacity: 0;"]:not(text), [style*="display: none"]';
+  '.legendtoggle, .scrollbar, .cursor-pointer, [style^="opacity: 0;"]:not(text), [style*=" opacity: 0;"]:not(text), ' +
+  '[style*="display: none"]';
 
 // Waits until the figure in an element of a class is drawn.
 export async function plotIn(name) {
