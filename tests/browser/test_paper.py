@@ -36,6 +36,8 @@ PLACES = {
         ["lens", "fitted-lens", "ranks", "lens-distances"],
     ),
     "cells": ("cause?text=The+cat+sat+on+the+[MASK].", ["heads", "heads-that-matter"]),
+    "a colour scale": ("layers?view=movement&text=The+cat+sat+on+the+mat.", ["token-movement"]),
+    "strips with indices": ("learn?lesson=embeddings&step=4&text=The+cat+sat+on+the+mat.", ["norm"]),
     "the walk": ("?text=The+cat+sat+on+the+mat.", ["anatomy_L2H4"]),
 }
 
@@ -115,6 +117,9 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
         assert about["text"].startswith("The cat sat on the")
         assert about["link"].startswith(app_url)
         assert about["app"].startswith("Inside BERT ")
+        shapes = page.locator(".js-plotly-plot").first.locator(".shapelayer path")
+        if name in ("token-movement", "norm"):
+            assert len(re.findall(rb"<path[^>]*data-index", svg)) == shapes.count() > 20, "a scale has its colours"
         texts = [re.sub(r"\s", "", "".join(text.itertext())) for text in root.iter(f"{SVG}text")]
 
         picture = Image.open(io.BytesIO(png))

@@ -29,8 +29,7 @@ export function styleOf(element, inherited = { ...INITIAL, opacity: 1, size: 16 
 // A length in the document's units, null for none; `size` is that of the type.
 function lengthOf(text, size) {
   const number = Number.parseFloat(text);
-  const unit = { m: size, "%": size / 100 }[text?.trim().at(-1)] ?? 1;
-  return Number.isNaN(number) ? null : number * unit;
+  return Number.isNaN(number) ? null : number * (text.trim().endsWith("em") ? size : 1);
 }
 
 // The path of a shape, null for what is none.
