@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from patience import PATIENCE
 from playwright.sync_api import Error, Page
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, MenuButton, Widget
@@ -17,7 +18,7 @@ from model_zoo.types import FloatArray
 from ui import address
 
 # After which a page is said never to show what it should; a page that is done is seen at once.
-PATIENCE_MS = 180_000
+PATIENCE_MS = int(PATIENCE * 1000)
 
 NO_PICTURES = (
     "browser",
@@ -33,17 +34,18 @@ NO_PICTURES = (
 # line.
 PREPARED = "window[Symbol.for('look inside BERT: the browser is prepared')]"
 # In a page of ``visit``: the server has answered what was asked and been silent for a moment, which the page needs to
-# notice; the script has run, and nothing is being redrawn or still hidden.
+# notice; the script has run, and nothing is being redrawn, still hidden, or a grey box in place of a widget whose own
+# script is being fetched.
 IDLE = """window.asked <= window.answered && performance.now() - window.answered > 100
     && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-stale="true"], html[data-arriving]')"""
+    && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"], html[data-arriving]')"""
 
 
 def wait_for(page: Page, condition: str, arg: object = None) -> None:
     """Until an expression, or a function of ``arg``, is true in the page. Playwright's own way asks the page to make a
     script of a text again and again, which the app's policy forbids.
     """
-    end = time.monotonic() + PATIENCE_MS / 1000
+    end = time.monotonic() + PATIENCE
     script = """async ([arg, patience]) => {
         const found = () => (CONDITION);
         const end = performance.now() + patience;
@@ -62,7 +64,8 @@ def wait_for(page: Page, condition: str, arg: object = None) -> None:
             if "context was destroyed" not in error.message:  # the page is being left
                 raise
         if time.monotonic() > end:
-            raise TimeoutError(f"never true in {page.url}: {condition}")
+            shown = page.locator("body").inner_text()
+            raise TimeoutError(f"never true in {page.url}: {condition}\nIt shows: {shown}")
 
 
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:

@@ -58,6 +58,7 @@ SAID_OF_A_LOST_CONNECTION = (
     "Failed to fetch",
     "No response received",
     "server is not responding",
+    "DoInitPings",
 )
 ONE_FONT = "<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
