@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -108,10 +109,13 @@ class MemoryStore:
             return dict(self._seen.get(code, ()))
 
 
+_OF_ROOMS: Final = re.compile(rb'{"[A-Z0-9]+":')
+
+
 class FileStore(MemoryStore):
     """In this process, and in a file that the next one begins with, written ``wait`` seconds after the first of several
     changes. A file that cannot be read or written is a line of the log, and rooms live in memory alone. Raises
-    WrongSetting for what is no regular file, and for one that another process has.
+    WrongSetting for what is no regular file or holds no rooms, and for one that another process has.
     """
 
     def __init__(self, path: Path, wait: float = 0.5, clock: Callable[[], float] = _steady) -> None:
@@ -122,11 +126,15 @@ class FileStore(MemoryStore):
         self._rooms = self._read_file()
 
     def _read_file(self) -> dict[str, Room]:
+        data = b""
         try:
-            found = _ROOMS.validate_json(self._path.read_bytes())
+            data = self._path.read_bytes()
+            found = _ROOMS.validate_json(data)
         except FileNotFoundError:
             return {}
         except (OSError, ValidationError) as error:
+            if data.strip(b"\0") and not _OF_ROOMS.match(data):  # what we write is whole, also where the power fails
+                raise _wrong(self._path, "is not a file of rooms. Name another one, or remove it") from error
             _log.warning("the rooms in %s cannot be read, and are forgotten: %s", self._path, type(error).__name__)
             return {}
         now = self.now()  # of a clock that may have gone back since
@@ -167,7 +175,11 @@ def _regular(path: Path) -> Path:
         found = Path(os.path.realpath(path.expanduser()))
         if os.path.isfile(found) or not os.path.lexists(found):
             return found
-    raise WrongSetting(f"The setting rooms_file is “{str(path)[:200]}”, which is no regular file. Name another one.")
+    raise _wrong(path, "is no regular file. Name another one")
+
+
+def _wrong(path: Path, why: str) -> WrongSetting:
+    return WrongSetting(f"The setting rooms_file is “{str(path)[:200]}”, which {why}.")
 
 
 def _hold(path: Path) -> None:

@@ -223,6 +223,9 @@ def _secrets() -> dict[str, Any]:
             continue
         except (OSError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or not TOML
             raise WrongSetting(f"{path} cannot be read: {error}. Fix it or remove it.") from error
+        for name in written:
+            if name != TABLE and name.lower() == TABLE:
+                raise WrongSetting(f"{path} has a table [{name}], which is not read. Write [{TABLE}].")
         outside = [name for name in written if name.upper().startswith(PREFIX)]
         if outside:
             name = outside[0].lower().removeprefix(PREFIX.lower())

@@ -435,7 +435,7 @@ def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> No
     assert FileStore(path, clock=clock).last_signs() == {}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"AAAAA": {"key": 1}}', "\x00"])
+@pytest.mark.parametrize("text", ["", '{"AAAAA":', '{"AAAAA": {"key": 1}}', "\x00"])
 def test_a_file_that_is_broken_is_an_empty_start(text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "rooms.json"
     path.write_text(text, encoding="utf-8")
@@ -446,6 +446,15 @@ def test_a_file_that_is_broken_is_an_empty_start(text: str, tmp_path: Path, capl
     code, _ = Rooms(store).open()
     until(lambda: code in path.read_text(encoding="utf-8"))
     assert code in json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("text", ["My notes", "[]", '{"theme": "dark"}', "\x00PNG"])
+def test_a_file_of_something_else_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rooms.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(WrongSetting, match="is not a file of rooms"):
+        FileStore(path)
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_file_that_cannot_be_written_costs_no_room(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -233,6 +233,7 @@ def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
         ("[inside_bert]\nrun = 1\n", "run in secrets.toml is not a setting of this app. Did you mean runs?"),
         ("INSIDE_BERT_RUNS = 2\n", "has INSIDE_BERT_RUNS outside of its table. Write runs under [inside_bert]."),
         ("inside_bert = 2\n", "inside_bert is not a table"),
+        ("[INSIDE_BERT]\nruns = 2\n", "Write [inside_bert]."),
         ("runs =", "cannot be read"),
     ],
 )
