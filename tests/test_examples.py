@@ -19,12 +19,16 @@ _PICTURE = re.compile(r"data:image/svg\+xml;base64,([\w+/=]*)")
 
 
 def shown(notebook: NotebookNode) -> Iterator[tuple[str, str, NotebookNode]]:
-    """What each output shows: "text", or "html" where it is a picture or a table; that itself; and its cell."""
+    """What each cell shows: "text", in however many pieces it came, which is a matter of time, or "html" where it is a
+    picture or a table; that itself; and the cell.
+    """
     for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
-            if "text" in output:
-                yield "text", output.text, cell
-            else:
+        outputs = cell.get("outputs", ())
+        text = "".join(output.text for output in outputs if "text" in output)
+        if text:
+            yield "text", text, cell
+        for output in outputs:
+            if "text" not in output:
                 assert set(output.data) == {"text/plain", "text/html"}
                 yield "html", output.data["text/html"], cell
 
