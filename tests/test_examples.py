@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import nbformat
@@ -19,16 +20,15 @@ _PICTURE = re.compile(r"data:image/svg\+xml;base64,([\w+/=]*)")
 
 
 def shown(notebook: NotebookNode) -> Iterator[tuple[str, str, NotebookNode]]:
-    """What each cell shows: "text", in however many pieces it came, which is a matter of time, or "html" where it is a
-    picture or a table; that itself; and the cell.
+    """What each cell shows in its order: "text", in however many pieces it came, which is a matter of time, or "html"
+    where it is a picture or a table; that itself; and the cell.
     """
     for cell in notebook.cells:
-        outputs = cell.get("outputs", ())
-        text = "".join(output.text for output in outputs if "text" in output)
-        if text:
-            yield "text", text, cell
-        for output in outputs:
-            if "text" not in output:
+        for is_text, outputs in groupby(cell.get("outputs", ()), lambda output: "text" in output):
+            if is_text:
+                yield "text", "".join(output.text for output in outputs), cell
+                continue
+            for output in outputs:
                 assert set(output.data) == {"text/plain", "text/html"}
                 yield "html", output.data["text/html"], cell
 

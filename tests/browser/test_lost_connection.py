@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from on_screen import PATIENCE_MS, wait_for
+from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 from benchmarks.cutting_proxy import CuttingProxy, proxies
@@ -54,7 +54,7 @@ def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_sa
     lost_for_seconds(here, page, network)
 
     save = page.get_by_role("link", name="Save the model (zip)")
-    expect(save).to_be_visible(timeout=3 * PATIENCE_MS)
+    expect(save).to_be_visible()
     expect(page.get_by_text("Stopped after")).to_have_count(0)
     with page.expect_download() as download:
         save.click()
