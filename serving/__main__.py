@@ -17,6 +17,8 @@ os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 # Ray reads pickles from who knows its token: without one, from everybody.
 os.environ.setdefault("RAY_AUTH_MODE", "token")
+# Serve ends a proxy that has not begun within five seconds: too few where other work keeps a machine busy.
+os.environ.setdefault("RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S", "60")
 
 LOOPBACK = "127.0.0.1"
 
@@ -106,9 +108,14 @@ def _start_node(settings: Mapping[str, Any]) -> None:
 
 
 def _patiently(act: Callable[[], object], times: int = 8) -> None:
-    """Acts again where a busy machine takes longer than Ray waits: half a minute for a node, one for a proxy."""
+    """Acts again where a busy machine takes longer than Ray waits: half a minute for a node, one for a proxy.
+
+    Serve ends a proxy that has not begun in time, and begins another; who waits for the first then gets its death.
+    """
+    from ray.exceptions import RayActorError
+
     for _ in range(times - 1):
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, RayActorError):
             act()
             return
     act()

@@ -8,28 +8,30 @@ from typing import Any
 
 import psutil
 import pytest
+from ray.exceptions import ActorDiedError
 
 from serving.__main__ import _patiently, _start_node
 
 
-def late(times: int) -> Any:
-    """What times out so often before it is done; ``tries`` counts."""
+def late(times: int, error: Exception) -> Any:
+    """What fails so often before it is done; ``tries`` counts."""
 
     def act() -> None:
         act.tries += 1  # type: ignore[attr-defined]
         if act.tries <= times:  # type: ignore[attr-defined]
-            raise TimeoutError("Proxies not available after 60s.")
+            raise error
 
     act.tries = 0  # type: ignore[attr-defined]
     return act
 
 
-def test_what_comes_late_is_waited_for_again_and_what_never_comes_is_said() -> None:
-    act = late(2)
+@pytest.mark.parametrize("error", [TimeoutError("Proxies not available after 60s."), ActorDiedError()])
+def test_what_comes_late_is_waited_for_again_and_what_never_comes_is_said(error: Exception) -> None:
+    act = late(2, error)
     _patiently(act)
     assert act.tries == 3
-    act = late(9)
-    with pytest.raises(TimeoutError, match="not available"):
+    act = late(9, error)
+    with pytest.raises(type(error)):
         _patiently(act, times=4)
     assert act.tries == 4
 
