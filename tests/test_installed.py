@@ -64,7 +64,7 @@ def elsewhere(tmp_path: Path) -> Path:
     (tmp_path / "ui").mkdir()
     (tmp_path / "ui/__init__.py").write_text("raise AssertionError('the wrong room')")
     (tmp_path / ".streamlit").mkdir()
-    (tmp_path / ".streamlit/secrets.toml").write_text("[inside_bert]\nlongest_text = 47\n")
+    (tmp_path / ".streamlit/secrets.toml").write_text("[inside_bert]\nlongest_text = 147\n")
     return tmp_path
 
 
@@ -114,7 +114,7 @@ def test_it_answers_as_the_checkout_does(environment: Path, elsewhere: Path) -> 
     assert done.returncode == 0, done.stderr
     place, longest, weights = json.loads(done.stdout)
     assert Path(place).is_relative_to(environment.parent)
-    assert longest == 47
+    assert longest == 147
     np.testing.assert_allclose(weights, Engine("cpu").attend("embedded/bert", TEXT).head(2, 8), atol=1e-6)
 
 
