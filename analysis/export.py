@@ -24,22 +24,33 @@ _MISSING = (
     *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
     *("NULL", "NaN", "None", "n/a", "nan", "null"),
 )
-# What may be read as a number or a truth value; a superset of what is.
-_NUMBER = r"\s*[+-]?(?:[\d._]+(?:[eE][+-]?\d*)?|inf(?:inity)?|true|false)\s*"
-# What nobody sees before a formula and a reader may drop: white space, controls, and what Unicode calls ignorable.
+# What nobody sees before a formula and a reader may drop: white space, controls, what Unicode calls ignorable, and a
+# quote, which opens a cell; but not what ends one.
 _UNSEEN = (
-    r"[\s\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+    r"(?:(?![;\t\r\n])[\s\"\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff])*"
 )
 # A number with a sign, which is no formula; "-0E" is none.
-_SIGNED = r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\s*"
-# What a spreadsheet may take for a formula (the wide forms too). A lone sign, an arrow or a dash is not one.
-_FORMULA = rf"(?!{_SIGNED}\Z){_UNSEEN}[=+\-@＝＋－＠].*\w.*"
-_HARM = rf"{'|'.join(map(re.escape, _MISSING))}|{_FORMULA}"
-# Cells that get an apostrophe, and cells that have one: what begins with apostrophes gets one more, so that taking one
-# away is always right.
-_TO_MARK = re.compile(rf"'*(?-i:{_HARM})|'+{_NUMBER}", re.DOTALL | re.IGNORECASE)
-_MARKED = re.compile(rf"'+(?:(?-i:{_HARM})|{_NUMBER})", re.DOTALL | re.IGNORECASE)
+_SIGNED = rf"{_UNSEEN}[+-](?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)\s*\Z"
+# What may be read as a number or a truth value; a superset of what is.
+_NUMBER = rf"{_SIGNED}|\s*(?:[._]*\d[\d._]*(?:[eE][+-]?\d*)?|inf(?:inity)?|true|false)\s*\Z"
+# What a spreadsheet may take for the beginning of a formula (the wide forms too).
+_FORMULA = rf"{_UNSEEN}[=+\-@＝＋－＠]"
+
+
+def _quotes(how_many: str) -> re.Pattern[str]:
+    """The apostrophes, so many, before a text that is read as something else, and inside it where a cell may begin:
+    where commas are for decimals, spreadsheets part cells by semicolons and see no quote in the middle of one. A lone
+    sign, an arrow or a dash is no formula, but what follows inside a text may become part of one.
+    """
+    missing = "|".join(map(re.escape, _MISSING))
+    text = rf"{how_many}(?=(?-i:{missing})\Z)|'+(?={_NUMBER})|{how_many}(?!{_SIGNED})(?={_FORMULA}(?s:.*\w))"
+    return re.compile(rf"\A(?:{text})|(?<=[;\t\r\n]){how_many}(?={_FORMULA})", re.IGNORECASE)
+
+
+# Where one more is written, and where one is taken away: what has apostrophes gets one more, so that this is right.
+_TO_MARK, _MARKED = _quotes("'*"), _quotes("'+")
 
 # What pages say beside a table that can be saved.
 CSV_NOTE = "An apostrophe precedes text that would otherwise be read as a formula, a missing value or a number."
@@ -186,11 +197,11 @@ def table_to_csv(table: pd.DataFrame) -> bytes:
 
     Text is written as it is, except for what a reader would take for something else. That gets an apostrophe in front
     (as OWASP advises against CSV injection): words that pandas takes for a missing value (null, NA, nan, None ...),
-    what may be a formula (= + - @, also behind what is not seen, and then a letter or digit: not a lone "-"), and all
-    cells of a column in which pandas would turn texts into other numbers or truth values (nothing but "007" or
-    "1e5"). What has apostrophes before such a text gets one more: ``unmarked`` takes one away, ``read_table`` does so
-    in a whole file. An empty text is an empty cell, which pandas reads as missing. Floats have nine digits: the same
-    float32 comes back.
+    what may be a formula (= + - @, also behind what is not seen, and then a letter or digit: not a lone "-"; and in the
+    middle of a text what follows a semicolon, a tab or the end of a line), and all cells of a column in which pandas
+    would turn texts into other numbers or truth values (nothing but "007" or "1e5"). What has apostrophes before such a
+    text gets one more: ``unmarked`` takes one away, ``read_table`` does so in a whole file. An empty text is an empty
+    cell, which pandas reads as missing. Floats have nine digits: the same float32 comes back.
     """
     safe = table.copy()
     safe.columns = [_marked(name) if isinstance(name, str) else name for name in table.columns]
@@ -214,19 +225,19 @@ def read_table(data: bytes) -> pd.DataFrame:
 
 
 def unmarked(text: str) -> str:
-    """A text cell without the apostrophe that ``table_to_csv`` may have put in front."""
-    return text[1:] if _MARKED.fullmatch(text) else text
+    """A text cell without the apostrophes that ``table_to_csv`` may have added."""
+    return _MARKED.sub(lambda quotes: quotes[0][1:], text)
 
 
 def _marked(text: str) -> str:
-    return f"'{text}" if _TO_MARK.fullmatch(text) else text
+    return _TO_MARK.sub(lambda quotes: f"'{quotes[0]}", text)
 
 
 def _become_others(texts: Sequence[str], *, missing: bool) -> bool:
     """Whether pandas, reading a column of these texts (and of empty cells where there are ``missing`` ones), turns them
     into numbers or truth values that are written otherwise.
     """
-    if not all(re.fullmatch(_NUMBER, text, re.IGNORECASE) for text in texts):
+    if not all(re.match(_NUMBER, text, re.IGNORECASE) for text in texts):
         return False
     column = pd.DataFrame({"text": [*texts, *[""] * missing], "other": 0}).to_csv(index=False)
     return [str(cell) for cell in pd.read_csv(io.StringIO(column))["text"][: len(texts)]] != list(texts)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from analysis import progress
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 
@@ -26,7 +27,7 @@ MAX_CELL = csv.field_size_limit()
 # Of all letters, and far more than any language writes: Chinese in GBK would look like this.
 _MOST_ACCENTS = 1 / 2
 
-_LINE_END = re.compile("\\r\\n?|\\n")
+_BEGINNING = 500_000
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _KINDS = {
     b"PK": "a workbook of Excel or a zip archive",
@@ -88,6 +89,7 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         raise InvalidInput(
             f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
         )
+    progress.count(n_more=len(text) - len(data))
     return text, notes
 
 
@@ -95,11 +97,24 @@ def each_line(text: str, *, ends: bool = False) -> Iterator[str]:
     """Lines ended by \\n, \\r\\n or \\r, one at a time, with their ``ends`` where wanted; other Unicode separators may
     occur in a text.
     """
-    start = 0
-    for end in _LINE_END.finditer(text):
-        yield text[start : end.end() if ends else end.start()]
-        start = end.end()
+    start, newline, carriage_return = 0, text.find("\n"), text.find("\r")
+    while newline >= 0 or carriage_return >= 0:
+        stop = newline if carriage_return < 0 or 0 <= newline < carriage_return else carriage_return
+        end = stop + (2 if stop + 1 == newline else 1)
+        yield text[start : end if ends else stop]
+        progress.count(end - start)
+        start = end
+        if 0 <= newline < start:
+            newline = text.find("\n", start)
+        if 0 <= carriage_return < start:
+            carriage_return = text.find("\r", start)
     yield text[start:]
+    progress.count(len(text) - start)
+
+
+def first_lines(text: str) -> list[str]:
+    """The lines of the first ``_BEGINNING`` characters, which tell of what kind a file is."""
+    return re.split("\r\n?|\n", text[:_BEGINNING])
 
 
 def lines(text: str) -> list[str]:

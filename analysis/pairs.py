@@ -31,6 +31,12 @@ class Pairs:
     n_beyond: int
 
 
+def read_file(data: bytes, name: str) -> tuple[Pairs, tuple[str, ...]]:
+    """The pairs of a file, and what must be said about how it was decoded."""
+    text, remarks = files.decoded(data, name) if data.strip() else ("", ())  # which has no pairs
+    return read(text, name), remarks
+
+
 def read(text: str, name: str) -> Pairs:
     """Pairs from CSV with a header: columns a and b, label if there is one, in any order, others ignored.
 

@@ -3,6 +3,6 @@
 from jobs.desk import Desk
 from jobs.job import Job, Stopped
 from jobs.visits import Visits
-from jobs.worker import WORKER, Worker
+from jobs.worker import READER, WORKER, Worker, worker_of
 
-__all__ = ["WORKER", "Desk", "Job", "Stopped", "Visits", "Worker"]
+__all__ = ["READER", "WORKER", "Desk", "Job", "Stopped", "Visits", "Worker", "worker_of"]

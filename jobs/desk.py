@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar, cast
 
 from jobs.job import Job
-from jobs.worker import WORKER, Worker
+from jobs.worker import Worker, worker_of
 
 Kind = TypeVar("Kind", bound=Job)
 
@@ -13,7 +13,7 @@ Kind = TypeVar("Kind", bound=Job)
 class Desk:
     """Holds the last job of each kind, a kind being a class of jobs."""
 
-    def __init__(self, worker: Worker = WORKER) -> None:
+    def __init__(self, worker: Worker | None = None) -> None:
         self._worker = worker
         self._jobs: dict[type[Job], Job] = {}
         self._visitor = object()  # tells this visitor from others
@@ -24,7 +24,7 @@ class Desk:
         if earlier is not None:
             earlier.leave()
         self._jobs[type(job)] = job
-        self._worker.start(job, self._visitor)
+        (self._worker or worker_of(job)).start(job, self._visitor)
 
     def current(self, kind: type[Kind]) -> Kind | None:
         """The last job of a kind, over or not; None before the first."""

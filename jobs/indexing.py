@@ -22,7 +22,6 @@ from model_zoo.types import counted
 FOLDER: Final = ProcessFolder("inside-bert-index-")
 _AT_ONCE: Final = 128  # sentences between two looks at the disk
 _STEP: Final = 16  # sentences between two chances to stop
-_FULL: Final = "The index of this layer does not fit on the disk; it holds the part of the corpus that did."
 
 
 class Indexing(Job):
@@ -66,14 +65,24 @@ class Indexing(Job):
         try:
             for start in range(0, len(self.corpus), _AT_ONCE):
                 if room_left(FOLDER.made()) <= 0:
-                    raise ModelZooError(_FULL)
+                    raise self._full()
                 yield from self._read(range(start, min(start + _AT_ONCE, len(self.corpus))))
                 if self.index is not None and self.index.full:
                     return
         except OSError as error:
             if error.errno == errno.ENOSPC:
-                raise ModelZooError(_FULL) from error
+                raise self._full() from error
             raise
+
+    def _full(self) -> ModelZooError:
+        held = (
+            f"{self.n_sentences:,} of {counted(len(self.corpus), 'sentence')} did"
+            if self.n_sentences
+            else "nothing did"
+        )
+        return ModelZooError(
+            f"The index of this layer does not fit on the disk; {held}. Free some space, then try again."
+        )
 
     def _read(self, numbers: range) -> Generator[None, None, None]:
         """Read some sentences, shorter ones first."""

@@ -41,6 +41,8 @@ class Job(ABC):
 
     doing: ClassVar[str]
     """What it does, for the log: "measuring"."""
+    apart: ClassVar[bool] = False
+    """Whether its work is done in a process of its own: it then takes no turns with those whose work is done here."""
 
     def __init__(self) -> None:
         self.failure: str | None = None

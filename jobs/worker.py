@@ -148,3 +148,10 @@ class Worker:
 
 
 WORKER = Worker()
+READER = Worker()
+"""For jobs whose work is done ``apart``."""
+
+
+def worker_of(job: Job) -> Worker:
+    """Whose turns a job takes."""
+    return READER if job.apart else WORKER

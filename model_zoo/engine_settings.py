@@ -6,13 +6,22 @@ Imports no torch. A notebook gives ``Engine`` its arguments and needs none of th
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final, Literal, get_args, get_origin
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic.fields import FieldInfo
 
 from model_zoo.machine import memory_limit
+from model_zoo.text import on_one_line
 from model_zoo.types import MB, Pickles
+
+MOST_MB: Final = 100_000_000
+"""A hundred terabytes; more is taken for a slip."""
+
+_LONGEST: Final = 2_000  # characters of a text
 
 
 def of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
@@ -23,6 +32,63 @@ def of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
 def share_of_memory(share: float, most: float = float("inf")) -> int:
     """MB that are a share of the machine's memory, at least 1 and at most ``most``."""
     return max(1, int(min(share * memory_limit() / MB, most)))
+
+
+def checked(words: str, is_allowed: Callable[[str], bool] = lambda _: True) -> WrapValidator:
+    """Checks a setting that is a text: one line that is no longer than any is, and allowed, which ``words`` say
+    (it "should be ..."). Spaces around it do not count. What ``is_allowed`` raises is a no.
+    """
+
+    def check(value: Any, read: ValidatorFunctionWrapHandler) -> str:
+        with suppress(ValueError, RuntimeError):  # what is not a text, too
+            found = str(read(value)).strip()
+            if found.isprintable() and len(found) <= _LONGEST and is_allowed(found):
+                return found
+        raise ValueError(words)
+
+    return WrapValidator(check)
+
+
+def allowed(field: FieldInfo) -> str:
+    """What a setting may be, in words, by its type and bounds; "" for a text, of which its check says it."""
+    kind = field.annotation
+    if kind is bool:
+        return "true or false"
+    if get_origin(kind) is Literal:
+        *others, last = get_args(kind)
+        return f"{', '.join(others)} or {last}"
+    bounds: list[Any] = [getattr(each, name) for name in ("ge", "le") for each in field.metadata if hasattr(each, name)]
+    return f"{'a' if kind is float else 'a whole'} number from {bounds[0]:_} to {bounds[1]:_}" if bounds else ""
+
+
+def sentences(error: ValidationError, fields: Mapping[str, FieldInfo], place: Callable[[str], str]) -> str:
+    """What is wrong with settings, a sentence for each; ``place`` says where one stands. Secrets, which are the fields
+    without a ``repr``, are not quoted.
+    """
+    return " ".join(
+        _sentence(name, fields[name], each["input"], place(name), str(each.get("ctx", {}).get("error", "")))
+        for each in error.errors()
+        for name in [str(each["loc"][0])]
+    )
+
+
+def _sentence(name: str, field: FieldInfo, value: object, place: str, words: str) -> str:
+    shown = f" “{_shown(value)}”" if field.repr else ""
+    return (
+        f"The setting {name} is{shown} in {place}, and should be {allowed(field) or words}. Change it, or leave it out."
+    )
+
+
+def _shown(value: object) -> str:
+    try:
+        written = str(value)
+    except ValueError:  # a number of thousands of digits
+        written = "…"
+    return on_one_line(without_password(written)[:40])
+
+
+def without_password(address: str) -> str:
+    return re.sub("//[^/]*@", "//…@", address)
 
 
 class EngineSettings(BaseModel):
@@ -36,23 +102,29 @@ class EngineSettings(BaseModel):
     model_memory_mb: int | None = of_machine(
         lambda: None,
         "40% of the memory, or 70% of a GPU's",
-        gt=0,
+        ge=1,
+        le=MOST_MB,
         description="Memory of all models together, MB.",
     )
     result_memory_mb: int = of_machine(
         lambda: share_of_memory(0.05, 48),
         "5% of the memory, at most 48",
-        gt=0,
+        ge=1,
+        le=MOST_MB,
         description="Memory of remembered answers, MB.",
     )
     process_memory_mb: int = of_machine(
         lambda: share_of_memory(0.85),
         "85% of the memory",
-        gt=0,
+        ge=1,
+        le=MOST_MB,
         description="Memory of the process beyond which answers, then idle models, are forgotten, MB.",
     )
     download_mb: int | None = Field(
-        default=None, gt=0, description="Disk that downloaded models may take together, MB; no bound where not set."
+        default=None,
+        ge=1,
+        le=MOST_MB,
+        description="Disk that downloaded models may take together, MB; no bound where not set.",
     )
     pickles: Pickles = Field(
         default="any",
@@ -62,17 +134,19 @@ class EngineSettings(BaseModel):
     runs: int = of_machine(
         lambda: min(4, os.cpu_count() or 1),
         "one a core, at most 4",
-        gt=0,
+        ge=1,
+        le=256,
         description="Model runs at a time; others wait.",
     )
     threads: int = of_machine(
         lambda: max(1, (os.cpu_count() or 1) // 4),
         "one for four cores",
-        gt=0,
+        ge=1,
+        le=256,
         description="Torch's threads for each run.",
     )
     batch: int = Field(
-        default=8, gt=0, description="Waiting questions of one kind and model that are run together at most."
+        default=8, ge=1, le=1_000, description="Waiting questions of one kind and model that are run together at most."
     )
 
     def arguments(self) -> dict[str, Any]:

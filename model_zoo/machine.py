@@ -1,21 +1,37 @@
-"""The machine that this process runs on, or the container's share of it."""
+"""The machine that this process runs on, or its container's or service's share of it."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import psutil
 
-# Where a container's limit is written, cgroup 2 and 1.
-CGROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+def _cgroups(root: Path, own: Path) -> tuple[Path, ...]:
+    """Where limits are written: a container's, cgroup 2 and 1, then those of the process's groups, which ``own`` names,
+    and of the groups that these are in, as systemd sets them.
+    """
+    names = {"": root / "memory.max", "memory": root / "memory/memory.limit_in_bytes"}
+    found = list(names.values())
+    with suppress(OSError):
+        for _, controllers, path in (line.split(":", 2) for line in own.read_text("utf-8").splitlines()):
+            file = next((names[each] for each in controllers.split(",") if each in names), None)
+            if file is not None:
+                group = path.strip("/").split("/")
+                found += [file.parent.joinpath(*group[:n], file.name) for n in range(len(group), 0, -1)]
+    return tuple(dict.fromkeys(found))
+
+
+CGROUPS = _cgroups(Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"))
 
 _USED = {"memory.max": "memory.current", "memory.limit_in_bytes": "memory.usage_in_bytes"}
 _COPIES = ("active_file", "inactive_file")  # of files on a disk; what lies in a tmpfs is not among them
 
 
 def memory_limit() -> int:
-    """The machine's memory, or the container's share of it, in bytes."""
+    """The machine's memory, or the share of it that the process may take, in bytes."""
     limits = [psutil.virtual_memory().total]
     for path in CGROUPS:
         try:

@@ -10,6 +10,7 @@ import atexit
 import os
 import secrets
 import shutil
+import stat
 import sys
 import tempfile
 import threading
@@ -45,6 +46,20 @@ def remove(place: Path) -> None:
         place.unlink()
 
 
+def made_private(folder: Path) -> None:
+    """Make a folder for this user alone in a place where everybody may write, unless it is there. Raises ModelZooError
+    where something else is there: anybody may have foretold its name.
+    """
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    there = folder.lstat()
+    if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid() or there.st_mode & 0o077:
+        raise ModelZooError(
+            f"{folder} is no folder of this user alone: it is another user's, a link, or open to others. Remove it, or "
+            "set tuned_folder to another place."
+        )
+
+
 class ProcessFolder:
     """One of these folders; ``prefix`` tells all of its kind from other files. It is made when it is first wanted."""
 
@@ -73,7 +88,7 @@ class ProcessFolder:
 
     def close(self) -> None:
         """Remove it for good: the process ends."""
-        with self._making:
+        with self._making, suppress(OSError):  # where there is no place for temporary files
             self._closed = True
             shutil.rmtree(self.path, ignore_errors=True)
 

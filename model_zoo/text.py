@@ -113,3 +113,8 @@ def _two(pair: tuple[str, str], number: int) -> tuple[str, str]:
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Character spans (start, end) of the words of a text, in order."""
     return [match.span() for match in _WORD.finditer(text)]
+
+
+def on_one_line(text: str) -> str:
+    """The text with ends of lines, halves of surrogate pairs and other signs that cannot be seen written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from model_zoo.errors import DiskFull, UnknownModel
 from model_zoo.machine import in_memory, memory_left, memory_limit
-from model_zoo.process_folder import ProcessFolder, remove
+from model_zoo.process_folder import ProcessFolder, made_private, remove
 from model_zoo.types import megabytes
 
 PREFIX = "tuned/"
@@ -50,10 +50,12 @@ _most: int | None = None
 
 
 def share(folder: Path) -> None:
-    """Keep tuned models in a folder that other processes share, which stays when this one ends. Called at the start."""
+    """Keep tuned models in a folder that other processes share, which stays when this one ends. Called at the start.
+    Raises ModelZooError where it lies among temporary files and may be another user's.
+    """
     global _shared
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     _shared = folder
+    _made_root()
 
 
 def begin(most_bytes: int) -> None:
@@ -81,7 +83,10 @@ def _made_root() -> Path:
     """Where all of them lie; made anew where it was cleaned away, as folders for temporary files are."""
     if _shared is None:
         return OWN.made()
-    _shared.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if _shared.parent == Path(tempfile.gettempdir()):
+        made_private(_shared)
+    else:
+        _shared.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _shared
 
 

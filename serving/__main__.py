@@ -41,18 +41,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from pydantic import ValidationError
     from ray import serve
 
+    from model_zoo import tuned
+    from model_zoo.engine_settings import sentences
+    from model_zoo.errors import ModelZooError
     from model_zoo.types import MB
     from serving.app import TOKEN, Arguments, app
 
+    given = {name: value for name, _, value in (each.partition("=") for each in found.settings)}
+    for name in given.keys() - Arguments.model_fields.keys():
+        parser.error(f"{name} is not a setting. There are: {', '.join(Arguments.model_fields)}.")
     try:
-        chosen = Arguments(**dict(each.split("=", 1) for each in found.settings))
-    except (ValidationError, ValueError) as error:
-        parser.error(str(error))
+        chosen = Arguments(**given)
+        tuned.share(chosen.folder)
+    except ValidationError as error:
+        parser.error(sentences(error, Arguments.model_fields, lambda _name: "the command"))
+    except (ModelZooError, OSError) as error:
+        parser.error(f"Tuned models cannot be kept: {error}")
     if found.update:
         ray.init(address="auto", namespace="serve", log_to_driver=False, logging_level="ERROR")
         _patiently(lambda: serve.run(app(chosen), name="models"))
         return
-    if not os.environ.get(TOKEN):
+    if not os.environ.get(TOKEN, "").strip():
         os.environ[TOKEN] = secrets.token_urlsafe(24)
         print(f"The app needs to know this token: export {TOKEN}={os.environ[TOKEN]}")
     metrics = {} if found.metrics_port is None else {"_metrics_export_port": found.metrics_port}

@@ -52,18 +52,24 @@ class Arguments(EngineSettings):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    min_replicas: int = Field(default=1, ge=1, description="Replicas that are always there.")
-    max_replicas: int = Field(default=1, ge=1, description="Replicas at most.")
-    cpus: float = Field(default=1, gt=0, description="Processors a replica counts for.")
-    gpus: float = Field(default=0, ge=0, description="GPUs a replica has; 0.25 lets four share one.")
-    busy: float = Field(default=8, gt=0, description="Requests at a replica, with those that wait, to add another at.")
-    at_once: int = Field(default=64, ge=1, description="Requests that a replica takes in; more wait before it.")
-    queue: int = Field(default=200, ge=1, description="Requests that wait before replicas; more are refused.")
+    min_replicas: int = Field(default=1, ge=1, le=1_000, description="Replicas that are always there.")
+    max_replicas: int = Field(default=1, ge=1, le=1_000, description="Replicas at most.")
+    cpus: float = Field(default=1, ge=0.01, le=1_000, description="Processors a replica counts for.")
+    gpus: float = Field(default=0, ge=0, le=100, description="GPUs a replica has; 0.25 lets four share one.")
+    busy: float = Field(
+        default=8, ge=0.01, le=1_000, description="Requests at a replica, with those that wait, to add another at."
+    )
+    at_once: int = Field(
+        default=64, ge=1, le=1_000, description="Requests that a replica takes in; more wait before it."
+    )
+    queue: int = Field(
+        default=200, ge=1, le=100_000, description="Requests that wait before replicas; more are refused."
+    )
     tuned_folder: str = Field(
         default="", description="Where tuned models lie; of several machines a folder that all of them share."
     )
-    training_cpus: float = Field(default=1, gt=0, description="Processors a fine-tuning counts for.")
-    training_gpus: float = Field(default=0, ge=0, description="GPUs a fine-tuning has.")
+    training_cpus: float = Field(default=1, ge=0.01, le=1_000, description="Processors a fine-tuning counts for.")
+    training_gpus: float = Field(default=0, ge=0, le=100, description="GPUs a fine-tuning has.")
 
     @model_validator(mode="before")
     @classmethod
@@ -81,10 +87,11 @@ class Models:
     """A replica: an engine of its own behind ``Service``."""
 
     def __init__(self, arguments: Arguments) -> None:
-        token = os.environ.get(TOKEN, "")
+        token = os.environ.get(TOKEN, "").strip()  # as the app's settings do
         if not token:
             raise RuntimeError(f"{TOKEN} is not set where replicas run. Set it to the same secret as for the app.")
-        logging.getLogger("model_zoo").handlers = _log.handlers
+        for room in ("model_zoo", "serving"):
+            logging.getLogger(room).handlers = _log.handlers
         logging.getLogger("model_zoo").setLevel(logging.INFO)
         tuned.share(arguments.folder)
         self._loop: asyncio.AbstractEventLoop | None = None

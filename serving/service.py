@@ -41,6 +41,16 @@ LARGEST_REQUEST = 64 * 2**20
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _MORE_THREADS = 8
+_SECONDS_BETWEEN_WARNINGS = 60.0
+
+_OTHER_TOKEN = (
+    "The cluster that holds the models does not accept this app's token. Whoever runs the app should set the same "
+    "engine_token on both sides."
+)
+_OTHER_VERSION = (
+    "This app is version {}, the cluster that holds the models {}. Whoever runs the app should bring both to the same "
+    "version."
+)
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +81,7 @@ class Service:
         self._token = token.encode()
         self._train = train
         self._observe = observe
+        self._n_refused, self._warned = 0, float("-inf")
         self._name = name or f"process {os.getpid()}"
         # Some more than requests: who looks whether this replica lives must not wait for them.
         self._threads = ThreadPoolExecutor(at_once + _MORE_THREADS, thread_name_prefix="answer")
@@ -102,9 +113,10 @@ class Service:
         name = request.url.path.rstrip("/").rpartition("/")[2]
         if request.method == "GET" and name == "ready":
             return PlainTextResponse("ready")
-        refusal = self._refusal(request)
-        if refusal is not None:
-            return self._message(Failed(refusal))
+        if not self._knows_token(request):
+            return self._message(Failed(OtherVersion(_OTHER_TOKEN)), 401)
+        if (theirs := request.headers.get(wire.VERSION, "")) != wire.version():
+            return self._message(Failed(OtherVersion(_OTHER_VERSION.format(theirs[:40] or "unknown", wire.version()))))
         if request.method != "POST" or name not in self._answers | self._streams:
             return PlainTextResponse("There is nothing at this address.", 404)
         data = bytearray()
@@ -126,24 +138,20 @@ class Service:
         except Exception as error:
             return self._message(_failed(error))
 
-    def _refusal(self, request: Request) -> ModelZooError | None:
+    def _knows_token(self, request: Request) -> bool:
+        """Where not, that is a line of the log, once a minute at most."""
         sent = request.headers.get("Authorization", "").removeprefix("Bearer ").encode("latin-1")
-        if not hmac.compare_digest(sent, self._token):
-            return OtherVersion(
-                "The cluster that holds the models does not accept this app's token. Whoever runs the app should set "
-                "the same engine_token on both sides."
-            )
-        theirs = request.headers.get(wire.VERSION, "")
-        if theirs != wire.version():
-            return OtherVersion(
-                f"This app is version {theirs[:40] or 'unknown'}, the cluster that holds the models "
-                f"{wire.version()}. Whoever runs the app should bring both to the same version."
-            )
-        return None
+        if hmac.compare_digest(sent, self._token):
+            return True
+        self._n_refused += 1
+        if time.monotonic() - self._warned >= _SECONDS_BETWEEN_WARNINGS:
+            _log.warning("requests that did not know the token were refused: %s", self._n_refused)
+            self._n_refused, self._warned = 0, time.monotonic()
+        return False
 
     @staticmethod
-    def _message(value: object) -> Response:
-        return Response(wire.pack(value), media_type=wire.MESSAGE)
+    def _message(value: object, status: int = 200) -> Response:
+        return Response(wire.pack(value), status, media_type=wire.MESSAGE)
 
     async def beside(self, work: Callable[[], Result]) -> Result:
         """Do work on one of the threads, in the same context."""

@@ -104,7 +104,7 @@ def version() -> str:
 
 def pack(value: object) -> bytes:
     """A value as bytes. Raises TypeError for what is not listed to travel."""
-    return msgpack.packb(value, default=_packed, strict_types=True)
+    return msgpack.packb(value, default=_packed, strict_types=True, unicode_errors="surrogatepass")
 
 
 def unpack(data: bytes) -> Any:
@@ -116,7 +116,7 @@ def unpack(data: bytes) -> Any:
         raise BadMessage("nested too deep for a message of this app")
     _inside.depth += 1
     try:
-        return msgpack.unpackb(data, ext_hook=_unpacked, strict_map_key=False)
+        return msgpack.unpackb(data, ext_hook=_unpacked, strict_map_key=False, unicode_errors="surrogatepass")
     except (ModelZooError, BadMessage):
         raise
     except Exception as error:  # broken bytes, unknown fields

@@ -12,7 +12,6 @@ import os
 import runpy
 import subprocess
 import sys
-import tempfile
 from multiprocessing import reduction
 from multiprocessing.context import ForkServerContext
 from types import ModuleType, SimpleNamespace
@@ -51,26 +50,35 @@ def _confined(script: str, arguments: list[str], environment: dict[str, str], gi
     runpy.run_path(script, run_name="__main__")
 
 
-def _run(command: list[str], *, input: bytes, stdout: IO[bytes], timeout: float, env: dict[str, str], **_: Any) -> Any:
-    script, *arguments = command[2:]  # after the interpreter and -I
-    with tempfile.TemporaryFile() as given:
-        given.write(input)
-        given.seek(0)
-        fork = _context().Process(
-            target=_confined, args=(script, arguments, env, _Handed(given), _Handed(stdout)), daemon=True
+class _Process:
+    """What is used of ``subprocess.Popen``."""
+
+    def __init__(
+        self, command: list[str], *, stdin: IO[bytes], stdout: IO[bytes], env: dict[str, str], **_: Any
+    ) -> None:
+        self._command = command
+        script, *arguments = command[2:]  # after the interpreter and -I
+        self._fork = _context().Process(
+            target=_confined, args=(script, arguments, env, _Handed(stdin), _Handed(stdout)), daemon=True
         )
         main = sys.modules["__main__"]  # what runs in a fork, too, before anything else: after a page has run, the page
         sys.modules["__main__"] = ModuleType("__main__")
         try:
-            fork.start()
+            self._fork.start()
         finally:
             sys.modules["__main__"] = main
-        fork.join(timeout)
-    if fork.exitcode is None:
-        fork.kill()
-        fork.join()
-        raise subprocess.TimeoutExpired(command, timeout)
-    return subprocess.CompletedProcess(command, fork.exitcode)
+
+    def poll(self) -> int | None:
+        return self._fork.exitcode
+
+    def wait(self, seconds: float | None = None) -> int:
+        self._fork.join(seconds)
+        if self._fork.exitcode is None:
+            raise subprocess.TimeoutExpired(self._command, seconds or 0)
+        return self._fork.exitcode
+
+    def kill(self) -> None:
+        self._fork.kill()
 
 
-PROCESSES = SimpleNamespace(run=_run, TimeoutExpired=subprocess.TimeoutExpired)
+PROCESSES = SimpleNamespace(Popen=_Process, TimeoutExpired=subprocess.TimeoutExpired)

@@ -22,6 +22,7 @@ from web.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
+MODELS = ROOT / "model_zoo/models.tsv"
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 INCLUDED = [
     line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
@@ -66,10 +67,46 @@ def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
     assert all(path in routes for path in found(r"location = (/\w+)", PAGE))
 
 
+def test_the_sample_for_nginx_keeps_the_cookie_to_tls_and_bounds_who_sends_by_half() -> None:
+    sample = block("nginx")
+    (cookie,) = found(r'"(inside_bert=[^"]+)"', sample)
+    assert {"Secure", "HttpOnly", "SameSite=Lax"} < set(cookie.split("; "))
+    assert "listen 443 ssl;" in sample
+    assert max(map(int, found(r"client_(?:header|body)_timeout (\d+)s;", sample))) < 60  # which nginx has by itself
+    (zone,) = found(r"^limit_conn_zone \$binary_remote_addr zone=(\w+):", sample)
+    assert found(rf"^    limit_conn {zone} (\d+);", sample)
+
+
+def test_who_passes_the_image_on_is_told_of_the_licences() -> None:
+    bundled = {line.split("\t")[-2] for line in MODELS.read_text(encoding="utf-8").splitlines() if "(bundled)" in line}
+    assert {name.replace("CC-BY-SA-", "CC BY-SA ") for name in bundled} == {"CC BY-SA 4.0"}
+    (said,) = found(r"^Anyone who passes the image on (.+(?:\n.+)*)", PAGE)
+    for name in ("Apache 2.0", "CC BY-SA 4.0", "MPL 2.0", "OFL"):
+        assert name in said.replace("\n", " ")
+
+
 def test_the_container_has_a_python_that_the_project_takes() -> None:
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    (version,) = found(r"^FROM python:([\d.]+)-slim$", DOCKERFILE)
+    (version,) = found(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
     assert SpecifierSet(wanted).contains(version)
+
+
+@pytest.mark.parametrize("index", ["", "https://index.example/cpu"])
+def test_the_container_takes_torch_alone_from_another_index(index: str, tmp_path: Path) -> None:
+    """Its steps run with a pip that writes down what it is told."""
+    (tmp_path / "pip").write_text('#!/bin/sh\necho "$@" >> "$TOLD"\n', encoding="utf-8")
+    (tmp_path / "pip").chmod(0o755)
+    told = tmp_path / "told"
+    variables = {"TOLD": str(told), "TORCH_INDEX": index, "REQUIREMENTS": "requirements.txt"}
+    for step in found(r"^RUN (.*pip install(?:.*\\\n)*.*)$", DOCKERFILE):
+        environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"} | variables
+        subprocess.run(["/bin/sh", "-c", step], cwd=ROOT, env=environment, check=True)
+    *others, everything = (line.split() for line in told.read_text(encoding="utf-8").splitlines())
+    (torch,) = found(r"^(torch==\S+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    assert others == ([["install", "--no-cache-dir", "--no-deps", "--index-url", index, torch]] if index else [])
+    assert not [each for each in everything if "index" in each]
+    copied = {name for line in found(r"^COPY (.+) \./$", DOCKERFILE) for name in line.split()}
+    assert {"constraints.txt", "requirements.txt"} <= copied <= set(INCLUDED)
 
 
 def test_ports_agree() -> None:

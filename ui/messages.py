@@ -37,11 +37,21 @@ _SECONDS_UNTIL_ANEW = 120.0
 _TRIES = "how often a page went on by itself, and when"
 
 
+class Unfinished(ModelZooError):
+    """What a page needs is not there yet; ``show`` draws how far it is, in place of a message."""
+
+    def __init__(self, show: Callable[[], None]) -> None:
+        super().__init__("This is not there yet.")
+        self.show = show
+
+
 @contextmanager
 def failures_as_messages() -> Iterator[None]:
     """Show what goes wrong inside the block as a message; what comes after the block still runs."""
     try:
         yield
+    except Unfinished as unfinished:
+        unfinished.show()
     except InvalidInput as error:
         st.warning(as_text(str(error)), icon=":material/edit:")
     except NotDownloaded as error:

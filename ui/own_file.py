@@ -1,16 +1,103 @@
-"""A file of the visitor's or what they paste instead, as the data of a page."""
+"""A file of the visitor's or what they paste instead, as the data of a page; and the one way in which pages read it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
 
 import streamlit as st
+from cachetools import LRUCache
 
+from analysis.corpus.reading import read_corpus
+from jobs.reading import Reading
+from model_zoo.types import MB
+from ui import work
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import Unfinished, as_text, caption
 from web import uploads
+from web.background import desk
+from web.process import forgotten_by
+from web.settings import settings
 from web.uploads import File
+
+Data = TypeVar("Data")
+Key = tuple[Hashable, ...]
+
+_MOST_AT_ONCE: Final = 300_000  # bytes, which take half a second where most is made of them
+_ARCHIVE: Final = b"PK"
+_BYTES_A_CHARACTER: Final = 30  # of a list of frequencies; of a corpus one or two
+# What was read of the files that visitors brought last, and of how many characters.
+_READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
+    settings().upload_memory_mb * MB, getsizeof=lambda kept: _BYTES_A_CHARACTER * kept[1]
+)
+_MINE: Final = "files read"
+_LOCK: Final = Lock()
+forgotten_by(_READ.clear)
+
+
+def read(files: Sequence[File], call: partial[Data]) -> Data:
+    """What ``call()`` reads of these files: at once where they are small, else by a job. Each is read once, for all who
+    bring it. ``call`` is of a function of a module; neither it nor what it returns is changed by anybody.
+
+    Raises Unfinished while the job is at work or was stopped, and InvalidInput.
+    """
+    key = _identity(call)
+    mine: dict[Hashable, tuple[Hashable, Data]] = st.session_state.setdefault(_MINE, {})
+    before, data = mine.get(key[0], (None, None))
+    if before == key:
+        return cast(Data, data)
+    with _LOCK:
+        kept = _READ.get(key)
+    if kept is None:
+        n_bytes = sum(len(file.data) for file in files)
+        unpacks = call.func is read_corpus and any(file.data.startswith(_ARCHIVE) for file in files)
+        small = n_bytes <= _MOST_AT_ONCE and not unpacks
+        kept = (call(), n_bytes) if small else _read_apart(files, call, key)
+        with _LOCK:
+            if _READ.getsizeof(kept) <= _READ.maxsize:
+                _READ[key] = kept
+    mine[key[0]] = key, kept[0]  # as long as the visit, so that no other visitor's file takes its place
+    return cast(Data, kept[0])
+
+
+def _identity(value: Any) -> Any:
+    """What tells a call, or an argument of it, from any other: of bytes their digest."""
+    if isinstance(value, partial):
+        function = f"{value.func.__module__}.{value.func.__qualname__}"
+        return function, _identity(value.args), _identity(tuple(sorted(value.keywords.items())))
+    if isinstance(value, bytes):
+        return hashlib.sha256(value).digest()
+    return tuple(map(_identity, value)) if isinstance(value, list | tuple) else value
+
+
+def _read_apart(files: Sequence[File], call: partial[Data], key: Key) -> tuple[Data, int]:
+    names = ", ".join(file.name for file in files)
+
+    def new() -> Reading:
+        n_bytes, most = sum(len(file.data) for file in files), settings().unpacked_mb
+        return Reading(key, call, names, n_bytes, seconds=30 + 6 * most, n_memory=(256 + 16 * most) * MB)
+
+    jobs = desk()
+    job = jobs.current(Reading)
+    if job is None or job.key != key:
+        if job is not None and job.running and job.key[0] != key[0]:  # else two of a page would end each other for ever
+            raise Unfinished(partial(caption, f"Next to be read: {names}."))
+        job = new()
+        jobs.start(job)
+    if job.running:
+        raise Unfinished(partial(work.watch, job))
+    if job.stopping:
+        raise Unfinished(partial(_stopped, new, names))
+    return cast(Data, job.take()), job.n_done
+
+
+def _stopped(new: Callable[[], Reading], names: str) -> None:
+    st.info(as_text(f"You stopped reading {names}."), icon=":material/stop:")
+    work.start_button("Read it again", new, key="read again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -30,6 +29,7 @@ from ui.widgets import popover
 from web import local_network
 from web.leading import LEADERS
 from web.paths import start
+from web.process import kept
 from web.room_stores import rooms
 from web.rooms import RoomsUnreachable, Seen, Shown
 
@@ -42,25 +42,36 @@ ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code o
 _VISITOR, _LEADS, _SEEN = "visitor of rooms", "room that is led", "what the room shows in this run"
 _TAKEN, _ADOPTS = "what of a room was taken over last", "another teacher of the room has shown something else"
 _OVER, _OFFERED = "rooms that are over", "room that this browser has led"
+_MOST_OVER = 10
+_OWN, _ANSWERED = "room that this visitor has started", "rooms in which this visitor has answered"
 _HEARD = "what the browser told last of rooms"
 _TYPED, _SAID, _UNLED = "code of a room", "what is to be said of a room", "room without its teacher"
+
+_TICKET: Final = re.compile(r"([A-Z2-9]{4,8})\.([\w-]{1,64})(\.shared)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The room that a visitor leads, and what was shown there last from here or taken over from another teacher.
-    ``version`` is that of the room since then; None while it is not known that the room has taken it.
+    ``version`` is that of the room since then; None while it is not known that the room has taken it. A room that is
+    ``shared`` is one to which a teacher's own link has led.
     """
 
     code: str
     key: str
+    shared: bool = False
     version: int | None = None
     shown: Shown | None = None
 
     @property
     def ticket(self) -> str:
-        """What the browser keeps of it, and a teacher's own link holds."""
-        return f"{self.code}.{self.key}"
+        """What the browser keeps of it."""
+        return f"{self.code}.{self.key}{'.shared' * self.shared}"
+
+    @property
+    def link(self) -> str:
+        """What a teacher's own link holds."""
+        return replace(self, shared=True).ticket
 
 
 def follows() -> bool:
@@ -89,6 +100,20 @@ def visitor() -> str:
     """Tells this visitor from others in a room, and nothing else."""
     found: str = st.session_state.setdefault(_VISITOR, secrets.token_hex(8))
     return found
+
+
+def answer(question: str, answer: str) -> None:
+    """Answer in the room that is followed."""
+    st.session_state.setdefault(_ANSWERED, set()).add(ROOM.value)
+    rooms().answer(ROOM.value, visitor(), question, answer)
+
+
+def _rename(name: str) -> None:
+    """Be another visitor from now on: one who has a name has no answers under a former one."""
+    for code in {ROOM.value, *st.session_state.get(_ANSWERED, ())}:
+        with suppress(InvalidInput):  # which has ended, or is none
+            rooms().forget(code, visitor())
+    st.session_state[_VISITOR] = name
 
 
 # ---- once a run -------------------------------------------------------------------------------------------------
@@ -120,7 +145,7 @@ def _begin_to_lead(lead: Lead, page: str, fields: Collection[Field[Any]]) -> Non
     try:
         found = rooms().see(lead.code)
     except InvalidInput:
-        _let_go(f"Your room {lead.code} has ended.")
+        _let_go(lead, f"Your room {lead.code} has ended.")
         return
     st.session_state[_SEEN] = found
     rooms().here(lead.code, visitor(), teaches=True)
@@ -222,35 +247,42 @@ def _told(kept: object) -> None:
     serial = kept.get("serial")
     st.session_state[_HEARD] = serial if isinstance(serial, int) else 0
     name, resumed, offered = (str(kept.get(each, "")) for each in ("visitor", "lead", "offer"))
-    if re.fullmatch(r"[0-9a-f]{16}", name):
-        if follows():
-            with suppress(RoomsUnreachable):
-                rooms().gone(ROOM.value, visitor())
-        st.session_state[_VISITOR] = name
-    if resumed:
-        resume(resumed)
-    elif offered:
-        with suppress(RoomsUnreachable):
-            if _holds(offered):
-                st.session_state[_OFFERED] = offered
+    with suppress(RoomsUnreachable):
+        if re.fullmatch(r"[0-9a-f]{16}", name) and name != visitor():
+            _rename(name)
+        if resumed:
+            resume(resumed)
+        elif offered and _held(offered):
+            st.session_state[_OFFERED] = offered
 
 
-def _holds(ticket: str) -> bool:
-    code, _, key = ticket.partition(".")
-    if rooms().holds(code, key):
-        return True
-    st.session_state.setdefault(_OVER, []).append(ticket)
-    return False
+def _held(ticket: str) -> Lead | None:
+    """The room of a ticket; None where there is none, which the browser is told."""
+    match = _TICKET.fullmatch(ticket)
+    if match is None:
+        return None
+    lead = Lead(match[1], match[2], shared=bool(match[3]))
+    if not rooms().holds(lead.code, lead.key):
+        _note_over(ticket)
+        return None
+    if not lead.shared:
+        st.session_state.setdefault(_OWN, lead)
+    return lead
+
+
+def _note_over(ticket: str) -> None:
+    """The browser is told that this room is over; of many, the last."""
+    st.session_state[_OVER] = [*dict.fromkeys((*st.session_state.get(_OVER, ()), ticket))][-_MOST_OVER:]
 
 
 def resume(ticket: str) -> None:
     """Lead a room again, or from another device, as it is now. For the callback of a widget."""
     with failures_told():
-        if not _holds(ticket):
-            raise InvalidInput(f"The room {ticket.partition('.')[0][:40]} has ended. Start a new one with “Teach”.")
-        code, _, key = ticket.partition(".")
+        lead = _held(ticket)
+        if lead is None:
+            raise InvalidInput("There is no such room, or it has ended. Start a new one with “Teach”.")
         st.session_state.pop(_OFFERED, None)
-        st.session_state[_LEADS], st.session_state[_ADOPTS] = Lead(code, key), True
+        st.session_state[_LEADS], st.session_state[_ADOPTS] = lead, True
         ROOM.value = ""
 
 
@@ -366,22 +398,32 @@ def _offer() -> None:
         "Start a room and your class can follow along: students see your sentence and your step on their own "
         "screens, and you see how they answer. Nobody is asked for a name."
     )
-    st.button("Start a room", type="primary", icon=":material/cast_for_education:", on_click=_start)
-    offered: str = st.session_state.get(_OFFERED, "")
+    own: Lead | None = st.session_state.get(_OWN)
+    offered: str = st.session_state.get(_OFFERED, own.ticket if own else "")
     if offered:
         code = offered.partition(".")[0]
         st.markdown(f"This browser has led room **{code}**, which is still open.")
         st.button(f"Lead room {code} again", icon=":material/replay:", on_click=resume, args=(offered,))
+    start = "Start a room"
+    if own:
+        st.markdown(f"A new room ends room **{own.code}**: you can lead one at a time.")
+        start = f"End room {own.code} and start a new one"
+    st.button(start, type="primary", icon=":material/cast_for_education:", on_click=_start, args=(own,))
 
 
-def _start() -> None:
+def _start(own: Lead | None) -> None:
+    """Start a room in place of the ``own`` one, if any; not where another one than that was heard of since."""
     with failures_told():
-        st.session_state[_LEADS] = Lead(*rooms().open())
-        ROOM.value = ""
+        if own == st.session_state.get(_OWN):
+            if own:
+                _end(own)
+            st.session_state[_LEADS] = st.session_state[_OWN] = Lead(*rooms().open())
+            ROOM.value = ""
 
 
 def _room(lead: Lead) -> None:
-    base = _base(st.context.url or "")
+    url = _url()
+    base = _base(url)
     link = f"{base}{HOME}?{ROOM.name}={lead.code}"
     code, picture = st.columns(2)
     with code, st.container(key="room code"):
@@ -390,7 +432,7 @@ def _room(lead: Lead) -> None:
     with picture:
         st.html(f'<img class="qr" alt="QR code of the link to the room" src="{_qr(link)}">')
     st.markdown("Students scan the picture, open this link, or type the code on the page Learn.")
-    _warn_of_own_address(st.context.url or "")
+    _warn_of_own_address(url)
     browser.copy_link({ROOM.name: lead.code}, key="link to the room", base=base, page=HOME)
     live(_present)(lead)
     caption(
@@ -399,13 +441,23 @@ def _room(lead: Lead) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         browser.copy_link(
-            {}, key="link of the teacher", base=base, page=HOME, hash=f"teach={lead.ticket}", label="Copy key link"
+            {}, key="link of the teacher", base=base, page=HOME, hash=f"teach={lead.link}", label="Copy key link"
         )
         caption(
             "Your key link: opens this room as its teacher on another device, such as your phone. Whoever has it can "
             "lead the room, so keep it to yourself."
         )
-    st.button("End the room", icon=":material/stop:", on_click=_end)
+    st.button("End the room", icon=":material/stop:", on_click=failures_told()(_end), args=(lead,))
+
+
+def _url() -> str:
+    """The address that the browser has opened; "" where what it says is none."""
+    url = str(st.context.url or "")
+    with suppress(ValueError):  # no port, no number of a computer
+        found = urlsplit(url)
+        if re.match(r"https?:", url) and re.fullmatch(r"[\w.:-]{1,253}", found.hostname or "") and found.port != 0:
+            return url
+    return ""
 
 
 def _base(url: str) -> str:
@@ -414,8 +466,7 @@ def _base(url: str) -> str:
     host = found.hostname or ""
     if local_network.is_loopback(host) and local_network.listens_to_others():
         host = local_network.own_address() or host
-    port = f":{found.port}" if found.port else ""
-    return f"{found.scheme}://{host}{port}{start()}" if url else start()
+    return f"{found.scheme}://{_netloc(host, found.port)}{start()}" if url else start()
 
 
 def _warn_of_own_address(url: str) -> None:
@@ -437,10 +488,11 @@ def _warn_of_own_address(url: str) -> None:
 
 
 def _netloc(host: str, port: int | None) -> str:
+    host = f"[{host}]" if ":" in host else host
     return f"{host}:{port}" if port else host
 
 
-@cache
+@kept(most=200)  # the rooms that there may be
 def _qr(link: str) -> str:
     return str(segno.make(link, error="m", micro=False).svg_data_uri(scale=8, border=3, light="white"))
 
@@ -450,19 +502,16 @@ def _present(lead: Lead) -> None:
     st.markdown(f"**{n}** {what} in the room")
 
 
-def _end() -> None:
-    lead = leads()
-    if lead is not None:
-        with failures_told():
-            with suppress(InvalidInput):  # which has ended by itself
-                rooms().end(lead.code, lead.key)
-            _let_go()
+def _end(lead: Lead) -> None:
+    with suppress(InvalidInput):  # which has ended by itself
+        rooms().end(lead.code, lead.key)
+    _let_go(lead)
 
 
-def _let_go(said: str | None = None) -> None:
-    lead: Lead = st.session_state.pop(_LEADS)
-    st.session_state.setdefault(_OVER, []).append(lead.ticket)
-    for key in (_ADOPTS, _OFFERED):
+def _let_go(lead: Lead, said: str | None = None) -> None:
+    _note_over(lead.ticket)
+    own: Lead | None = st.session_state.get(_OWN)
+    for key in (_LEADS, _ADOPTS, _OFFERED, *([_OWN] if own and own.code == lead.code else [])):
         st.session_state.pop(key, None)
     context = get_script_run_ctx()
     if context is not None:
@@ -488,7 +537,7 @@ def code() -> None:
 
 
 def _join() -> None:
-    typed = st.session_state[_TYPED].strip().upper()
+    typed = "".join(filter(str.isprintable, st.session_state[_TYPED])).strip().upper()
     with failures_told():
         rooms().see(typed)
         ROOM.value = typed

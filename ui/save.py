@@ -15,9 +15,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.export import COUNTING, CSV_NOTE, named, origin_of, table_to_csv
-from model_zoo.errors import ModelZooError
+from model_zoo.errors import InvalidInput, ModelZooError
 from ui import address, cite, room, widgets
-from ui.component import component
+from ui.component import component, hearing
 from ui.field import SWITCH, Field, one_of, within
 from ui.messages import fragment
 from viz import component as files
@@ -25,6 +25,7 @@ from viz.layout import for_paper
 from viz.palette import theme
 from web.engine import engine
 from web.metrics import versions
+from web.process import kept
 from web.saved import ADDRESS, OFFERED, Offered
 
 Kind = Literal["csv", "npz", "html", "conllu"]
@@ -35,10 +36,9 @@ _ICONS = {
     "html": ":material/web:",
     "conllu": ":material/download:",
 }
-_BYTES = {"svg": "image/svg+xml", "pdf": "application/pdf"}
 _SAVER = files.source("saver")
-_KEY, _MADE, _SHELF = "saver", "file made for the saver", "what can be saved"
-_MOST = 1_000_000  # characters of a picture that is made into another file: more would keep everybody waiting
+_KEY, _LETTERS, _SHELF = "saver", "letters that the saver needs", "what can be saved"
+_MOST = 1000  # letters that a picture may need of a font; the font refuses fewer
 _LONGEST = 2000  # characters of a text in what a picture says of itself
 
 _COLUMNS = {"single": "One column", "double": "Two columns"}
@@ -180,7 +180,6 @@ def _pictures(shelf: _Shelf, words: str) -> None:
                 with st.container(key=f"picture to save {place}"):
                     config = {"displayModeBar": False, "staticPlot": True}
                     st.plotly_chart(drawn, width=look["width"], key=f"plot to save {place}", theme=None, config=config)
-    made = st.session_state.get(_MADE)
     data = {
         "pictures": [
             {
@@ -196,34 +195,38 @@ def _pictures(shelf: _Shelf, words: str) -> None:
         "mm": files.WIDTHS[WIDTH.value],
         "png": int(PIXELS.value),
         "outlines": OUTLINES.value,
-        "most": _MOST,
-        "made": made and {key: value for key, value in made.items() if key != "file"},
-        "weights": made["file"] if made else b"",
+        **_fonts(),
     }
-    component("saver", _SAVER)(key=_KEY, data=files.pack(data), on_make_change=_make)
+    component("saver", _SAVER)(
+        key=_KEY, data=files.pack(data), on_letters_change=hearing(_KEY, "letters", _keep_letters)
+    )
 
 
-def _make() -> None:
-    """A file that the browser cannot make of its picture."""
-    asked = (st.session_state.get(_KEY) or {}).get("make")
-    if not asked:
-        return
-    kind: Literal["svg", "pdf"] = "pdf" if asked["kind"] == "pdf" else "svg"
-    problem, made = "", b""
+def _keep_letters(wanted: object) -> None:
+    """What the browser, which writes PDF and outlines itself, needs a font for."""
+    match wanted:
+        case {"serial": float(serial), "normal": str(normal), "bold": str(bold)}:
+            st.session_state[_LETTERS] = serial, normal[:_MOST], bold[:_MOST]
+
+
+def _fonts() -> dict[str, Any]:
+    """The font for what the browser asked for last, by whose serial it knows that it is the one."""
+    serial, normal, bold = st.session_state.get(_LETTERS, (0, "", ""))
+    fonts: dict[str, Any] = {}
+    problem, weights = "", b""
     try:
-        from viz import paper  # takes a second, for whoever saves such a file
-
-        made = (paper.pdf if kind == "pdf" else paper.outlined)(str(asked["svg"])[:_MOST])
-    except ModelZooError as error:
+        if serial:
+            fonts, weights = _fonts_of(normal, bold)
+    except InvalidInput as error:
         problem = str(error)
-    name = f"{asked['file']}.{kind}"
-    st.session_state[_MADE] = {
-        "serial": asked["serial"],
-        "problem": problem,
-        "name": name,
-        "type": _BYTES[kind],
-        "file": made,
-    }
+    return {"serial": serial, "fonts": fonts, "problem": problem, "weights": weights}
+
+
+@kept(most=16)
+def _fonts_of(normal: str, bold: str) -> tuple[dict[str, Any], bytes]:
+    from viz import paper  # takes a second, for whoever saves such a file
+
+    return paper.fonts(normal=normal, **({"bold": bold} if bold else {}))
 
 
 def _label(name: str) -> str:

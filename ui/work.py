@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from jobs import WORKER, Job
+from jobs import Job, worker_of
 from model_zoo.errors import ModelZooError, NotDownloaded
 from model_zoo.types import counted
 from ui.messages import as_text, failures_as_messages, fragment, offer_download
@@ -147,9 +147,10 @@ def _stop(job: Job) -> None:
 def _watch(job: Kind, n_drawn: int, more: Callable[[Kind], None] | None) -> None:
     if job.n_ended != n_drawn or not job.running:
         st.rerun()
-    n_ahead = WORKER.ahead(job) if job.waiting else 0
+    worker = worker_of(job)
+    n_ahead = worker.ahead(job) if job.waiting else 0
     st.progress(min(job.share, 1.0), f"Queued: {counted(n_ahead, 'job')} ahead" if n_ahead else job.progress)
     if more is not None:
         more(job)
-    if WORKER.shared(job) and not n_ahead and not job.exclusive:
+    if worker.shared(job) and not n_ahead and not job.exclusive:
         st.caption("Other visitors' jobs take turns with yours, so this takes longer.")

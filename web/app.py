@@ -12,9 +12,9 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from streamlit.runtime.pages_manager import PagesManager
 
-from jobs.worker import WORKER
+from jobs import READER, WORKER
 from model_zoo import tuned
-from web import fragments, logs, requests, sessions, sources, states
+from web import fragments, logs, open_files, requests, sessions, sign_in, sources, states
 from web.allocator import keep_less
 from web.background import VISITS
 from web.engine import engine, warm_up
@@ -42,6 +42,7 @@ def routes() -> list[BaseRoute]:
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format, questions=settings().log_questions)
+    open_files.allow_more()
     requests.refuse()
     fragments.drop_what_is_inside()
     states.hold()
@@ -50,22 +51,28 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     keep_less()
     PagesManager.uses_pages_directory = False  # else pages/ is taken for an old-style app until the router has run once
     warm_up()
-    rooms()  # a setting for them that cannot be used ends the app here
     looking = asyncio.create_task(kept.look_after())
     yield
     looking.cancel()
-    WORKER.stop()
+    for worker in (WORKER, READER):
+        worker.stop()
     tuned.OWN.close()
+
+
+def _hidden() -> tuple[str, ...]:
+    return sign_in.addresses_of_nothing() + (_INTERNAL if settings().hosted else ())
 
 
 def parts(documents: Mapping[str, str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
     """What ``st.App`` takes beside the script. ``documents`` are the pages' by their paths, "" for the first one."""
+    rooms()  # a setting for them that cannot be used ends the app here, with its sentence alone
     return {
         "routes": routes(),
         "middleware": [
             Middleware(Headers, embedded_by=settings().embedded_by, documents=documents.values()),
             Middleware(OwnPages),
-            Middleware(UnknownPaths, pages=documents, hidden=_INTERNAL if settings().hosted else ()),
+            Middleware(requests.BinaryFrames),
+            Middleware(UnknownPaths, pages=documents, hidden=_hidden),
             Middleware(Shell, documents=documents),
         ],
         "lifespan": lifespan,

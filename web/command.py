@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 
 from streamlit.web.cli import main_run
 
@@ -20,4 +21,8 @@ def main() -> None:
     assert run is not None
     command.help, command.params = _HELP, [each for each in main_run.params if each.param_type_name == "option"]
     command.callback = lambda **options: run(str(ROOT / "app.py"), **options)
+    try:
+        Path.home()
+    except RuntimeError as error:
+        raise SystemExit("Streamlit needs a home folder, and this user has none. Set one: HOME=/tmp") from error
     command(prog_name="look-inside-bert")

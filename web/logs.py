@@ -11,6 +11,7 @@ import logging
 import time
 from typing import Any, Literal
 
+from model_zoo.text import on_one_line
 from web.frames import frames
 
 _make_record = logging.LogRecord
@@ -46,12 +47,7 @@ class Formatter(logging.Formatter):
             return json.dumps(found | extra, ensure_ascii=False, default=repr)
         record.message, record.asctime = record.getMessage(), self.formatTime(record)
         lines = [self.formatMessage(record), *(f"  {frame}" for frame in extra.get("frames", ()))]
-        return "\n".join(_on_one_line(line) for line in lines)
-
-
-def _on_one_line(text: str) -> str:
-    """Nothing that is logged can look like another line of the log."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+        return "\n".join(map(on_one_line, lines))  # nothing that is logged can look like another line of the log
 
 
 def without_words(*args: Any, **kwargs: Any) -> logging.LogRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
@@ -28,21 +28,21 @@ def start() -> str:
 
 class UnknownPaths:
     """Middleware that answers 404 where Streamlit would give its page for an address that is none of ``pages``, and at
-    those that are ``hidden``. Both are relative to ``server.baseUrlPath``; "" is the start page.
+    those that are ``hidden`` now. Both are relative to ``server.baseUrlPath``; "" is the start page.
     """
 
-    def __init__(self, app: ASGIApp, pages: Iterable[str], hidden: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, pages: Iterable[str], hidden: Callable[[], Iterable[str]] = tuple) -> None:
         self._app = app
         self._start = start()
         self._pages = {f"{self._start}{page}".rstrip("/") for page in (*pages, "index.html")}
-        self._hidden = {f"{self._start}{path}" for path in hidden}
+        self._hidden = hidden
         self._with_documents = tuple(f"{self._start}{folder}" for folder in _WITH_DOCUMENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self._may_be_a_document(scope["path"]):
             await self._app(scope, receive, send)
             return
-        if scope["path"] in self._hidden:
+        if scope["path"] in (f"{self._start}{path}" for path in self._hidden()):
             await self._not_found(scope, receive, send)
             return
         unknown = False

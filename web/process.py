@@ -30,6 +30,11 @@ def kept(most: int = 1, key: Callable[..., object] = hashkey) -> Callable[[Funct
     return decorate
 
 
+def forgotten_by(clear: Callable[[], object]) -> None:
+    """Has ``forget`` call what empties a cache of another kind."""
+    _kept.append(clear)
+
+
 def forget() -> None:
     """Everything that is kept, as if the process had just been started."""
     for clear in _kept:

@@ -6,18 +6,24 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from web.process import kept
-from web.rooms import AWAY, FORGOTTEN, Room, Rooms, RoomsUnreachable, Store
+from web.rooms import AWAY, FORGOTTEN, PRESENT_FOR, Room, Rooms, RoomsUnreachable, Store, is_over
 from web.settings import WrongSetting, settings
+
+if sys.platform != "win32":
+    import fcntl
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -27,25 +33,33 @@ Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 _ROOM: Final = TypeAdapter(Room)
 _ROOMS: Final = TypeAdapter(dict[str, Room])
+_BEGAN: Final = time.time() - time.monotonic()
 
 
 @kept()
 def rooms() -> Rooms:
-    """The rooms of this server, kept where its settings say. Raises WrongSetting for a package that is missing."""
+    """The rooms of this server, kept where its settings say. Raises WrongSetting where they cannot be kept there."""
     return Rooms(_store(), settings().longest_text)
 
 
 def _store() -> Store:
     chosen = settings()
+    if chosen.rooms_redis and chosen.rooms_file:
+        raise WrongSetting("The settings rooms_file and rooms_redis exclude each other. Leave one of them out.")
     if chosen.rooms_redis:
         return RedisStore(chosen.rooms_redis)
-    return FileStore(Path(chosen.rooms_file).expanduser()) if chosen.rooms_file else MemoryStore()
+    return FileStore(Path(chosen.rooms_file)) if chosen.rooms_file else MemoryStore()
+
+
+def _steady() -> float:
+    """Seconds since 1970 by a clock that goes on evenly, whatever is done to the computer's."""
+    return _BEGAN + time.monotonic()
 
 
 class MemoryStore:
     """In this process; ``clock`` gives seconds since 1970."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = _steady) -> None:
         self.now = clock
         self._lock = threading.RLock()
         self._rooms: dict[str, Room] = {}
@@ -71,9 +85,12 @@ class MemoryStore:
     def _changed(self) -> None:
         """Called with the lock."""
 
-    def codes(self) -> Collection[str]:
+    def last_signs(self) -> Mapping[str, float]:
         with self._lock:
-            return list(self._rooms)
+            now = self.now()
+            for code in [code for code, room in self._rooms.items() if is_over(room, now)]:
+                self.change(code, lambda _: None)
+            return {code: max([room.used, *self._seen.get(code, {}).values()]) for code, room in self._rooms.items()}
 
     def note(self, code: str, who: str, at: float | None) -> None:
         with self._lock:
@@ -92,26 +109,37 @@ class MemoryStore:
             return dict(self._seen.get(code, ()))
 
 
+_OF_ROOMS: Final = re.compile(rb'{"[A-Z0-9]+":')
+
+
 class FileStore(MemoryStore):
     """In this process, and in a file that the next one begins with, written ``wait`` seconds after the first of several
-    changes. A file that cannot be read or written is a line of the log, and rooms live in memory alone.
+    changes. A file that cannot be read or written is a line of the log, and rooms live in memory alone. Raises
+    WrongSetting for what is no regular file or holds no rooms, and for one that another process has.
     """
 
-    def __init__(self, path: Path, wait: float = 0.5, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, wait: float = 0.5, clock: Callable[[], float] = _steady) -> None:
         super().__init__(clock)
-        self._path, self._wait = path, wait
+        self._path, self._wait = _regular(path), wait
+        _hold(self._path)
         self._writer: threading.Thread | None = None
         self._rooms = self._read_file()
 
     def _read_file(self) -> dict[str, Room]:
+        data = b""
         try:
-            found = _ROOMS.validate_json(self._path.read_bytes())
+            data = self._path.read_bytes()
+            found = _ROOMS.validate_json(data)
         except FileNotFoundError:
             return {}
         except (OSError, ValidationError) as error:
+            if data.strip(b"\0") and not _OF_ROOMS.match(data):  # what we write is whole, also where the power fails
+                raise _wrong(self._path, "is not a file of rooms. Name another one, or remove it") from error
             _log.warning("the rooms in %s cannot be read, and are forgotten: %s", self._path, type(error).__name__)
             return {}
-        return {code: room for code, room in found.items() if self.now() - room.used < FORGOTTEN}
+        now = self.now()  # of a clock that may have gone back since
+        rooms = {code: replace(room, used=min(room.used, now)) for code, room in found.items()}
+        return {code: room for code, room in rooms.items() if not is_over(room, now)}
 
     def _changed(self) -> None:
         if self._writer is None:
@@ -141,15 +169,45 @@ class FileStore(MemoryStore):
                 new.unlink()
 
 
+def _regular(path: Path) -> Path:
+    """The file that a path leads to, be it there or not."""
+    with suppress(RuntimeError, ValueError):  # no such user's folder; a NUL
+        found = Path(os.path.realpath(path.expanduser()))
+        if os.path.isfile(found) or not os.path.lexists(found):
+            return found
+    raise _wrong(path, "is no regular file. Name another one")
+
+
+def _wrong(path: Path, why: str) -> WrongSetting:
+    return WrongSetting(f"The setting rooms_file is “{str(path)[:200]}”, which {why}.")
+
+
+def _hold(path: Path) -> None:
+    """Lock a file of rooms for as long as this process lives; not where the system has no such locks. Beside it, since
+    the file itself is replaced.
+    """
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):  # nor can the rooms be written there, or its system has no locks
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as error:
+            said = f"Another process keeps its rooms in {path}. Set rooms_file to another file for this one."
+            raise WrongSetting(said) from error
+
+
 class RedisStore:
     """In Redis, at an address such as redis://127.0.0.1:6379/0: a room is a text, who is there a sorted set of times,
-    and both are forgotten by Redis itself. ``pause`` is how many seconds nothing is tried after it did not answer, so
+    and both are forgotten by Redis itself; when rooms were used is a sorted set, too. What else stands in one of these
+    places is a line of the log, and removed. ``pause`` is how many seconds nothing is tried after it did not answer, so
     that pages do not wait for it again and again.
     """
 
     _NAME: Final = "inside-bert:room:"
     _SEEN: Final = "inside-bert:seen:"
-    _CODES: Final = "inside-bert:rooms"
+    _USED: Final = "inside-bert:rooms"
     _PATIENCE: Final = 1.0  # seconds
 
     def __init__(self, address: str, pause: float = 3.0) -> None:
@@ -158,21 +216,31 @@ class RedisStore:
         except ImportError as error:
             said = "The setting rooms_redis needs a package: pip install -r requirements-redis.txt, or leave it out."
             raise WrongSetting(said) from error
-        self._errors = redis.RedisError
+        self._errors, self._refused = redis.RedisError, redis.ResponseError
         self._pause, self._down_until = pause, 0.0
         self._conflict = redis.WatchError
         self._lock = threading.Lock()  # threads of this process would only undo each other's changes
         try:
             self._client: Redis = redis.Redis.from_url(
-                address, socket_timeout=self._PATIENCE, socket_connect_timeout=self._PATIENCE, decode_responses=True
+                address,
+                socket_timeout=self._PATIENCE,
+                socket_connect_timeout=self._PATIENCE,
+                decode_responses=True,
+                encoding_errors="surrogateescape",  # what is not UTF-8 is read, and removed by its name
             )
         except ValueError as error:
             raise WrongSetting(f"The setting rooms_redis cannot be used: {error}.") from error
 
-    def _asked(self, ask: Callable[[], Result]) -> Result:
+    def _asked(self, ask: Callable[[], Result], code: str = "") -> Result:
         if time.monotonic() >= self._down_until:
             try:
-                found = ask()
+                try:
+                    found = ask()
+                except self._refused as error:
+                    if "WRONGTYPE" not in str(error):
+                        raise
+                    self._forget_others(code)
+                    found = ask()
             except self._errors as error:
                 if not self._down_until:
                     _log.warning("Redis, which keeps the rooms, does not answer: %s", type(error).__name__)
@@ -184,16 +252,34 @@ class RedisStore:
                 return found
         raise RoomsUnreachable("The server that keeps the rooms does not answer. The app tries again by itself.")
 
+    def _forget_others(self, code: str) -> None:
+        """Remove what is of another type than a room's, from the places of a room."""
+        for name, kind in ((self._NAME + code, "string"), (self._SEEN + code, "zset"), (self._USED, "zset")):
+            if self._client.type(name) not in (kind, "none"):
+                self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        _log.warning("an entry of the rooms in Redis cannot be read, and is forgotten")
+        self._client.delete(name)
+
     def now(self) -> float:
         seconds, microseconds = self._asked(self._client.time)
         return float(seconds) + float(microseconds) / 1e6
 
     def read(self, code: str) -> Room | None:
-        return _room(self._asked(lambda: self._client.get(self._NAME + code)))
+        return self._asked(lambda: self._room(code, self._client.get(self._NAME + code)), code)
+
+    def _room(self, code: str, text: Any) -> Room | None:
+        """What is not a room of this version is none."""
+        try:
+            return None if text is None else _ROOM.validate_json(text)
+        except ValidationError:
+            self._forget(self._NAME + code)
+            return None
 
     def change(self, code: str, change: Callable[[Room | None], Room | None]) -> None:
         with self._lock:
-            while not self._asked(lambda: self._try(code, change)):
+            while not self._asked(lambda: self._try(code, change), code):
                 pass
 
     def _try(self, code: str, change: Callable[[Room | None], Room | None]) -> bool:
@@ -201,26 +287,53 @@ class RedisStore:
         name = self._NAME + code
         with self._client.pipeline() as pipe:
             pipe.watch(name)
-            before = _room(pipe.get(name))
+            before = self._room(code, pipe.get(name))
             after = change(before)
             if after is before and after is not None:
                 return True
             pipe.multi()
             if after is None:
                 pipe.delete(name, self._SEEN + code)
-                pipe.srem(self._CODES, code)
+                pipe.zrem(self._USED, code)
             else:
                 pipe.set(name, _ROOM.dump_json(after), ex=FORGOTTEN)
-                pipe.sadd(self._CODES, code)
+                pipe.zadd(self._USED, {code: after.used})
             try:
                 pipe.execute()
             except self._conflict:
                 return False
             return True
 
-    def codes(self) -> Collection[str]:
-        found: Any = self._asked(lambda: self._client.smembers(self._CODES))
-        return list(found)
+    def last_signs(self) -> Mapping[str, float]:
+        now = self.now()
+        return self._asked(lambda: self._signs(now))
+
+    def _signs(self, now: float) -> dict[str, float]:
+        """However many there are, by as many messages."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.zremrangebyscore(self._USED, "-inf", now - FORGOTTEN)
+            pipe.zremrangebyscore(self._USED, now + FORGOTTEN, "+inf")
+            pipe.zrange(self._USED, 0, -1, withscores=True)
+            used: dict[str, float] = dict(pipe.execute()[-1])
+            for code in used:
+                pipe.type(self._NAME + code)
+                pipe.zrevrangebyscore(self._SEEN + code, now + PRESENT_FOR, "-inf", 0, 1, withscores=True)
+            answers = pipe.execute(raise_on_error=False)
+            signs, gone = {}, []
+            for (code, at), kind, seen in zip(used.items(), answers[::2], answers[1::2], strict=True):
+                if kind != "string":
+                    gone.append(code)
+                    continue
+                if isinstance(seen, self._errors):
+                    self._forget(self._SEEN + code)
+                    seen = ()
+                # A sign that is yet to come was left by a clock that has gone back since.
+                known = [each for each in (at, *dict(seen).values()) if each < now + PRESENT_FOR]
+                signs[code] = max(known, default=0.0)
+            if gone:
+                pipe.zrem(self._USED, *gone)
+                pipe.execute()
+        return signs
 
     def note(self, code: str, who: str, at: float | None) -> None:
         name = self._SEEN + code
@@ -232,20 +345,12 @@ class RedisStore:
                 else:
                     pipe.zadd(name, {who: at})
                     pipe.zremrangebyscore(name, "-inf", at - AWAY)
+                    pipe.zremrangebyscore(name, at + AWAY, "+inf")  # Redis' clock has gone back
                     pipe.expire(name, int(AWAY))
                 pipe.execute()
 
-        self._asked(ask)
+        self._asked(ask, code)
 
     def last_seen(self, code: str) -> Mapping[str, float]:
-        found: Any = self._asked(lambda: self._client.zrange(self._SEEN + code, 0, -1, withscores=True))
+        found: Any = self._asked(lambda: self._client.zrange(self._SEEN + code, 0, -1, withscores=True), code)
         return dict(found)
-
-
-def _room(text: Any) -> Room | None:
-    """What is not a room of this version is none."""
-    try:
-        return None if text is None else _ROOM.validate_json(text)
-    except ValidationError:
-        _log.warning("a room in Redis cannot be read, and is forgotten")
-        return None

@@ -24,7 +24,7 @@ PRESENT_FOR: Final = 15.0
 LED_FOR: Final = 2.6
 """Seconds that a room counts as led after its teacher was there, which is told again every second."""
 AWAY: Final = 120.0
-"""Seconds without its teacher after which a room in which nobody is present may make way for a new one."""
+"""Seconds for which it is known that somebody was in a room."""
 _MOST_ROOMS: Final = 200
 _MOST_VISITORS: Final = 500  # who answer one question of a room
 _LONGEST_ANSWER: Final = 100  # characters
@@ -103,8 +103,10 @@ class Store(Protocol):
         several times, and what it raises is raised.
         """
 
-    def codes(self) -> Collection[str]:
-        """Those of all rooms."""
+    def last_signs(self) -> Mapping[str, float]:
+        """When there was a last sign of each room: it was used, or somebody was there. Those that are over are
+        forgotten before.
+        """
 
     def note(self, code: str, who: str, at: float | None) -> None:
         """Note that somebody was in a room at this time; None: is not there any more."""
@@ -126,11 +128,15 @@ class Rooms:
     def open(self) -> tuple[str, str]:
         """A new room's code, which is for everybody, and its key, which is for the teacher alone.
 
-        Where there are as many rooms as there may be, one that everybody has left makes way, the one that was used
-        first; InvalidInput where all are in use.
+        Where there are as many rooms as there may be, the one makes way that everybody has left for longest;
+        InvalidInput where all are in use.
         """
-        now = self._store.now()
-        self._make_way(now)
+        now, signs = self._store.now(), self._store.last_signs()
+        if len(signs) >= self._most:
+            left = min(signs, key=lambda code: signs[code])
+            if now - signs[left] < PRESENT_FOR:
+                raise InvalidInput(f"All {self._most} rooms of this server are in use. Try again later.")
+            self._store.change(left, lambda _: None)
         room = Room(secrets.token_urlsafe(16), now)
         while True:
             code = "".join(secrets.choice(ALPHABET) for _ in range(_SIGNS))
@@ -144,30 +150,10 @@ class Rooms:
             if found == [room]:
                 return code, room.key
 
-    def _make_way(self, now: float) -> None:
-        """Forget rooms that are over and, where there is no place for one more, one that everybody has left."""
-        kept = {}
-        for code in self._store.codes():
-            room = self._store.read(code)
-            if room is None or _is_over(room, now):
-                self._store.change(code, lambda there: None if there is None or _is_over(there, now) else there)
-            else:
-                kept[code] = room
-        if len(kept) < self._most:
-            return
-        for code in sorted(kept, key=lambda code: kept[code].used):
-            there = self._store.last_seen(code)
-            if not any(
-                now - at < (AWAY if who.startswith(_TEACHER) else PRESENT_FOR) for who, at in there.items()
-            ) and (now - kept[code].used >= AWAY):
-                self._store.change(code, lambda _: None)
-                return
-        raise InvalidInput(f"All {self._most} rooms of this server are in use. Try again later.")
-
     def holds(self, code: str, key: str) -> bool:
         """Whether there is this room, and this is its key."""
         room = self._store.read(code)
-        return room is not None and not _is_over(room, self._store.now()) and _is_key(room, key)
+        return room is not None and not is_over(room, self._store.now()) and _is_key(room, key)
 
     def show(self, code: str, key: str, shown: Shown) -> int:
         """Show this in a room; returns its version. A question that is asked about something else than before, or whose
@@ -176,6 +162,7 @@ class Rooms:
         """
         for value in shown.about.values():
             refuse_too_long(value, "What the room shows", self._longest)
+        shown = replace(shown, about={name: _writable(value) for name, value in shown.about.items()})
         found = 0
 
         def change(room: Room) -> Room:
@@ -211,11 +198,24 @@ class Rooms:
         """Somebody is not there any more."""
         self._store.note(code, _TEACHER * teaches + who, None)
 
+    def forget(self, code: str, visitor: str) -> None:
+        """A student is not there any more, and has not answered anything."""
+
+        def change(room: Room) -> Room:
+            asked = {
+                question: replace(each, answers={who: given for who, given in each.answers.items() if who != visitor})
+                for question, each in room.asked.items()
+            }
+            return room if asked == room.asked else replace(room, asked=asked)
+
+        self.gone(code, visitor)
+        self._change(code, change)
+
     def see(self, code: str) -> Seen:
         """What a room shows, and who is there."""
         now = self._store.now()
         room, there = _found(code, self._store.read(code), now), self._store.last_seen(code)
-        led = any(now - at < LED_FOR for who, at in there.items() if who.startswith(_TEACHER))
+        led = any(abs(now - at) < LED_FOR for who, at in there.items() if who.startswith(_TEACHER))
         asked = room.asked.get(room.shown.question) if room.shown else None
         counts = Counter(asked.answers.values() if asked else ())
         revealed = [question for question, each in room.asked.items() if each.shown.revealed]
@@ -247,7 +247,7 @@ class Rooms:
                     said = f"{_MOST_VISITORS} people have answered already; the room cannot take more answers."
                     raise InvalidInput(said)
                 del answers[left]
-            answers[visitor] = answer
+            answers[visitor] = _writable(answer)
             return replace(room, asked={**room.asked, question: replace(asked, answers=answers)})
 
         self._change(code, change)
@@ -272,13 +272,14 @@ class Rooms:
 
 
 def _found(code: str, room: Room | None, now: float) -> Room:
-    if room is None or _is_over(room, now):
+    if room is None or is_over(room, now):
         raise InvalidInput(f"There is no room “{code[:40]}”, or it has ended. Ask your teacher for the code.")
     return room
 
 
-def _is_over(room: Room, now: float) -> bool:
-    return now - room.used >= FORGOTTEN
+def is_over(room: Room, now: float) -> bool:
+    """Whether it was used too long ago; or as much later, by a clock that has gone back or a time that is none."""
+    return not abs(now - room.used) < FORGOTTEN
 
 
 def _teachers(code: str, room: Room, key: str) -> None:
@@ -287,9 +288,14 @@ def _teachers(code: str, room: Room, key: str) -> None:
 
 
 def _is_key(room: Room, key: str) -> bool:
-    return hmac.compare_digest(room.key.encode(), key.encode())
+    return hmac.compare_digest(room.key.encode(), key.encode(errors="surrogatepass"))
 
 
 def _present(there: Mapping[str, float], now: float) -> set[str]:
     """The students who have looked just now."""
-    return {who for who, at in there.items() if now - at < PRESENT_FOR and not who.startswith(_TEACHER)}
+    return {who for who, at in there.items() if abs(now - at) < PRESENT_FOR and not who.startswith(_TEACHER)}
+
+
+def _writable(text: str) -> str:
+    """Halves of surrogate pairs, which no store can write, as U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

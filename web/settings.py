@@ -10,11 +10,14 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_settings import (
@@ -26,7 +29,17 @@ from pydantic_settings import (
 )
 
 from model_zoo import tuned
-from model_zoo.engine_settings import EngineSettings, of_machine, share_of_memory
+from model_zoo.engine_settings import (
+    MOST_MB,
+    EngineSettings,
+    allowed,
+    checked,
+    of_machine,
+    sentences,
+    share_of_memory,
+    without_password,
+)
+from model_zoo.text import on_one_line
 from model_zoo.types import MB
 
 PREFIX = "INSIDE_BERT_"
@@ -50,6 +63,36 @@ def _on_community_cloud() -> bool:
     return _COMMUNITY_CLOUD in ROOT.parents
 
 
+_ORIGIN = re.compile(r"https?://(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]+)?", re.IGNORECASE)
+
+
+def _is_address(address: str, *schemes: str) -> bool:
+    """Raises ValueError for a port that is none, or a name that no host can have."""
+    parts = urlsplit(address)
+    (parts.hostname or "").encode("idna")
+    return parts.scheme in schemes and parts.port != 0 and "//" in address and not set(address) & set(" ?#")
+
+
+def _is_engine(engine: str) -> bool:
+    return engine == LOCAL or (_is_address(engine, "http", "https") and bool(urlsplit(engine).hostname))
+
+
+def _is_redis(address: str) -> bool:
+    path = urlsplit(address).path
+    if _is_address(address, "unix"):
+        return len(path) > 1
+    return not address or (_is_address(address, "redis", "rediss") and re.fullmatch(r"/?|/\d+", path) is not None)
+
+
+def _are_origins(sites: str) -> bool:
+    return all(_ORIGIN.fullmatch(site) and urlsplit(site).port != 0 for site in sites.split())
+
+
+def _is_path(path: str) -> bool:
+    """Raises RuntimeError for the home of a user whom there is not."""
+    return bool(Path(path).expanduser())
+
+
 class Settings(BaseSettings, EngineSettings):
     """The settings as they are in force; an environment variable is the name in capitals after ``PREFIX``. Those of the
     engine come first.
@@ -67,13 +110,12 @@ class Settings(BaseSettings, EngineSettings):
         description="The profile for strangers: only listed models, no local folders, smaller limits, no details of "
         "errors.",
     )
-    engine: str = Field(
+    engine: Annotated[str, checked("local or an address such as http://127.0.0.1:8000", _is_engine)] = Field(
         default=LOCAL,
-        pattern=r"^(local|https?://[^\s/]+(/[^\s?#]*)?)$",
         description="Where models run: `local`, in this process; or the address of a cluster, such as "
         "`http://127.0.0.1:8000` (see hosting.md).",
     )
-    engine_token: str = Field(
+    engine_token: Annotated[str, checked("one line of text")] = Field(
         default="", repr=False, description="The token that the cluster asks for: the same on both sides."
     )
     error_details: bool = Field(
@@ -82,46 +124,53 @@ class Settings(BaseSettings, EngineSettings):
     tuned_mb: int = of_machine(
         lambda: tuned.default_limit() // MB,
         "4000; where temporary files lie in memory, at most 20% of it",
-        gt=0,
+        ge=1,
+        le=MOST_MB,
         description="Disk for all tuned models together, with archives of them to save and stopped trainings, MB.",
     )
-    upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
-    longest_text: int = Field(
-        default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
+    upload_mb: int = Field(default=10, ge=1, le=50, description="Largest file that can be uploaded, MB.")
+    unpacked_mb: int = Field(
+        default=50, ge=1, le=50, description="Files that are read as sentences, together and unpacked, MB."
     )
-    page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at the same time; others wait.")
+    longest_text: int = Field(
+        default=100_000, ge=100, le=100_000, description="Characters of the longest text that is read."
+    )
+    page_runs: int = Field(default=2, ge=1, le=1_000, description="Pages that are drawn at the same time; others wait.")
     log_questions: bool = Field(
         default=False, description="Whether every question is logged: its id, kind, model and time, not its text."
     )
     log_format: Literal["text", "json"] = Field(default="text", description="Format of a line of the log.")
-    embedded_by: str = Field(
+    embedded_by: Annotated[
+        str,
+        checked("sites such as https://moodle.example.org or https://*.example.org, with spaces between", _are_origins),
+    ] = Field(
         default="",
-        description="Other sites that may show the app in a frame, such as https://moodle.example.org, with spaces "
-        "between.",
+        description="Other sites that may show the app in a frame, such as `https://moodle.example.org`, or all sites "
+        "of a domain, `https://*.example.org`, with spaces between.",
     )
-    status_code: str = Field(
+    status_code: Annotated[str, checked("one line of at most 200 characters", lambda code: len(code) <= 200)] = Field(
         default="",
         repr=False,
         description=(
             "The code that a teacher types on the page Status to use its button; without one, the button needs no code."
         ),
     )
-    rooms_file: str = Field(
+    rooms_file: Annotated[str, checked("the path of a file", _is_path)] = Field(
         default="",
         description="A file that keeps the rooms of the page Learn through a restart: a few kilobytes, with what "
         "teachers show and students answer, for a day; without one they are in memory alone.",
     )
-    rooms_redis: str = Field(
+    rooms_redis: Annotated[str, checked("an address such as redis://127.0.0.1:6379/0", _is_redis)] = Field(
         default="",
         repr=False,
-        pattern=r"^(|(redis|rediss|unix)://\S+)$",
         description="A Redis server that keeps them instead, such as `redis://127.0.0.1:6379/0`, so that every process "
         "finds them (see hosting.md).",
     )
     upload_memory_mb: int = of_machine(
         lambda: share_of_memory(0.1, 256),
         "10% of the memory, at most 256",
-        gt=0,
+        ge=1,
+        le=MOST_MB,
         description="Memory of all uploaded files together, MB.",
     )
 
@@ -145,6 +194,7 @@ _HOSTED: dict[str, Any] = {
     "download_mb": 2000,
     "pickles": "listed",
     "upload_mb": 5,
+    "unpacked_mb": 5,
     "longest_text": 20_000,
 }
 
@@ -171,12 +221,16 @@ def _secrets() -> dict[str, Any]:
             written = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             continue
-        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not TOML
+        except (OSError, ValueError, RecursionError) as error:  # ValueError: not UTF-8, or not TOML
             raise WrongSetting(f"{path} cannot be read: {error}. Fix it or remove it.") from error
+        for name in written:
+            if name != TABLE and name.lower() == TABLE:
+                raise WrongSetting(f"{path} has a table [{name}], which is not read. Write [{TABLE}].")
         outside = [name for name in written if name.upper().startswith(PREFIX)]
         if outside:
             name = outside[0].lower().removeprefix(PREFIX.lower())
-            raise WrongSetting(f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}].")
+            said = f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}]."
+            raise WrongSetting(on_one_line(said))
         table = written.get(TABLE, {})
         if not isinstance(table, dict):
             raise WrongSetting(f"In {path}, {TABLE} is not a table. Write [{TABLE}], and the settings below it.")
@@ -193,9 +247,13 @@ def settings() -> Settings:
     for name in _secrets():
         _refuse_unknown(name, name, "secrets.toml", str)
     try:
+        tempfile.gettempdir()
         return Settings()
+    except FileNotFoundError as error:
+        said = "There is no folder for temporary files that the app may write to. Set TMPDIR to one."
+        raise WrongSetting(said) from error
     except ValidationError as error:
-        raise WrongSetting(" ".join(map(_sentence, error.errors()))) from error
+        raise WrongSetting(sentences(error, Settings.model_fields, _place)) from error
 
 
 def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], str]) -> None:
@@ -204,15 +262,11 @@ def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], 
     prefix = written[: len(written) - len(name)]
     meant = difflib.get_close_matches(name, Settings.model_fields, n=1)
     hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists all settings."
-    raise WrongSetting(f"{written} in {where} is not a setting of this app. {hint}")
+    raise WrongSetting(f"{on_one_line(written[:40])} in {where} is not a setting of this app. {hint}")
 
 
-def _sentence(error: Any) -> str:
-    name = str(error["loc"][0])
-    value = "" if not Settings.model_fields[name].repr else f" “{str(error['input'])[:40]}”"
-    where = "secrets.toml" if _origin(name) == "secrets.toml" else f"the environment ({PREFIX}{name.upper()})"
-    wrong = str(error["msg"]).removeprefix("Input should be ").split(",")[0]
-    return f"The setting {name} is{value} in {where}, and should be {wrong}. Change it, or leave it out."
+def _place(name: str) -> str:
+    return "secrets.toml" if _origin(name) == "secrets.toml" else f"the environment ({PREFIX}{name.upper()})"
 
 
 def _origin(name: str, hosted: bool = False) -> str:
@@ -241,7 +295,7 @@ def table() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
     for name, field in Settings.model_fields.items():
         value = getattr(found, name)
-        shown = _written(value) if field.repr or not value else "(hidden)"
+        shown = without_password(_written(value)) if field.repr or not value else "(hidden)"
         default = _written(field.get_default(call_default_factory=True))
         rows.append((name, shown, _origin(name, found.hosted), default, field.description or ""))
     return rows
@@ -260,12 +314,12 @@ def _row(cells: Iterable[str]) -> str:
 
 def page() -> str:
     """docs/settings.md: every setting, the same on every machine."""
-    rows = [_row(("Setting", "Default", "When hosted", "Meaning")), _row(["---"] * 4)]
+    rows = [_row(("Setting", "Default", "When hosted", "Allowed", "Meaning")), _row(["---"] * 5)]
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
         default = extra["said"] if isinstance(extra, dict) else _written(field.default)
         hosted = _written(_HOSTED[name]) if name in _HOSTED else ""
-        rows.append(_row((f"`{name}`", str(default), hosted, field.description or "")))
+        rows.append(_row((f"`{name}`", str(default), hosted, allowed(field), field.description or "")))
     return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", _ABOUT, *rows, ""])
 
 

@@ -5,8 +5,17 @@ Off by default: without ``[auth]`` there is nothing to sign in to. Who may sign 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 from streamlit.errors import StreamlitMissingAuthlibError, StreamlitSecretNotFoundError
+
+_ADDRESSES = ("auth/login", "auth/logout", "oauth2callback")
+
+
+def addresses_of_nothing() -> tuple[str, ...]:
+    """Streamlit's addresses for signing in, where there is nothing to sign in to: there they log an error."""
+    return () if _providers() else _ADDRESSES
 
 
 def require() -> None:
@@ -45,6 +54,8 @@ def _providers() -> list[str | None]:
     try:
         section = st.secrets.get("auth", {})
     except StreamlitSecretNotFoundError:  # there are no secrets at all
+        return []
+    if not isinstance(section, Mapping):
         return []
     named = [name for name, value in section.items() if hasattr(value, "items") and "client_id" in value]
     return [None, *named] if "client_id" in section else named

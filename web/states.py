@@ -6,6 +6,7 @@ run of the visit, and one that no widget can have would reach the pages.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -47,9 +48,13 @@ def _held(states: WStates, name: str) -> Any:
 
 
 def _possible(sent: WidgetState, widget: WidgetMetadata[Any]) -> bool:
+    """Raises ValueError for JSON that holds what is no text."""
     found, kind = sent.WhichOneof("value"), widget.value_type
     if found not in (None, kind) and not {found, kind} <= _NUMBERS:
         return False
+    for text in (sent.json_value, sent.json_trigger_value):
+        if "\\u" in text:
+            json.dumps(json.loads(text), ensure_ascii=False).encode()  # ValueError: half of a surrogate pair
     chosen = getattr(widget.deserializer, "__self__", None)
     if isinstance(chosen, SelectboxSerde) and found and not any(isinstance(option, str) for option in chosen.options):
         return sent.string_value in chosen.formatted_option_to_option_index  # else Streamlit takes it for one typed

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,6 +16,7 @@ import numpy as np
 
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.sentences import Sentence
+from model_zoo.errors import ModelZooError
 from model_zoo.types import BoolArray, Encoding, FloatArray, IntArray
 
 MOST_TOKENS: Final = 200_000
@@ -47,13 +51,16 @@ class Nearest:
 class Index:
     """Unit vectors (tokens, width) as float16 in a ``file``, and where each token stands; special tokens are left out.
 
-    One thread adds sentences; others may search what is there meanwhile. Holds 24 bytes a token in memory.
+    One thread adds sentences; others may search what is there meanwhile. Holds 24 bytes a token in memory, and the file
+    open: whatever takes its place in its folder, this one is read.
     """
 
     def __init__(self, file: Path, width: int, most: int = MOST_TOKENS) -> None:
         self.file, self.width, self.most = file, width, most
         self.n_sentences = 0
-        file.touch()
+        self._stream = file.open("w+b", buffering=0)
+        self._moving = threading.RLock()  # the place in the file
+        weakref.finalize(self, self._stream.close)
         self._places = array("i")  # four numbers a token: sentence, word, token, number of the word as it is written
         self._spans = array("i")  # two numbers a token
         self._written: dict[str, int] = {}
@@ -74,14 +81,19 @@ class Index:
     def add(self, sentence: Sentence, encoding: Encoding, states: FloatArray) -> None:
         """Append the tokens of a sentence, whose vectors are ``states`` (n, width); those that fit.
 
-        Raises OSError where the disk is full. ValueError for another width.
+        Raises OSError where the disk is full, ModelZooError where the file is not ``whole``, ValueError for another
+        width.
         """
         if states.shape != (len(encoding), self.width):
             raise ValueError(f"an index of width {self.width} does not take vectors of shape {states.shape}")
         word_of = word_of_token(encoding, sentence.spans)
         kept = np.flatnonzero(word_of >= 0)[: self.most - self._n]
-        with self.file.open("ab") as stream:
-            stream.write(_units(states[kept]).astype("<f2").tobytes())
+        left = memoryview(_units(states[kept]).astype("<f2").tobytes())
+        with self._moving:
+            self._check()
+            self._stream.seek(self.n_bytes)
+            while left:
+                left = left[self._stream.write(left) :]
         for token in kept.tolist():
             word = int(word_of[token])
             start, end = encoding.offsets[token]
@@ -93,20 +105,41 @@ class Index:
         self.n_sentences += 1
         self._n += len(kept)  # last, so that a search at the same time finds nothing half written
 
+    def _check(self) -> None:
+        if not self.whole:
+            raise ModelZooError("The file of this index was cut short or removed. Read the sentences again.")
+
     def remove(self) -> None:
         """Remove the file."""
+        with self._moving:
+            self._stream.close()
         self.file.unlink(missing_ok=True)
 
+    @property
+    def whole(self) -> bool:
+        """Whether the file is there and holds what was written."""
+        with self._moving:
+            return not self._stream.closed and os.fstat(self._stream.fileno()).st_size >= self.n_bytes
+
     def cosines(self, vector: FloatArray) -> FloatArray:
-        """The cosine of every token's vector with this one (width,): float32 (tokens,), in the order of adding."""
+        """The cosine of every token's vector with this one (width,): float32 (tokens,), in the order of adding. Raises
+        ModelZooError where the file is not ``whole``.
+        """
         n = self._n
         (unit,) = _units(vector[None])
         found = np.zeros(n, dtype=np.float32)
-        if n:
-            stored = np.memmap(self.file, dtype="<f2", mode="r", shape=(n, self.width))
-            for start in range(0, n, _CHUNK):
-                found[start : start + _CHUNK] = _units(stored[start : start + _CHUNK].astype(np.float32)) @ unit
+        for start in range(0, n, _CHUNK):
+            found[start : start + _CHUNK] = _units(self._read(start, min(_CHUNK, n - start))) @ unit
         return found
+
+    def _read(self, start: int, n: int) -> FloatArray:
+        """Some of the vectors (n, width). Not by a memory map: of a file that is cut short it would end the process."""
+        size = n * self.width * _BYTES
+        with self._moving:
+            self._check()
+            self._stream.seek(start * self.width * _BYTES)
+            data = self._stream.read(size)
+        return np.frombuffer(data, dtype="<f2").reshape(n, self.width).astype(np.float32)
 
     def nearest(
         self,

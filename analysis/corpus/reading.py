@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import regex
 
-from analysis import files, sentences
+from analysis import files, progress, sentences
 from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus, alike, plain_words
 from analysis.files import check_size, decoded, each_line
 from analysis.probing import conllu
@@ -29,7 +29,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, counted
 
 MAX_BYTES = 50 * MB
-"""Of all files together, packed and unpacked."""
+"""Of all files together, packed and unpacked, where nothing else is said."""
 MAX_SENTENCES = 200_000
 MAX_WORDS = conllu.MAX_WORDS
 MAX_FILES = 1_000
@@ -57,7 +57,7 @@ _UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
 _BLANKS = str.maketrans(dict.fromkeys("\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85", " "))
 
 
-def read_corpus(given: Sequence[tuple[str, bytes]]) -> Corpus:
+def read_corpus(given: Sequence[tuple[str, bytes]], max_bytes: int = MAX_BYTES) -> Corpus:
     """The sentences of files, each (name, bytes), in their order.
 
     - Plain text: cut into sentences, by lines, or by paragraphs where its lines are broken to a width.
@@ -66,10 +66,10 @@ def read_corpus(given: Sequence[tuple[str, bytes]]) -> Corpus:
       characters of their own and are left out. Sentences whose heads form no tree keep their words.
     - A zip of such files.
 
-    A sentence that occurs again is left out. Raises InvalidInput for what is malformed, beyond ``MAX_BYTES`` or without
-    a sentence.
+    A sentence that occurs again is left out. Raises InvalidInput for what is malformed, beyond ``max_bytes`` (of all
+    files together, packed and unpacked) or without a sentence.
     """
-    reader = _Reader()
+    reader = _Reader(max_bytes)
     for name, data in _unpacked(given, reader):
         reader.read(name, data)
     return reader.done()
@@ -142,7 +142,8 @@ class _Reader:
     places, and the first few of these.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self.corpus = Corpus()
         self.remarks: list[str] = []  # about files
         self.unread: list[str] = []
@@ -300,7 +301,7 @@ def _places(names: Sequence[str], places: Sequence[tuple[int, int]], *, more: bo
 
 
 def _kind(text: str, name: str) -> Literal["conllu", "table", "text"]:
-    told = (line for line in each_line(text) if line.strip() and not line.startswith("#"))
+    told = (line for line in files.first_lines(text) if line.strip() and not line.startswith("#"))
     ending = posixpath.splitext(name.lower())[1]
     rows = [line.split("\t") for line in islice(told, _LOOKED_AT)]
     if any(len(row) == 10 and conllu.WORD_NUMBER.fullmatch(row[0]) for row in rows):
@@ -338,7 +339,7 @@ def _text_column(header: Sequence[str], text: str, name: str) -> tuple[int, bool
 
 def _wrapped(text: str) -> bool:
     """Whether the lines of a text are wrapped at a width, so that sentences continue on the next line."""
-    lines = [line.strip() for line in islice(each_line(text), _WRAPPED_LINES)]
+    lines = [line.strip() for line in files.first_lines(text)[:_WRAPPED_LINES]]
     followed = [(line, after) for line, after in pairwise(lines) if line and after]
     going_on = [len(line) for line, after in followed if after[:1].islower() and line[-1] not in ".!?…"]
     if len(going_on) < max(_FEWEST, _SHARE * len(followed)):
@@ -364,18 +365,18 @@ def _paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _unpacked(given: Sequence[tuple[str, bytes]], reader: _Reader) -> Iterator[tuple[str, bytes]]:
-    """The files themselves, those in archives among them; never more than ``MAX_BYTES`` of them."""
+    """The files themselves, those in archives among them; never more bytes than the reader takes."""
     if len(given) > MAX_FILES:
         raise InvalidInput(f"There are {len(given):,} files; at most {MAX_FILES:,} are read. Join them.")
     packed = sum(len(data) for _, data in given)
-    if packed > MAX_BYTES:
-        raise _too_large("The files together are", packed)
-    left = MAX_BYTES
+    if packed > reader.max_bytes:
+        raise _too_large("The files together are", reader.max_bytes, packed)
+    left = reader.max_bytes
     for name, data in given:
         if not data.startswith(_ZIP):
             left -= len(data)
             if left < 0:
-                raise _too_large("The files together are")
+                raise _too_large("The files together are", reader.max_bytes)
             yield name, data
             continue
         for member, content in _members(name, data, reader, left):
@@ -383,9 +384,9 @@ def _unpacked(given: Sequence[tuple[str, bytes]], reader: _Reader) -> Iterator[t
             yield member, content
 
 
-def _too_large(what: str, size: int | None = None) -> InvalidInput:
-    said = f"{size / MB:.1f} MB" if size else f"more than {MAX_BYTES // MB} MB unpacked"
-    return InvalidInput(f"{what} {said}; up to {MAX_BYTES // MB} MB are read. Use a sample of the sentences.")
+def _too_large(what: str, max_bytes: int, size: int | None = None) -> InvalidInput:
+    amount = f"{size / MB:.1f} MB" if size else f"more than {max_bytes // MB} MB unpacked"
+    return InvalidInput(f"{what} {amount}; up to {max_bytes // MB} MB are read. Use a sample of the sentences.")
 
 
 def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tuple[str, bytes]]:
@@ -398,6 +399,7 @@ def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tup
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
+            progress.count(n_more=min(sum(entry.file_size for entry in entries), left) - len(data))
             if any(entry.filename == "[Content_Types].xml" for entry in entries):
                 raise InvalidInput(
                     f"{name} is a workbook of Excel or a document of Word. Save its table as CSV or its text as UTF-8."
@@ -410,7 +412,7 @@ def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tup
                     reader.hidden += 1
                     continue
                 shown = "".join(sign for sign in entry.filename if sign.isprintable())[-80:]
-                content = _content(archive, entry, f"{shown} in {name}", parts, left)
+                content = _content(archive, entry, f"{shown} in {name}", parts, left, reader.max_bytes)
                 left -= len(content)
                 yield f"{name}/{shown}", content
     except _BROKEN as error:
@@ -419,7 +421,9 @@ def _members(name: str, data: bytes, reader: _Reader, left: int) -> Iterator[tup
         ) from error
 
 
-def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str, parts: list[str], left: int) -> bytes:
+def _content(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str, parts: list[str], left: int, max_bytes: int
+) -> bytes:
     """What an entry holds. Raises InvalidInput where that is not a text, or more than ``left`` bytes."""
     if ".." in parts or parts[0] in ("", "~") or parts[0].endswith(":"):
         raise InvalidInput(f"{what}: the path leads out of the archive. Pack the files themselves.")
@@ -430,7 +434,7 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str, parts:
     with archive.open(entry) as opened:
         content = opened.read(left + 1)
     if len(content) > left:
-        raise _too_large(f"{what}: the files together are")
+        raise _too_large(f"{what}: the files together are", max_bytes)
     if content.startswith(_ZIP):
         raise InvalidInput(f"{what} is an archive, too. Pack the files themselves into one archive.")
     return content

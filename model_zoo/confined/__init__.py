@@ -1,8 +1,8 @@
 """Work on files that came from anywhere, in a process of its own: what aborts, hangs or fills the memory harms nobody.
 
-Each file beside this one is such a process, but ``start``, which sets the limits and runs the others. They import
-neither this app nor transformers, see none of this process's environment, and are given what they may read as arguments
-or as standard input.
+Each file beside this one is such a process, but ``start``, which sets the limits and runs the others and
+``jobs/read_apart.py``. They import no transformers, see none of this process's environment, and are given what they may
+read as arguments or as standard input.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 _HERE = Path(__file__).parent
 
@@ -46,32 +47,66 @@ class Outcome:
     said: str = ""
 
 
+class Process:
+    """A file of this folder at work, or one elsewhere, by its path without the ending. It needs ``package`` to be
+    installed, and has ``given`` as its standard input.
+
+    It may compute for ``seconds``, take ``n_bytes`` of memory beside what its libraries take, and write files of
+    ``file_bytes`` each. As a context manager it ends with the block. Raises OSError where none can be started.
+    """
+
+    def __init__(
+        self, child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int, given: bytes
+    ) -> None:
+        found = importlib.util.find_spec(package)
+        assert found is not None
+        assert found.origin is not None
+        where = Path(found.origin).parents[package.count(".") + (found.submodule_search_locations is not None)]
+        limits = (str(where), package, str(int(seconds)), str(n_bytes), str(file_bytes))
+        environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ}
+        command = [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments]
+        with ExitStack() as files:
+            self._said = files.enter_context(tempfile.TemporaryFile())  # no pipe: what is written has a limit, too
+            with tempfile.TemporaryFile() as source:
+                source.write(given)
+                source.seek(0)
+                self._process = subprocess.Popen(
+                    command, stdin=source, stdout=self._said, stderr=self._said, env=environment
+                )
+            files.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._said.close()
+
+    def wait(self, seconds: float) -> Outcome | None:
+        """How it ended; None where it has not after so many seconds."""
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _MOST_SAID))
+        words = self._said.read().decode("utf-8", "replace").strip()
+        return Outcome(_failure(code, words), words)
+
+
 def run(
     child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int = 0, given: bytes = b""
 ) -> Outcome:
-    """Run a file of this folder, which needs ``package`` to be installed, with ``given`` as its standard input.
-
-    It may compute for ``seconds``, wait for twice as long, take ``n_bytes`` of memory beside what its libraries take,
-    and write files of ``file_bytes`` each.
-    """
-    found = importlib.util.find_spec(package)
-    assert found is not None
-    assert found.origin is not None
-    limits = (str(Path(found.origin).parents[1]), package, str(int(seconds)), str(n_bytes), str(file_bytes))
-    environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ}
-    with tempfile.TemporaryFile() as said:  # no pipe: what is written has a limit, too
-        try:
-            command = [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments]
-            ended = subprocess.run(
-                command, input=given, stdout=said, stderr=said, timeout=2 * seconds, env=environment, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return Outcome("time")
-        except OSError as error:
-            return Outcome("start", str(error))
-        said.seek(max(0, said.tell() - _MOST_SAID))
-        words = said.read().decode("utf-8", "replace").strip()
-    return Outcome(_failure(ended.returncode, words), words)
+    """Run a ``Process`` to its end. It may wait for twice as long as it may compute."""
+    try:
+        process = Process(
+            child, *arguments, package=package, seconds=seconds, n_bytes=n_bytes, file_bytes=file_bytes, given=given
+        )
+    except OSError as error:
+        return Outcome("start", str(error))
+    with process:
+        return process.wait(2 * seconds) or Outcome("time")
 
 
 def _failure(code: int, said: str) -> Failure | None:

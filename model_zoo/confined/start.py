@@ -58,7 +58,7 @@ def main() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     sys.argv[1:] = arguments
     sys.addaudithook(_refuse)
-    runpy.run_path(str(Path(__file__).with_name(f"{child}.py")), run_name="__main__")
+    runpy.run_path(str(Path(__file__).parent / f"{child}.py"), run_name="__main__")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ The pronouns have sentences of their own, built in or the visitor's; rare words 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,7 +49,7 @@ from ui import (
     work,
 )
 from ui.example_sentences import show as show_sentences
-from ui.own_file import OwnFile
+from ui.own_file import OwnFile, read
 from viz.example_sentences import ExampleSentence
 from viz.head_measure import HeadMeasure
 from viz.measure_dots import measure_dots
@@ -58,7 +57,6 @@ from viz.predictions import percent
 from viz.relation_dots import Found, relation_dots
 from web.background import desk
 from web.engine import engine
-from web.process import kept
 from web.uploads import File
 
 _PAGE: Final = "corpus"
@@ -76,7 +74,6 @@ RESULT: Field[str] = Field(
 _OWN: Final = OwnFile(upload="pronouns upload", in_use="pronouns file", pasted=OWN_PAIRS)
 _TABLE: Final = "heads and pronouns"
 _SHOWN: Final = 10  # heads in the table
-_MOST_READ: Final = 4
 _PLACE: Final = 50  # px
 _LOOKED_THROUGH: Final = 200  # sentences for examples with rare words
 _EXAMPLES: Final = 20
@@ -113,7 +110,7 @@ def _pronouns(scene: Scene) -> None:
             said = st.empty()
             file = _OWN.draw()
             try:
-                pairs = built_in_pairs() if file is None else _read(file)
+                pairs = built_in_pairs() if file is None else read([file], partial(read_pairs, file.name, file.data))
             except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
                 said.warning(as_text(str(error)), icon=":material/edit:")
                 raise
@@ -178,11 +175,6 @@ def _job(scene: Scene, pairs: Pairs) -> Referring | None:
     """This visitor's last comparison, if it is of this model and these sentences."""
     job = desk().current(Referring)
     return job if job is not None and job.model == scene.model and job.pairs == pairs else None
-
-
-@kept(most=_MOST_READ, key=lambda file: (hashlib.sha256(file.data).digest(), file.name))
-def _read(file: File) -> Pairs:
-    return read_pairs(file.name, file.data)
 
 
 def _before(pairs: Pairs, scene: Scene) -> None:

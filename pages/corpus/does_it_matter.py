@@ -26,7 +26,22 @@ from pages.corpus.scene import Scene, written
 from pages.corpus.switching_off import NOUNS, SCORES, SHARES, SHORT, Tried
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
-from ui import Field, View, as_python, as_text, ask_for, caption, figures, notes, one_of, save, say_cut, widgets, work
+from ui import (
+    Field,
+    View,
+    as_python,
+    as_text,
+    ask_for,
+    caption,
+    figures,
+    notes,
+    one_of,
+    own_file,
+    save,
+    say_cut,
+    widgets,
+    work,
+)
 from ui.lit_words import choose
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
@@ -126,7 +141,7 @@ def _pairs() -> Tried | None:
     if not uploaded:
         ask_for("Upload pairs: CSV with the columns good and bad, or the JSON lines of BLiMP.")
         return None
-    pairs = read([(file.data, file.name) for file in uploaded], _MOST_PAIRS)
+    pairs = own_file.read(uploaded, partial(read, [(file.data, file.name) for file in uploaded], _MOST_PAIRS))
     for note in pairs.notes:
         say_cut(note)
     name = f"own {hash(pairs.rows)}"

@@ -158,14 +158,16 @@ def _job(scene: Scene, layer: int) -> Indexing | None:
 def _index(scene: Scene, layer: int) -> Index | None:
     """The index of this layer, or what there is to say until it is there."""
     job = _job(scene, layer)
-    if job is not None:
+    lost = job is not None and job.index is not None and not job.index.whole
+    if job is not None and not lost:
         work.watch(job)
         return job.index if job.n_ended or not job.running else None
     last = desk().current(Indexing)
     if last is not None and last.failure is not None:
         work.watch(last)
     wanted = (scene.model, scene.source.fingerprint, layer)
-    ask_for(f"The vectors after layer {layer} were not read yet. They are kept until you leave, or read another layer.")
+    what = "are gone: their file was cut short or removed" if lost else "were not read yet"
+    ask_for(f"The vectors after layer {layer} {what}. They are kept until you leave, or read another layer.")
     work.button(f"Read {counted(len(scene.corpus), 'sentence')}", Indexing, wanted, key="index corpus", primary=True)
     work.begin(Indexing, wanted, [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer))
     return None

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.corpus.relations import Relation
 from pages.corpus.scene import Scene
-from ui import caption, sources
+from ui import caption, save, sources
 
 _MODELS: Final = frozenset({"google-bert/bert-base-uncased", "bert-base-uncased"})
 
@@ -43,6 +43,7 @@ def draw(scene: Scene) -> None:
         return
     with st.expander("Beside a published table", icon=":material/article:", expanded=True):
         st.dataframe(table(scene), hide_index=True)
+        save.table("Beside a published table", lambda: table(scene), "published")
         caption(
             f"Published: {sources.CLARK}, percent on the Penn Treebank with Stanford labels, heads chosen and judged "
             "on the same sentences. Here: universal labels, other sentences, heads judged on sentences that did not "

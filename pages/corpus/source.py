@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -13,18 +14,19 @@ from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sam
 from analysis.corpus.sentences import Corpus
 from analysis.probing.template_trees import template_conllu
 from model_zoo.errors import InvalidInput
-from model_zoo.types import counted
+from model_zoo.types import MB, counted
 from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
 from ui import as_python, as_text, caption, save, widgets
-from ui.own_file import OwnFile
+from ui.own_file import OwnFile, read
 from web.process import kept
+from web.settings import settings
 from web.uploads import File
 
 _OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True)
 _LIST: Final = OwnFile(upload="frequencies upload", in_use="frequencies file", pasted=FREQUENCIES)
 _READ: Final = "the corpus read last"
 BUILT_IN: Final = "built in"
-# A class brings the same few. Of a file no more is kept than the sentences that are drawn from it.
+# A class brings the same few.
 _MOST_READ: Final = 4
 
 _ABOUT: Final = (
@@ -115,27 +117,41 @@ def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -
     fingerprint = _fingerprint(files, n, seed, frequencies)
     last: Source | None = st.session_state.get(_READ)
     if last is None or last.fingerprint != fingerprint:
-        with st.spinner("Reading the sentences …"):
-            last = st.session_state[_READ] = _read(fingerprint, files, n, seed, frequencies)
+        whole = read(files, _whole(files)) if files else built_in()
+        listed = None
+        if frequencies is not None:
+            listed = read([frequencies], partial(read_frequencies, frequencies.name, frequencies.data))
+        last = st.session_state[_READ] = _drawn(fingerprint, whole, listed, files, n, seed, frequencies)
     return last
 
 
 def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> str:
     if not files and frequencies is None and n >= len(built_in()):
         return BUILT_IN
-    digest = hashlib.sha256(repr((n, seed, [file.name for file in files])).encode())
+    digest = hashlib.sha256(repr((n, seed, [file.name for file in files], frequencies and frequencies.name)).encode())
     for data in (*(file.data for file in files), b"" if frequencies is None else frequencies.data):
         digest.update(hashlib.sha256(data).digest())
     return digest.hexdigest()
 
 
+def _whole(files: Sequence[File]) -> partial[Corpus]:
+    """A call that reads all sentences of files."""
+    return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB)
+
+
 @kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
-def _read(fingerprint: str, files: Sequence[File], n: int, seed: int, frequencies: File | None) -> Source:
-    listed = None if frequencies is None else read_frequencies(frequencies.name, frequencies.data)
-    whole = read_corpus([(file.name, file.data) for file in files]) if files else built_in()
+def _drawn(
+    fingerprint: str,
+    whole: Corpus,
+    listed: Mapping[str, float] | None,
+    files: Sequence[File],
+    n: int,
+    seed: int,
+    frequencies: File | None,
+) -> Source:
     corpus = sampled(whole, n, seed)
-    if corpus is whole and not files:
-        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it
+    if corpus is whole:
+        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
     lines, imports = _read_in_python(files, n if n < len(whole) else None, seed)
     rare, more = _rare_in_python(frequencies)

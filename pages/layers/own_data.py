@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 import streamlit as st
 
-from analysis.probing import Dataset, StructuralTask, readers
+from analysis.probing import Dataset, StructuralTask, Treebank, readers
 from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
 from ui import as_python, as_text, caption, failures_as_messages, save, widgets
-from ui.own_file import OwnFile
-from web.process import kept
+from ui.own_file import OwnFile, read
 from web.uploads import File
-
-# A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
-_MOST_READ = 8
 
 _ABOUT = {
     "table": "CSV or TSV. The first line names the columns `text` and `label`; the sentences are split at random. "
@@ -122,27 +119,19 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
-    task = _parsed(fingerprint, file, format_, target, rank, seed)
+    data: Dataset | Treebank = read([file], _reads(file, format_, target, seed))
+    task = StructuralTask(data, rank) if isinstance(data, Treebank) else data
     return OwnData(fingerprint, task, file, uploaded())
 
 
-@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
-def _parsed(
-    fingerprint: str,  # noqa: ARG001  (by which it is remembered)
-    file: File,
-    format_: str,
-    target: str,
-    rank: int,
-    seed: int,
-) -> Dataset | StructuralTask:
-    """Read once as long as it is among the last few that visitors have brought."""
-    if format_ == "table":
-        return readers.read_table(file.data, file.name, seed=seed)
-    if format_ == "senteval":
-        return readers.read_senteval(file.data, file.name, seed=seed)
+def _reads(file: File, format_: str, target: str, seed: int) -> partial[Any]:
+    """A call that reads a file in its format."""
+    given = {"table": readers.read_table, "senteval": readers.read_senteval}
+    if format_ in given:
+        return partial(given[format_], file.data, file.name, seed=seed)
     if target == "trees":
-        return StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
-    return readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
+        return partial(readers.read_trees, file.data, file.name, seed=seed)
+    return partial(readers.read_conllu, file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
 
 
 def _describe(task: Dataset | StructuralTask) -> None:

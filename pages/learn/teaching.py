@@ -145,7 +145,7 @@ def answer(lesson: str, step: int, answer: str) -> None:
     room.acted()
     with room.failures_told():
         if follows() and not revealed(lesson, step):
-            rooms().answer(room.ROOM.value, room.visitor(), question(lesson, step), answer)
+            room.answer(question(lesson, step), answer)
         else:
             fields.answer(lesson, step, answer)
 

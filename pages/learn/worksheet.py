@@ -24,7 +24,7 @@ from pages.learn.lessons import LESSONS
 from pages.learn.plans import Meeting, Plan, Row, links, prepared, title
 from ui import as_text
 from ui.glossary import plain, quoted
-from viz.layout import clipped
+from viz.layout import clipped, visible_text
 
 ROWS: Final = 12
 """Rows of a table that are printed; more would be a page of numbers nobody reads."""
@@ -112,7 +112,7 @@ def _numbered(lesson: Lesson) -> str:
 def _about(section: Section) -> str:
     """The sentence, and what of the model is looked at."""
     case = section.case
-    texts = " – ".join(quoted(text) for text in (case.text, case.pair) if text)
+    texts = " – ".join(quoted(visible_text(" ".join(text.split()))) for text in (case.text, case.pair) if text)
     looked_at = {"layer": f"layer {case.layer + 1}", "head": f"head {case.head + 1}"}
     named = [said for control, said in looked_at.items() if control in section.lesson.controls]
     return _block(f"{texts} · {', '.join([_model(case), *named])}", "about")

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import Field, View, as_python, place, say, token_line, widgets, within
+from ui import Field, View, as_python, place, save, say, token_line, widgets, within
 from viz.corruption import corrupted, legend
 from viz.token_line import Line
 from web.engine import engine
@@ -102,6 +102,7 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
             "probability": st.column_config.NumberColumn(format="%.5f"),
         },
     )
+    save.table("Softmax by hand", lambda: pd.DataFrame(rows).assign(position=answer.position + 1), "softmax")
     total = sum(row.exponential for row in rows)
     original = next(row for row in rows if row.is_original)
     ln_p = answer.log_probability or 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -16,18 +15,18 @@ from analysis.lens_fit import JudgedLens
 from evidence.lens_sentences import MOST_OWN, lens_sentences
 from jobs.lens_fitting import LensFitting
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FittedLens, MaskLens, counted
+from model_zoo.types import MB, FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_python, as_text, caption, figures, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
-from ui.own_file import OwnFile
+from ui.own_file import OwnFile, read
 from ui.precomputed.lenses import LENSES
 from viz.lens_distances import lens_distances
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
 from web.background import desk
 from web.engine import engine
-from web.process import kept
+from web.settings import settings
 from web.uploads import File
 
 OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
@@ -131,7 +130,7 @@ def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
         said = st.empty()
         file = _OWN.draw()
         try:
-            found = () if file is None else _read(file)
+            found = () if file is None else _sampled(file)
         except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
             said.warning(as_text(str(error)), icon=":material/edit:")
             raise
@@ -169,9 +168,9 @@ def _offer(scene: Scene, own: tuple[str, ...]) -> None:
         work.watch(job, stop=False)
 
 
-@kept(most=8, key=lambda file: (hashlib.sha256(file.data).digest(), file.name))
-def _read(file: File) -> tuple[str, ...]:
-    return tuple(sampled(read_corpus([(file.name, file.data)]), MOST_OWN, _SEED).texts)
+def _sampled(file: File) -> tuple[str, ...]:
+    corpus = read([file], partial(read_corpus, [(file.name, file.data)], settings().unpacked_mb * MB))
+    return tuple(sampled(corpus, MOST_OWN, _SEED).texts)
 
 
 def _judged(found: JudgedLens) -> None:

@@ -13,7 +13,7 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import Field, View, as_python, caption, figures, notes, save, say_cut, widgets
+from ui import Field, View, as_python, caption, figures, notes, own_file, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
                 f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
             )
         begin = st.container()
-    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
+    found = own_file.read(files, partial(read, [(file.data, file.name) for file in files], _MAX_PAIRS))
     for note in found.notes:
         say_cut(note)
     with begin:

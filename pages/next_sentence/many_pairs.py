@@ -9,10 +9,10 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from analysis import files, pairs
+from analysis import pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, as_python, caption, figures, note, notes, save, say_cut, tables, widgets
+from ui import Field, View, as_python, caption, figures, note, notes, own_file, save, say_cut, tables, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.calibration import calibration
 from web import uploads
@@ -54,15 +54,12 @@ def draw(scene: Scene) -> None:
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
             file = uploads.one("or upload a file", _FILE, st.container())
         begin = st.container()
-    own = file is not None or typed != PAIRS.default
-    if file is None:
-        file, text = uploads.pasted(typed), typed
-    else:
-        text, remarks = files.decoded(file.data, file.name)
-        for remark in remarks:
-            note(remark)
-    found = pairs.read(text, file.name)
-
+    uploaded = file is not None
+    own = uploaded or typed != PAIRS.default
+    file = file or uploads.pasted(typed)
+    found, remarks = own_file.read([file], partial(pairs.read_file, file.data, file.name))
+    for remark in remarks:
+        note(remark)
     labels = found.labels or [None] * len(found.rows)
     rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
     with begin:
@@ -75,7 +72,6 @@ def draw(scene: Scene) -> None:
     if any(dropped):
         say_cut(f"Left out: {' and '.join(part for part in dropped if part)}.")
     before = pd.DataFrame(rows, columns=["a", "b", "label"]).dropna(axis="columns", how="all")
-    uploaded = text is not typed
 
     def show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
         _show(model, judged)

@@ -38,7 +38,7 @@ class Guard:
             now = self._clock()
             if now < self._next:
                 return f"A wrong code was typed. Try again in {self._next - now + 0.5:.0f} s."
-            if hmac.compare_digest(typed.encode(), code.encode()):
+            if hmac.compare_digest(typed.encode(errors="surrogatepass"), code.encode()):
                 self._n_wrong = 0
                 return None
             self._n_wrong += 1

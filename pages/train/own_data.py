@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
 import streamlit as st
@@ -14,8 +14,7 @@ from model_zoo.types import counted
 from training.finetuning import readers
 from training.finetuning.data import SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from ui import Field, as_text, caption, failures_as_messages, one_of, widgets
-from ui.own_file import OwnFile
-from web.process import kept
+from ui.own_file import OwnFile, read
 from web.uploads import File
 
 _KINDS: Mapping[Kind, str] = {
@@ -50,7 +49,6 @@ _ABOUT_PARTS = (
     "together, as do questions on one passage, and pairs with the same first text if there are at least ten "
     "different ones."
 )
-_MOST_READ = 8  # files; whatever is beyond is read again at every action
 
 _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
 
@@ -74,7 +72,7 @@ def draw(seed: int) -> Own | None:
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
-            own = Own(_read(file, kind, seed), file, uploaded())
+            own = Own(read([file], partial(readers.read, file.data, file.name, kind, seed)), file, uploaded())
             _describe(own.data)
     return own
 
@@ -82,12 +80,6 @@ def draw(seed: int) -> Own | None:
 def uploaded() -> bool:
     """Whether a file is in use: the one uploaded last, until it is removed."""
     return _OWN.uploaded()
-
-
-@kept(most=_MOST_READ, key=lambda file, kind, seed: (hashlib.sha256(file.data).digest(), file.name, kind, seed))
-def _read(file: File, kind: Kind, seed: int) -> Data:
-    with st.spinner("Reading …"):
-        return readers.read(file.data, file.name, kind, seed)
 
 
 def _describe(data: Data) -> None:

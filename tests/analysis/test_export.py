@@ -160,14 +160,14 @@ def test_no_cell_starts_a_formula() -> None:
     rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     assert rows[0] == ["'=evil", "score"]
     assert [row[0] for row in rows[1:]] == [
-        *("'=1+1", "'+A1", "'-1+1", "'@A1", "'\t=1", "'\r=1", "' =1", "'＝1", "''=1"),
+        *("'=1+1", "'+A1", "'-1+1", "'@A1", "\t'=1", "\r'=1", "' =1", "'＝1", "''=1"),
         *("'s", "fine=1", "-", "=", "->", "-0.5"),
     ]
     assert {row[1] for row in rows[1:]} == {"-0.5"}  # numbers stay numbers
 
 
 @pytest.mark.parametrize(
-    "unseen", ["\u200b", "\ufeff", "\0", "\u2060", "\xad", "\u202e", "\u180e", "\u3164", " \u200b\t\0"]
+    "unseen", ["\u200b", "\ufeff", "\0", "\u2060", "\xad", "\u202e", "\u180e", "\u3164", ' \u200b"\0']
 )
 def test_what_is_not_seen_hides_no_formula(unseen: str) -> None:
     """Programs that read a file may drop it, and then see a formula."""
@@ -182,9 +182,24 @@ def test_what_is_not_seen_hides_no_formula(unseen: str) -> None:
         assert list(read_table(data)["text"]) == words
 
 
+@pytest.mark.parametrize("separator", [";", "\t", "\n"])
+@pytest.mark.parametrize("formula", ["=A1", " +A1", '"=A1', "-5", "@"])
+def test_no_formula_starts_where_a_spreadsheet_parts_cells_by_something_else(separator: str, formula: str) -> None:
+    """With a comma in front, which begins a quote that such a spreadsheet does not see, and the next cell behind."""
+    words = [f"a, b{separator}{formula}", f"'a{separator}'{formula}"]
+    data = table_to_csv(pd.DataFrame({"model": "m", "text": words, "more": "5+A1"}))
+    assert [row["text"] for row in csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))] == [
+        f"a, b{separator}'{formula}",
+        f"'a{separator}''{formula}",
+    ]
+    assert list(read_table(data)["text"]) == words
+
+
 # What comes back from a plain read, where it is not the token itself: proved below to be the most that is possible.
 READ_AS = {
-    **{word: f"'{word}" for word in (*_MISSING, "=1+1", "+A1", "-year", "@SUM(A1)", "\t=1")},
+    **{word: f"'{word}" for word in (*_MISSING, "=1+1", "+A1", "-year", "@SUM(A1)")},
+    "\t=1": "\t'=1",
+    "a;-b\n'@c": "a;'-b\n''@c",
     "'null": "''null",
     "'=1": "''=1",
     "'007": "''007",
@@ -254,14 +269,16 @@ def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], show
 
 @pytest.mark.slow
 @given(
-    st.lists(st.sampled_from(TOKENS) | ANY_TEXT | st.text("0123456789.eE+-' \tnaifTRUEtrufls", max_size=5), min_size=1)
+    st.lists(st.sampled_from(TOKENS) | ANY_TEXT | st.text("01.eE+-=;' \"\t\nnaifTRUEtrufls", max_size=7), min_size=1)
 )
 def test_any_texts_come_back_by_taking_the_apostrophes_away(tokens: list[str]) -> None:
-    data = table_to_csv(pd.DataFrame({"token": tokens, "n": 1}))
+    data = table_to_csv(pd.DataFrame({"model": "m", "token": tokens, "n": 1}))
     assert texts_of(read(data)["token"]) == tokens
-    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))[1:]
-    for cell, _ in rows:  # a spreadsheet drops white space in front
-        assert cell.strip()[:1] not in tuple("=+-@＝＋－＠") or not any(c.isalpha() for c in cell) or _number(cell)
+    for separator in ",;\t":  # of spreadsheets in other countries
+        for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=separator):
+            for cell in row:  # a spreadsheet drops white space in front
+                formula = cell.strip()[:1] in tuple("=+-@＝＋－＠") and any(c.isalpha() for c in cell)
+                assert not formula or _number(cell)
 
 
 def _number(cell: str) -> bool:

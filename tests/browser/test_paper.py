@@ -5,6 +5,7 @@ by readers of PNG and PDF, and shows the same colours and words.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -35,6 +36,8 @@ PLACES = {
         ["lens", "fitted-lens", "ranks", "lens-distances"],
     ),
     "cells": ("cause?text=The+cat+sat+on+the+[MASK].", ["heads", "heads-that-matter"]),
+    "a colour scale": ("layers?view=movement&text=The+cat+sat+on+the+mat.", ["token-movement"]),
+    "strips with indices": ("learn?lesson=embeddings&step=4&text=The+cat+sat+on+the+mat.", ["norm"]),
     "the walk": ("?text=The+cat+sat+on+the+mat.", ["anatomy_L2H4"]),
 }
 
@@ -59,12 +62,13 @@ def saved(page: Page, place: int, name: str, kind: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
-def rendered(svg: bytes) -> list[np.ndarray]:
-    """The picture as resvg and as MuPDF draw it, 3 pixels a CSS pixel, (height, width, 3)."""
-    by_resvg = svg_to_bytes(svg_string=svg.decode(), dpi=96, zoom=3)
-    with pymupdf.open("svg", svg) as document:
-        by_mupdf = document[0].get_pixmap(dpi=3 * 96).tobytes("png")
-    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in (by_resvg, by_mupdf))
+def rendered(svg: bytes, pdf: bytes) -> list[np.ndarray]:
+    """The picture as resvg and MuPDF draw it, and the PDF as MuPDF does, 3 pixels a CSS pixel, (height, width, 3)."""
+    pngs = [svg_to_bytes(svg_string=svg.decode(), dpi=96, zoom=3)]
+    for kind, data in (("svg", svg), ("pdf", pdf)):
+        with pymupdf.open(kind, data) as document:
+            pngs.append(document[0].get_pixmap(dpi=3 * 96).tobytes("png"))
+    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in pngs)
     return [np.asarray(picture, dtype=int) for picture in pictures]
 
 
@@ -90,6 +94,15 @@ def flat(picture: np.ndarray) -> np.ndarray:
     return alike
 
 
+def unlike(picture: np.ndarray, other: np.ndarray) -> float:
+    """The share of pixels that have none of nearly their colour in the other picture, 4 pixels around."""
+    nearest = np.full(picture.shape[:2], np.inf)
+    for down, right in itertools.product(range(-4, 5, 2), repeat=2):
+        moved = np.roll(other, (down, right), axis=(0, 1))
+        nearest = np.minimum(nearest, np.abs(picture - moved).max(axis=2))
+    return float((nearest > 60).mean())
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callable[..., Any], app_url: str) -> None:
     where, pictures = PLACES[place]
@@ -104,6 +117,9 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
         assert about["text"].startswith("The cat sat on the")
         assert about["link"].startswith(app_url)
         assert about["app"].startswith("Inside BERT ")
+        shapes = page.locator(".js-plotly-plot").first.locator(".shapelayer path")
+        if name in ("token-movement", "norm"):
+            assert len(re.findall(rb"<path[^>]*data-index", svg)) == shapes.count() > 20, "a scale has its colours"
         texts = [re.sub(r"\s", "", "".join(text.itertext())) for text in root.iter(f"{SVG}text")]
 
         picture = Image.open(io.BytesIO(png))
@@ -113,19 +129,29 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
         own = np.asarray(picture.convert("RGB"), dtype=int)
         assert own[0, -1].tolist() == [255, 255, 255], "light on a dark page"
         assert own.shape[1] == pytest.approx(3 * 175 / 25.4 * 96, abs=3)
-        for other in rendered(svg):
+        for other in rendered(svg, pdf):
             assert np.abs(np.subtract(other.shape, own.shape)).max() <= 3
             height, width = (min(sides) for sides in zip(own.shape[:2], other.shape[:2], strict=True))
             a, b = own[:height, :width], other[:height, :width]
             both = flat(a) & flat(b)
             assert both.mean() > 0.3
             assert (np.abs(a - b)[both].max(axis=1) <= 6).mean() > 0.99, "cells have their colours"
+        # ``a`` and ``b`` are of the PDF: its letters are those of this browser, and where it has them.
+        assert max(unlike(a, b), unlike(b, a)) < 0.006
         for document in (pdf, as_pdf(svg)):
             (sheet,) = PdfReader(io.BytesIO(document)).pages
             assert float(sheet.mediabox.width) == pytest.approx(175 / 25.4 * 72, abs=0.6)
             letters = words(document)
             assert [text for text in texts if text and text not in letters] == []
-        assert PdfReader(io.BytesIO(pdf)).metadata.title == about["title"]  # type: ignore[union-attr]
+        reader = PdfReader(io.BytesIO(pdf))
+        assert reader.metadata is not None
+        assert (reader.metadata.title, reader.metadata.subject) == (about["title"], about["description"])
+        assert json.loads(reader.metadata["/Keywords"]) == about
+        fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].get_object().values()]
+        assert {font["/BaseFont"] for font in fonts} <= {"/INSIDE+Arimo-Regular", "/INSIDE+Arimo-Bold"}
+        for font in fonts:
+            (descendant,) = (each.get_object() for each in font["/DescendantFonts"])
+            assert "/FontFile2" in descendant["/FontDescriptor"].get_object()
 
 
 def test_width_type_and_outlines_are_chosen_in_the_box(visit: Callable[..., Any], app_url: str) -> None:

@@ -57,7 +57,7 @@ def saver() -> dict[str, Any]:
         "about": {"title": "A picture"},
     }
     look = component.paper_look(component.LIGHT)
-    settings = {"mm": 85, "png": 2, "outlines": False, "most": 10**6, "made": None}
+    settings = {"mm": 85, "png": 2, "outlines": False, "serial": 0, "fonts": {}, "problem": ""}
     return {"pictures": [picture], "look": look, **settings}
 
 

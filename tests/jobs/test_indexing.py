@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -92,22 +93,44 @@ def test_time_left_is_told(job: Indexing) -> None:
     assert job.progress == "64 of 200 sentences read, about 42 seconds left."
 
 
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 @pytest.mark.parametrize("how", ["before", "while writing"])
 def test_a_full_disk_is_told_and_what_is_there_stays(job: Indexing, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run(job, 128)
     if how == "before":
         monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=499_999_999))
     else:
-
-        def full(*_: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
         monkeypatch.setattr(Index, "add", full)
     index = run(job)
     assert job.failure is not None
-    assert job.failure.startswith("The index of this layer does not fit on the disk")
+    assert job.failure.startswith("The index of this layer does not fit on the disk; 128 of 200 sentences did.")
     assert index.n_sentences == 128
     assert index.nearest(np.ones(index.width, dtype=np.float32), 1).tokens
+
+
+@pytest.mark.parametrize("how", ["before", "while writing"])
+def test_a_disk_that_is_full_from_the_beginning_holds_nothing(
+    job: Indexing, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how == "before":
+        monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=499_999_999))
+    else:
+        monkeypatch.setattr(Index, "add", full)
+    while job.running:
+        job.advance()
+    assert job.failure is not None
+    assert job.failure.startswith("The index of this layer does not fit on the disk; nothing did.")
+    assert job.n_sentences == 0
+
+
+def test_a_file_that_was_cut_short_ends_it_in_a_sentence(job: Indexing) -> None:
+    index = run(job, 128)
+    os.truncate(index.file, 10)
+    run(job)
+    assert job.failure == "The file of this index was cut short or removed. Read the sentences again."
 
 
 def test_a_layer_that_does_not_exist_is_told(engine: Engine) -> None:

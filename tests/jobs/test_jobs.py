@@ -424,8 +424,12 @@ def test_a_job_takes_the_place_of_the_one_of_its_kind(notes: list[str]) -> None:
     assert notes == ["a0", "b0"]
 
 
-def test_there_is_one_worker_for_all_desks() -> None:
-    assert Desk()._worker is Desk()._worker is WORKER
+def test_all_desks_have_the_worker_of_their_jobs(notes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whose: list[object] = []
+    monkeypatch.setattr(WORKER, "start", lambda _job, visitor: whose.append(visitor))
+    Desk().start(Steps("a", notes))
+    Desk().start(Steps("b", notes))
+    assert len(set(whose)) == 2
 
 
 def test_a_process_can_end_while_jobs_run() -> None:

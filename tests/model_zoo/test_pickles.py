@@ -360,7 +360,7 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(*_arguments: Any, **_options: Any) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(subprocess, "run", refuse)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
     found = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
     assert (found.failure, found.said) == ("start", "[Errno 11] Resource temporarily unavailable")
     with pytest.raises(BadCheckpoint, match=r"could not be tried: no process can be started \(\[Errno"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,53 @@ def put(n_bytes: int, name: str = "") -> str:
 def _as_the_last(place: Path) -> None:
     latest = max(each.stat().st_mtime_ns for each in place.parent.iterdir())
     os.utime(place, ns=(latest + 1_000_000, latest + 1_000_000))
+
+
+@pytest.fixture
+def shared(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder among temporary files whose name anybody can foretell."""
+    monkeypatch.setattr(tuned, "_shared", None)
+    return root.parent / "shared"
+
+
+def test_a_folder_to_share_among_temporary_files_is_for_one_user(shared: Path) -> None:
+    tuned.share(shared)
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o700
+    tuned.share(shared)  # as the next process does
+    shared.rmdir()
+    put(10)
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("how", ["link", "dangling link", "file", "open to others", "another user's"])
+def test_what_others_may_have_put_there_is_refused(shared: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    match how:
+        case "link":
+            (shared.parent / "elsewhere").mkdir(mode=0o700)
+            shared.symlink_to(shared.parent / "elsewhere")
+        case "dangling link":
+            shared.symlink_to(shared.parent / "elsewhere")
+        case "file":
+            shared.touch(0o600)
+        case "open to others":
+            shared.mkdir()
+            shared.chmod(0o770)
+        case "another user's":
+            shared.mkdir(mode=0o700)
+            monkeypatch.setattr(os, "getuid", lambda: shared.stat().st_uid + 1)
+    with pytest.raises(ModelZooError, match="no folder of this user alone"):
+        tuned.share(shared)
+    with pytest.raises(ModelZooError, match="no folder of this user alone"):
+        put(10)
+    assert not list(shared.parent.glob("elsewhere/*"))
+
+
+def test_a_folder_elsewhere_may_be_shared_with_others(shared: Path) -> None:
+    (shared.parent / "volume").mkdir()
+    (shared.parent / "volume/tuned").mkdir()
+    (shared.parent / "volume/tuned").chmod(0o770)
+    tuned.share(shared.parent / "volume/tuned")
+    put(10)
 
 
 def names(root: Path) -> set[str]:

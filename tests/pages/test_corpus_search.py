@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -319,6 +320,19 @@ def test_another_sentence_is_one_of_the_corpus(search: Open) -> None:
     button(app, "Another sentence").click().run()
     assert app.text_area(key="corpus_sentence").value in built_in().texts
     assert app.session_state["corpus_token"] == 2
+
+
+@pytest.mark.usefixtures("short")
+def test_vectors_that_are_gone_are_said_and_can_be_read_again(search: Open, jobs: list[Job]) -> None:
+    app = search(search="nearest", after="2")
+    job = indexed(app, jobs)
+    assert job.index is not None
+    os.truncate(job.index.file, 100)
+    app.run()
+    assert not app.exception
+    assert "The vectors after layer 2 are gone: their file was cut short or removed." in said(app)
+    indexed(app, jobs)
+    assert "after layer 2 have cosines of" in said(app)
 
 
 @pytest.mark.usefixtures("short")

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from on_screen import button, said
@@ -84,28 +85,32 @@ def test_several_files_and_an_archive_are_read_together_once(
     n_read = 0
     really_read = source.read_corpus
 
-    def counting(files: object) -> object:
+    def counting(*given: Any) -> object:
         nonlocal n_read
         n_read += 1
-        return really_read(files)  # type: ignore[arg-type]
+        return really_read(*given)
 
     monkeypatch.setattr(source, "read_corpus", counting)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("b.conllu", template_conllu(5))
+        archive.writestr("b.conllu", template_conllu(38))
     app = open_page(PAGE, model=TINY)
     app.file_uploader(key="corpus upload").set_value(
         [("a.txt", b"One two.\nThree four.", "text/plain"), ("b.zip", packed.getvalue(), "application/zip")]
     ).run()
-    assert "7 sentences, " in said(app)
+    assert "40 sentences, " in said(app)
     assert "Not in it: the files you uploaded." in said(app)
     app.run()
     app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
     assert "In use: **a.txt, b.zip**" in said(app)
-    assert n_read == 1
+    for label, value in (("Sentences at most", 20), ("Seed", 7)):
+        next(each for each in app.number_input if each.label == label).set_value(value)
+        app.run()
+    assert "20 sentences drawn from 40, " in said(app)
+    assert n_read == 1, "drawn from what was read before"
     button(app, "Remove").click().run()
-    assert button(app, "Measure").label == "Measure 1,000 sentences"
+    assert button(app, "Measure").label == "Measure 20 sentences"
 
 
 def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> None:

@@ -247,6 +247,11 @@ def test_the_button_of_a_table_says_how_its_texts_are_written(open_page: Open) -
     assert "apostrophe" in button.proto.help
 
 
+def test_the_softmax_by_hand_can_be_saved(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, view="training")
+    assert [b.proto.label for b in app.get("download_button")] == ["Softmax by hand (CSV)"]
+
+
 @pytest.mark.parametrize("name", ["bert", "bart"])
 def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
     name: str, open_page: Open, checkpoint: Callable[[str], Path]

@@ -87,6 +87,11 @@ def test_a_code_is_asked_for_where_one_is_set(
     assert engine.held() == []
 
 
+def test_any_text_is_a_wrong_code() -> None:
+    for typed in ("", "\ud800", "\0", "?"):
+        assert emptying.Guard(lambda: 100.0).refusal(typed, CODE) == "Wrong code. Try again in 2 s."
+
+
 def test_a_hosted_app_without_a_code_has_no_button(
     open_page: Callable[..., AppTest], set_: Callable[..., None]
 ) -> None:

@@ -25,7 +25,7 @@ from analysis.shown import Norms, Weights
 from evidence.questions.judge_lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError
+from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError, UnknownModel
 from model_zoo.interventions.intervene import joined
 from model_zoo.questions.fill_all import FillAll
 from model_zoo.questions.intervene import Intervene
@@ -61,6 +61,16 @@ def asked(request: pytest.FixtureRequest) -> EngineInterface:
     if request.param == "local":
         return request.getfixturevalue("engine")  # type: ignore[no-any-return]
     return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "kind"), [(DEFAULT_MODEL, "a \ud800", InvalidInput), ("\ud800", TEXT, UnknownModel)]
+)
+def test_half_of_a_surrogate_pair_is_refused(
+    asked: EngineInterface, model: str, text: str, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind):
+        asked.attend(model, text)
 
 
 @pytest.mark.slow

@@ -97,11 +97,9 @@ def test_the_ray_service_has_kuberays_fields_and_pods_that_kubernetes_takes() ->
 
 
 def test_versions_and_names_agree() -> None:
-    pinned = re.search(
-        r"^ray\[serve\]==(.+)$", (ROOT / "requirements-serve.txt").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert pinned is not None
-    assert RAY_SERVICE["spec"]["rayClusterConfig"]["rayVersion"] == pinned[1]
+    locked = re.search(r"^ray==(.+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert locked is not None
+    assert RAY_SERVICE["spec"]["rayClusterConfig"]["rayVersion"] == locked[1]
     web = next(each for each in DOCUMENTS if each["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"][0]
     address = next(each["value"] for each in web["env"] if each["name"] == "INSIDE_BERT_ENGINE")
     assert address == f"http://{RAY_SERVICE['metadata']['name']}-serve-svc:8000"  # as KubeRay names the service

@@ -217,3 +217,11 @@ def test_without_the_token_a_cluster_answers_nothing(cluster: Cluster) -> None:
 
     with pytest.raises(OtherVersion):
         RemoteEngine(cluster.address, f"not {TOKEN}").ask(HEALTH)
+    assert urllib3.request("POST", f"{cluster.address}/ask", retries=False, timeout=PATIENCE).status == 401
+
+    def logged() -> str:
+        logs = Path("/tmp/ray/session_latest/logs/serve").glob("replica_models_*.log")
+        return "".join(log.read_text(encoding="utf-8") for log in logs)
+
+    until(lambda: "did not know the token were refused" in logged())
+    assert f"not {TOKEN}" not in logged()

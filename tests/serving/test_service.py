@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from patience import PATIENCE
 from starlette.applications import Starlette
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from benchmarks.server import ROOT, TOKEN
@@ -54,6 +56,30 @@ def test_who_does_not_know_the_token_gets_nothing(plain_server: PlainServer, tok
         RemoteEngine(plain_server.address, token).ask(HEALTH)
 
 
+def test_a_wrong_token_is_401_and_a_line_of_the_log_a_minute(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(service, "time", SimpleNamespace(monotonic=lambda: now))
+    client = TestClient(Service(engine, TOKEN))
+    sent = wire.pack(HEALTH)
+
+    def refused(name: str, **headers: str) -> list[str]:
+        caplog.clear()
+        answer = client.post(name, content=sent, headers={wire.VERSION: "0", **headers})
+        assert answer.status_code == 401
+        assert b"does not accept" in answer.content
+        assert {record.levelname for record in caplog.records if record.name == "serving.service"} <= {"WARNING"}
+        return [record.getMessage() for record in caplog.records if record.name == "serving.service"]
+
+    assert refused("/ask", Authorization="Bearer open-sesame") == [
+        "requests that did not know the token were refused: 1"
+    ]
+    assert refused("/stream") == refused("/nothing") == refused("/ask", Authorization="x" * 5_000) == []
+    now += 61
+    assert refused("/ask", Authorization="Bearer ") == ["requests that did not know the token were refused: 4"]
+
+
 def test_another_version_is_refused_with_a_sentence(plain_server: PlainServer, monkeypatch: pytest.MonkeyPatch) -> None:
     other = RemoteEngine(plain_server.address, TOKEN)
     other._headers[wire.VERSION] = "0.0.9-abc"
@@ -86,7 +112,7 @@ def test_what_is_no_question_is_refused_and_harms_nobody(plain_server: PlainServ
 def test_other_addresses_and_methods_are_nothing(plain_server: PlainServer) -> None:
     assert post(f"{plain_server.address}/nothing", b"").status == 404
     assert post(f"{plain_server.address}/__class__", b"").status == 404
-    assert urllib3.request("GET", f"{plain_server.address}/ask", retries=False).status == 200  # refused in words
+    assert urllib3.request("GET", f"{plain_server.address}/ask", retries=False).status == 401
     assert urllib3.request("GET", f"{plain_server.address}/ready", retries=False).data == b"ready"
 
 

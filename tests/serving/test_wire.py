@@ -11,7 +11,7 @@ import msgpack
 import numpy as np
 import pytest
 from equal import same
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evidence.questions
@@ -98,6 +98,7 @@ def test_arrays_arrive_bit_for_bit_and_read_only() -> None:
         max_leaves=20,
     )
 )
+@example("a \ud800")
 def test_plain_data_arrives_as_it_was(value: Any) -> None:
     assert same(unpack(pack(value)), value)
 

@@ -107,7 +107,7 @@ def test_there_are_scripts_to_look_at() -> None:
 
 
 # Of BertViz: the ten colours that d3 has under this name, and attributes that its scripts write.
-FOREIGN_COLOURS = r'CATEGORY_10 = \[[^\]]*\]|\[fill="\w+"\]'
+FOREIGN_COLOURS = r'CATEGORY_10 = \[[^\]]*\]|\[fill="\w+"\]|"fill": "black"'  # the last is what SVG begins with
 NAMED = "black|silver|gr[ae]y|white|maroon|red|purple|fuchsia|green|lime|olive|yellow|navy|blue|teal|aqua|orange|pink"
 
 

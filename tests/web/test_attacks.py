@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import struct
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +17,9 @@ import psutil
 import pytest
 import raw_visitor
 from patience import PATIENCE
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
@@ -28,6 +31,7 @@ from benchmarks.streamlit_client import Answer, visiting
 pytestmark = pytest.mark.slow  # an app of its own is started
 
 LIMIT = 5_000_000
+UNSUPPORTED_DATA = 1003
 NAN = float("nan")
 
 
@@ -189,6 +193,47 @@ def test_nonsense_in_every_widget_is_no_error_of_the_app(served: Served, page_vi
     assert served.errors() == before
 
 
+def lines(answer: Answer) -> list[str]:
+    return [element.markdown.body for element in answer.elements() if element.WhichOneof("type") == "markdown"]
+
+
+def room_of(answer: Answer) -> str:
+    """The code of the room that is led."""
+    (code,) = (found[1] for line in lines(answer) if (found := re.fullmatch(r"\*\*([A-Z2-9]{5})\*\*", line)))
+    return code
+
+
+def test_one_connection_has_one_answer_and_one_room(served: Served) -> None:
+    """Whatever it calls itself, and however often it presses a button that is gone."""
+
+    async def attack() -> None:
+        async with visiting(served.url) as teacher, visiting(served.url) as student:
+            start = (await teacher.open("learn", {"lesson": "pieces"})).button("Start a room")
+            assert start is not None
+            code = room_of(await teacher.press(start))
+            drawn = await student.open("learn", {"room": code})
+            (teller,) = (
+                element.bidi_component.id
+                for element in drawn.elements()
+                if element.WhichOneof("type") == "bidi_component" and element.bidi_component.component_name == "room"
+            )
+            (option,) = (
+                element.button.id
+                for element in drawn.elements()
+                if element.WhichOneof("type") == "button" and element.button.id.endswith("option 1")
+            )
+            vote = WidgetState(id=option, trigger_value=True)
+            for number in range(4):
+                name = json.dumps([{"event": "kept", "value": {"visitor": f"{number:016x}", "serial": number + 1}}])
+                await student.set(vote, WidgetState(id=_make_trigger_id(teller, "events"), json_trigger_value=name))
+            seen = await student.set(vote)
+            assert any("1 answer so far" in line for line in lines(seen))
+            await teacher.press(start)
+            assert room_of(await teacher.set()) == code
+
+    in_a_loop.run(attack())
+
+
 def test_a_forged_host_changes_nothing(served: Served) -> None:
     for host in ("evil.example.org", "evil; script-src *", "a\tb", "x" * 5_000, "[::1", "127.0.0.1:99999"):
         status, headers, body = served.get("/attention", Host=host)
@@ -202,6 +247,27 @@ def test_a_forged_host_changes_nothing(served: Served) -> None:
 @pytest.mark.parametrize("name", ["0" * 64, "../app.py", "..%2f..%2fetc/passwd", "%00", "a" * 5_000, ""])
 def test_media_files_cannot_be_guessed(served: Served, name: str) -> None:
     assert served.get(f"/media/{name}", Range="bytes=0-10")[0] in (307, 400, 404)
+
+
+def test_text_on_the_websocket_closes_it(served: Served) -> None:
+    """Streamlit's protocol is binary."""
+    with connect(
+        f"ws://{served.host}/_stcore/stream",
+        subprotocols=[Subprotocol("streamlit")],
+        origin=Origin(served.url),
+        open_timeout=PATIENCE,
+    ) as stream:
+        stream.send("text")
+        with pytest.raises(ConnectionClosed) as closed:
+            deque(stream)
+    assert closed.value.rcvd
+    assert closed.value.rcvd.code == UNSUPPORTED_DATA
+    served.opens()
+
+
+@pytest.mark.parametrize("address", ["auth/login", "auth/logout", "oauth2callback?state=x&code=y&error=z"])
+def test_where_nobody_signs_in_there_is_nothing_to_do_so(served: Served, address: str) -> None:
+    assert served.get(f"/{address}")[0] == 404
 
 
 def test_the_log_holds_no_error(served: Served) -> None:

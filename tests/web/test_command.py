@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +50,17 @@ def test_what_it_does_not_know_is_refused(
 ) -> None:
     assert give(monkeypatch, *words) == 2
     assert said in capsys.readouterr().err
+    assert called == []
+
+
+def test_a_user_without_a_home_is_told_to_set_one(
+    called: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert "HOME=" in str(give(monkeypatch))
     assert called == []
 
 

@@ -26,7 +26,7 @@ def client() -> TestClient:
     return TestClient(
         Starlette(
             routes=[Route("/{path:path}", anything)],
-            middleware=[Middleware(UnknownPaths, pages=["", "attention"], hidden=["_stcore/figures.json"])],
+            middleware=[Middleware(UnknownPaths, pages=["", "attention"], hidden=lambda: ["_stcore/figures.json"])],
         )
     )
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from patience import PATIENCE, until
@@ -18,12 +23,14 @@ from programs import program
 from benchmarks.server import free_port
 from model_zoo.errors import InvalidInput
 from ui.room import ROOM, SECONDS_BETWEEN_LOOKS
+from web import room_stores
 from web.leading import Leaders
 from web.room_stores import FileStore, MemoryStore, RedisStore
 from web.rooms import ALPHABET, AWAY, FORGOTTEN, LED_FOR, PRESENT_FOR, Rooms, RoomsUnreachable, Shown, Store
 from web.settings import WrongSetting
 
 ONE, TWO = "pieces.1", "pieces.2"
+ROOT = Path(__file__).parents[2]
 CAT = Shown("learn", {"text": "The cat sat."}, ONE)
 DOG = replace(CAT, about={"text": "The dog sat."})
 
@@ -144,7 +151,7 @@ def test_only_the_key_changes_a_room(rooms: Rooms) -> None:
     (code, key), (_, other) = rooms.open(), rooms.open()
     rooms.show(code, key, CAT)
     assert rooms.holds(code, key)
-    for wrong in (other, "", "ü"):
+    for wrong in (other, "", "ü", "\ud800"):
         assert not rooms.holds(code, wrong)
         with pytest.raises(InvalidInput, match="Only the person who started"):
             rooms.show(code, wrong, DOG)
@@ -184,6 +191,19 @@ def test_answers_are_those_to_the_question_that_is_shown(rooms: Rooms) -> None:
         if shown.question == ONE:
             assert sum(counts(rooms, code).values()) == kept, shown
             rooms.answer(code, "one", ONE, "1")
+
+
+def test_who_is_forgotten_has_answered_nothing(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    for question in (ONE, TWO):
+        rooms.show(code, key, replace(CAT, question=question))
+        for visitor in ("one", "two"):
+            rooms.here(code, visitor)
+            rooms.answer(code, visitor, question, "1")
+    rooms.forget(code, "one")
+    assert rooms.see(code).n_present == 1
+    for question in (ONE, TWO):
+        assert [rooms.given(code, visitor, question) for visitor in ("one", "two")] == [None, "1"]
 
 
 def test_a_step_has_place_for_so_many() -> None:
@@ -259,7 +279,7 @@ def test_a_room_is_forgotten_a_day_after_it_was_used(rooms: Rooms, store: Store,
     with pytest.raises(InvalidInput, match="or it has ended"):
         rooms.see(code)
     rooms.open()
-    assert code not in store.codes()
+    assert code not in store.last_signs()
 
 
 def test_a_room_that_everybody_has_left_makes_way(rooms: Rooms, store: Store, clock: Clock) -> None:
@@ -270,9 +290,27 @@ def test_a_room_that_everybody_has_left_makes_way(rooms: Rooms, store: Store, cl
     rooms.here(full, "a student")
     rooms.here(taught, "its teacher", teaches=True)
     new, _ = rooms.open()
-    assert {full, taught, new} == set(store.codes())
+    assert {full, taught, new} == set(store.last_signs())
     with pytest.raises(InvalidInput, match=f"no room “{empty}”"):
         rooms.see(empty)
+    with pytest.raises(InvalidInput, match="All 3 rooms"):
+        rooms.open()
+
+
+def test_of_those_that_were_left_the_one_makes_way_that_was_left_first(
+    rooms: Rooms, store: Store, clock: Clock
+) -> None:
+    """Soon: who opens a room from one connection after the other fills no server."""
+    first, second, third = (rooms.open()[0] for _ in range(3))
+    clock.now += 1
+    rooms.here(first, "its teacher", teaches=True)
+    clock.now += PRESENT_FOR
+    rooms.here(third, "a student")
+    rooms.open()
+    assert second not in store.last_signs()
+    rooms.open()
+    assert first not in store.last_signs()
+    assert third in store.last_signs()
     with pytest.raises(InvalidInput, match="All 3 rooms"):
         rooms.open()
 
@@ -285,8 +323,37 @@ def test_of_several_that_make_way_the_first_is_the_one_used_first(rooms: Rooms, 
     rooms.show(*opened[0], CAT)
     clock.now += AWAY
     rooms.open()
-    assert opened[1][0] not in store.codes()
-    assert opened[0][0] in store.codes()
+    assert opened[1][0] not in store.last_signs()
+    assert opened[0][0] in store.last_signs()
+
+
+@pytest.mark.parametrize("jump", [-3 * 3600, 3 * 3600])
+def test_a_clock_that_jumps_costs_no_room_and_keeps_nobody_there(rooms: Rooms, clock: Clock, jump: float) -> None:
+    """That of Redis, for all who use it; those of a process do not jump."""
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    rooms.here(code, "one")
+    rooms.here(code, "two")
+    rooms.here(code, "its teacher", teaches=True)
+    clock.now += jump
+    rooms.here(code, "one")
+    seen = rooms.see(code)
+    assert (seen.shown, seen.n_present, seen.led) == (CAT, 1, False)
+    rooms.here(code, "its teacher", teaches=True)
+    assert rooms.see(code).led
+    clock.now += 2 * FORGOTTEN
+    with pytest.raises(InvalidInput, match="or it has ended"):
+        rooms.see(code)
+
+
+def test_halves_of_characters_are_shown_and_answered_as_what_can_be_written(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    rooms.show(code, key, replace(CAT, about={"text": "a \ud83d\ude00 \udc00 \ud83d"}))
+    rooms.answer(code, "one", ONE, "\ud800")
+    shown = rooms.see(code).shown
+    assert shown is not None
+    assert shown.about == {"text": "a \U0001f600 \ufffd \ufffd"}
+    assert counts(rooms, code) == {"\ufffd": 1}
 
 
 def test_what_is_shown_has_a_bound(rooms: Rooms) -> None:
@@ -363,22 +430,31 @@ def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> No
     assert again.show(code, key, DOG) == 2
     assert path.stat().st_mode & 0o077 == 0, "there are keys in it"
     assert len(path.read_bytes()) < 2000
-    assert [each.name for each in path.parent.iterdir()] == ["rooms.json"]
+    assert {each.name for each in path.parent.iterdir()} == {"rooms.json", "rooms.json.lock"}
     clock.now += FORGOTTEN
-    assert FileStore(path, clock=clock).codes() == []
+    assert FileStore(path, clock=clock).last_signs() == {}
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"AAAAA": {"key": 1}}', "\x00"])
+@pytest.mark.parametrize("text", ["", '{"AAAAA":', '{"AAAAA": {"key": 1}}', "\x00"])
 def test_a_file_that_is_broken_is_an_empty_start(text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "rooms.json"
     path.write_text(text, encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         store = FileStore(path, wait=0.0)
-    assert store.codes() == []
+    assert store.last_signs() == {}
     assert "cannot be read, and are forgotten" in caplog.text
     code, _ = Rooms(store).open()
     until(lambda: code in path.read_text(encoding="utf-8"))
     assert code in json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("text", ["My notes", "[]", '{"theme": "dark"}', "\x00PNG"])
+def test_a_file_of_something_else_is_not_replaced(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "rooms.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(WrongSetting, match="is not a file of rooms"):
+        FileStore(path)
+    assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_file_that_cannot_be_written_costs_no_room(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -388,6 +464,107 @@ def test_a_file_that_cannot_be_written_costs_no_room(tmp_path: Path, caplog: pyt
         code, key = rooms.open()
         until(lambda: "cannot be written" in caplog.text)
     assert rooms.holds(code, key)
+
+
+def test_a_file_goes_on_being_written_whatever_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "rooms.json"
+    rooms = Rooms(FileStore(path, wait=0.0))
+    code, key = rooms.open()
+    rooms.show(code, key, replace(CAT, about={"text": "\ud800"}))
+    until(lambda: path.exists() and "\ufffd" in path.read_text("utf-8"))
+    other, _ = rooms.open()
+    until(lambda: other in path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "link to a device", "link to itself", "NUL", "no user's"])
+def test_what_is_no_regular_file_ends_the_start(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "rooms.json"
+    if kind == "device":
+        path = Path("/dev/null")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind.startswith("link"):
+        path.symlink_to("/dev/null" if kind == "link to a device" else path)
+    else:
+        path = tmp_path / "a\0b" if kind == "NUL" else Path("~nobody of this name/rooms.json")
+    with pytest.raises(WrongSetting, match="no regular file"):
+        FileStore(path)
+    assert not os.path.isfile("/dev/null")
+
+
+def test_rooms_are_written_where_a_link_leads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, link = tmp_path / "there" / "rooms.json", tmp_path / "rooms.json"
+    link.symlink_to(there)
+    code, _ = Rooms(FileStore(link, wait=0.0)).open()
+    until(lambda: there.exists() and code in there.read_text("utf-8"))
+    assert link.readlink() == there
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert code in FileStore(Path("~/rooms.json")).last_signs()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no such locks")
+def test_a_file_of_rooms_is_one_process_own_until_that_ends(tmp_path: Path) -> None:
+    path, link = tmp_path / "rooms.json", tmp_path / "link.json"
+    link.symlink_to(path)
+    holds = (
+        "import sys\nfrom web.room_stores import *\nFileStore(Path(sys.argv[1]))\nprint(flush=True)\nsys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holds, str(path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"\n"
+        for each in (path, link):
+            with pytest.raises(WrongSetting, match="Another process"):
+                FileStore(each)
+        other.kill()
+    assert FileStore(path).last_signs() == {}
+
+
+@pytest.mark.slow
+def test_a_wrong_place_for_rooms_ends_the_start_with_a_sentence_alone(tmp_path: Path) -> None:
+    environment = os.environ | {"INSIDE_BERT_ROOMS_FILE": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", "import app"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert "which is no regular file" in ended.stderr
+
+
+def test_one_place_keeps_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = SimpleNamespace(rooms_file="rooms.json", rooms_redis="redis://127.0.0.1:6379/0")
+    monkeypatch.setattr(room_stores, "settings", lambda: both)
+    with pytest.raises(WrongSetting, match="rooms_file and rooms_redis"):
+        room_stores._store()
+
+
+def test_rooms_of_this_process_know_no_clock_that_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = MemoryStore(), FileStore(tmp_path / "rooms.json")
+    before = [store.now() for store in stores]
+    assert all(abs(each - time.time()) < FORGOTTEN for each in before)
+    later = time.monotonic() + 100
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    after = [store.now() for store in stores]
+    assert all(99 < now - then < FORGOTTEN for then, now in zip(before, after, strict=True))
+    assert after == [store.now() for store in stores]
+
+
+def test_a_room_of_a_file_from_later_is_kept_for_a_day(tmp_path: Path, clock: Clock) -> None:
+    """The clock has gone back since the process before, or was years ahead."""
+    path = tmp_path / "rooms.json"
+    at = {
+        "AAAAA": clock.now + 3 * 3600,
+        "CCCCC": clock.now + 1e8,
+        "DDDDD": clock.now - FORGOTTEN,
+        "EEEEE": float("nan"),
+    }
+    path.write_text(json.dumps({code: {"key": "k", "used": used} for code, used in at.items()}), encoding="utf-8")
+    store = FileStore(path, clock=clock)
+    assert dict(store.last_signs()) == {"AAAAA": clock.now, "CCCCC": clock.now}
+    clock.now += FORGOTTEN
+    assert dict(store.last_signs()) == {}
 
 
 def test_a_redis_that_is_gone_is_a_sentence_until_it_is_back(
@@ -409,15 +586,94 @@ def test_a_redis_that_is_gone_is_a_sentence_until_it_is_back(
     assert rooms.holds(code, key), "redis-server writes what it has when it is told to end"
 
 
-def test_what_is_no_room_in_redis_is_none(redis_server: RedisServer) -> None:
+WRONG = {  # what somebody else may have put where a room is kept, in the words of redis-cli
+    "no JSON": ("SET", "inside-bert:room:AAAAA", "{"),
+    "no UTF-8": ("SET", "inside-bert:room:AAAAA", b"\xff\xfe"),
+    "no UTF-8 in it": ("SET", "inside-bert:room:AAAAA", b'{"key": "\xff", "used": 1}'),
+    "a list": ("RPUSH", "inside-bert:room:AAAAA", "SECRET"),
+    "a list of who is there": ("RPUSH", "inside-bert:seen:AAAAA", "SECRET"),
+    "somebody's name": ("ZADD", "inside-bert:seen:AAAAA", 1e12, b"\xff"),
+    "a set of codes": ("SADD", "inside-bert:rooms", "AAAAA", "SECRET"),
+    "a code": ("ZADD", "inside-bert:rooms", 1e9, b"\xff"),
+    "a code for ever": ("ZADD", "inside-bert:rooms", "+inf", "SECRET"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_entry_in_redis_is_forgotten_and_all_else_goes_on(
+    wrong: str,
+    redis_server: RedisServer,
+    clock: Clock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import redis
 
     redis_server.empty()
-    store = RedisStore(redis_server.address)
+    store = MovedRedis(redis_server.address, clock)
+    rooms = Rooms(store, most=2)
+    code, key = rooms.open()
+    monkeypatch.setattr("web.rooms.secrets.choice", lambda _: "A")  # the next code
+    command: tuple[Any, ...] = WRONG[wrong]
     with redis.Redis(port=redis_server.port) as client:
-        client.set("inside-bert:room:AAAAA", "{")
-        assert store.read("AAAAA") is None
-        code, _ = Rooms(store).open()
+        if command[0] != "ZADD":
+            client.delete(command[1])
+        client.execute_command(*command)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            if "room:" in command[1]:
+                with pytest.raises(InvalidInput, match="no room “AAAAA”"):
+                    rooms.see("AAAAA")
+            store.note("AAAAA", "one", clock.now)
+            rooms.show(code, key, CAT)
+            store.last_signs()
+        assert "AAAAA" not in store.last_signs()
+        new, _ = rooms.open()
+    assert new == "AAAAA"
+    assert rooms.see(code).shown == CAT
+    rooms.here(new, "one")
+    assert rooms.see(new).n_present == 1
+    assert rooms.wrong() == ""
+    assert set(store.last_signs()) == {code, new}
+    lines = [record.getMessage() for record in caplog.records]
+    quiet = command[0] == "ZADD"  # which is removed with what is too old, too new, or of no room
+    assert lines == [] if quiet else len(lines) == 1 and "is forgotten" in lines[0]
+    assert "SECRET" not in caplog.text
+
+
+@pytest.mark.slow
+def test_twenty_thousand_stale_codes_are_as_many_questions_as_none(
+    redis_server: RedisServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import redis
+
+    sent: list[int] = []
+    send = redis.Connection.send_packed_command
+    monkeypatch.setattr(
+        redis.Connection, "send_packed_command", lambda *args, **named: (sent.append(1), send(*args, **named))[1]
+    )
+    counted = []
+    for stale in ({}, dict.fromkeys(map(str, range(20_000)), clock.now - 1), {"AAAAA": clock.now - FORGOTTEN}):
+        redis_server.empty()
+        store = MovedRedis(redis_server.address, clock)
+        rooms = Rooms(store)
+        code, _ = rooms.open()
+        if stale:
+            store._client.zadd("inside-bert:rooms", stale)
+        sent.clear()
+        new, _ = rooms.open()
+        counted.append(len(sent))
+        assert set(store.last_signs()) == {code, new}
+    assert max(counted) <= counted[0] + 1
+    assert counted[0] < 10
+
+
+def test_rooms_in_redis_are_forgotten_by_it(redis_server: RedisServer) -> None:
+    import redis
+
+    redis_server.empty()
+    code, _ = Rooms(RedisStore(redis_server.address)).open()
+    with redis.Redis(port=redis_server.port) as client:
         assert 0 < client.ttl(f"inside-bert:room:{code}") <= FORGOTTEN
 
 

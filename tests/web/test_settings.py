@@ -8,15 +8,18 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from datetime import date, datetime
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from model_zoo import Engine, machine
-from model_zoo.engine_settings import EngineSettings
+from model_zoo.engine_settings import EngineSettings, allowed
 from model_zoo.errors import InvalidInput
+from model_zoo.process_folder import ProcessFolder
 from model_zoo.types import MB, megabytes
 from web import settings as module
 from web.monitoring import look
@@ -93,11 +96,16 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("RUNS", "-1", "The setting runs is “-1” in the environment (INSIDE_BERT_RUNS), and should be greater than 0."),
-        ("RUNS", "abc", "should be a valid integer"),
+        ("RUNS", "-1", "The setting runs is “-1” in the environment (INSIDE_BERT_RUNS), and should be a whole number"),
+        ("RUNS", "abc", "should be a whole number from 1 to 256."),
         ("HOSTED", "perhaps", "The setting hosted is “perhaps”"),
-        ("LOG_FORMAT", "xml", "should be 'text' or 'json'"),
-        ("UPLOAD_MB", "51", "should be less than or equal to 50"),
+        ("LOG_FORMAT", "xml", "should be text or json."),
+        ("UPLOAD_MB", "51", "should be a whole number from 1 to 50."),
+        ("THREADS", "9" * 20, "from 1 to 256"),
+        ("PICKLES", "nonsense", "should be never, listed or any."),
+        ("ENGINE", "grpc://a", "should be local or an address such as http://127.0.0.1:8000."),
+        ("ROOMS_REDIS", "http://a", "should be an address such as redis://127.0.0.1:6379/0."),
+        ("EMBEDDED_BY", "https://a.example; script-src *", "should be sites such as https://moodle.example.org"),
         ("RUN", "1", "INSIDE_BERT_RUN in the environment is not a setting of this app. Did you mean INSIDE_BERT_RUNS?"),
         ("ZZZZ", "1", "`python -m web.settings` lists all settings."),
     ],
@@ -108,6 +116,104 @@ def test_what_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPatch, na
         settings()
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+SECRET = "open-sesame"
+
+HOSTILE: tuple[object, ...] = (
+    "", " ", "\n", "x\ny", f"{SECRET}\r\nSet-Cookie: a", "\0", f"{SECRET}\0", "\ud800", "٣", "９", "\u202ex", "\x1b[2J",
+    "9" * 20, "9" * 5_000, "x" * 100_000, "-1", "0", "0x10", "1e3", "2.5", "nan", "inf", "-inf", "None", "null", "[]",
+    "https://a.example; script-src *", "https://a.example, *", "*", "'none'", "data:", "https://a.example/path",
+    "https://a.example:99999", "https://a.example:x", "http://[::1", "http://", "https://*.*", "//a", "../x",
+    f"redis://:{SECRET}@127.0.0.1:notaport", f"redis://:{SECRET}@..:1", f"redis://:{SECRET}@127.0.0.1/abc",
+    f"redis://:{SECRET}@127.0.0.1/-1", "unix://", f"redis://:{SECRET}@127.0.0.1/0?nothing=1", f"redis://:{SECRET}#x@a:1",
+    "redis://h:99999", "unix://", f"http://ada:{SECRET}@127.0.0.1:x", "~nobody-of-this-name/rooms.json", "/dev/null/x",
+    -1, 0, 10**30, 16**6_000, 2.5, float("nan"), float("inf"), True, [], ["x", [1]], [16**6_000], {}, {"x": 1},
+    date(2026, 1, 1), datetime(2026, 1, 1, 12), "INSIDE_BERT_RUNS",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_whatever_it_is_it_works_or_is_one_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    field, accepted = Settings.model_fields[name], []
+    for value in HOSTILE:
+        for source in ("environment", "secrets"):
+            with monkeypatch.context() as patch:
+                if source == "secrets":
+                    patch.setattr(module, "_secrets", lambda value=value: {name: value})
+                elif isinstance(value, str) and "\0" not in value and value != "\ud800":
+                    patch.setenv(f"INSIDE_BERT_{name.upper()}", value)
+                settings.cache_clear()
+                try:
+                    accepted.append(getattr(settings(), name))
+                except WrongSetting as wrong:
+                    said = str(wrong)
+                    assert said.startswith(f"The setting {name} is ")
+                    assert said.endswith(". Change it, or leave it out.")
+                    assert said.isprintable()
+                    assert len(said) < 300
+                    assert f":{SECRET}" not in said  # a password in an address
+                    assert field.repr or ("“" not in said and SECRET not in said)
+    assert accepted
+    for value in accepted:
+        if isinstance(value, str):
+            assert value.isprintable()
+            assert len(value) <= 2_000
+        elif type(value) is int:
+            least, most = (int(number) for number in re.findall(r"[\d_]+", allowed(field)))
+            assert least <= value <= most
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("embedded_by", "https://a.example http://*.b.example:8080"),
+        ("embedded_by", "http://localhost:3000"),
+        ("engine", "http://127.0.0.1:8000"),
+        ("engine", "https://[::1]:8000/models"),
+        ("rooms_redis", "rediss://:a%2Fb@redis.example:6379/1"),
+        ("rooms_redis", "unix:///run/redis.sock"),
+    ],
+)
+def test_an_address_that_can_be_used_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"INSIDE_BERT_{name.upper()}", f" {value}\n")
+    assert getattr(settings(), name) == value
+
+
+def test_every_number_has_bounds_which_are_said() -> None:
+    for name, field in Settings.model_fields.items():
+        if field.annotation in (int, float, int | None):
+            assert re.fullmatch(r"a (whole )?number from [\d_.]+ to [\d_.]+", allowed(field)), name
+
+
+def test_names_and_files_that_are_no_settings_are_one_sentence_too(
+    monkeypatch: pytest.MonkeyPatch, secrets: Write, tmp_path: Path
+) -> None:
+    for text in ('[inside_bert]\n"a\\nb" = 1\n', f"x = {'[' * 5_000}", "x = 0x", '"INSIDE_BERT_A\\u2028B" = 1', "\0"):
+        secrets(text)
+        with pytest.raises(WrongSetting) as caught:
+            settings()
+        assert str(caught.value).isprintable()
+    (tmp_path / "beside.toml").unlink()
+    (tmp_path / "beside.toml").mkdir()
+    with pytest.raises(WrongSetting, match="cannot be read"):
+        settings()
+    (tmp_path / "beside.toml").rmdir()
+    monkeypatch.setenv("INSIDE_BERT_A\nB" + "x" * 100, "1")
+    with pytest.raises(WrongSetting) as caught:
+        settings()
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+def test_without_a_place_for_temporary_files_the_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    with pytest.raises(WrongSetting, match="TMPDIR"):
+        settings()
+    ProcessFolder("nowhere-").close()  # as at the end of the process
 
 
 def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
@@ -123,10 +229,11 @@ def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[inside_bert]\nruns = 0\n", "The setting runs is “0” in secrets.toml, and should be greater than 0."),
+        ("[inside_bert]\nruns = 0\n", "The setting runs is “0” in secrets.toml, and should be a whole number"),
         ("[inside_bert]\nrun = 1\n", "run in secrets.toml is not a setting of this app. Did you mean runs?"),
         ("INSIDE_BERT_RUNS = 2\n", "has INSIDE_BERT_RUNS outside of its table. Write runs under [inside_bert]."),
         ("inside_bert = 2\n", "inside_bert is not a table"),
+        ("[INSIDE_BERT]\nruns = 2\n", "Write [inside_bert]."),
         ("runs =", "cannot be read"),
     ],
 )

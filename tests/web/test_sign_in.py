@@ -1,8 +1,12 @@
 """Sign-in: off without ``[auth]``, and a wall with one button where it is configured."""
 
 import pytest
+import streamlit as st
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette.starlette_auth_routes import create_auth_routes
+
+from web import sign_in
 
 OF_A_PROVIDER = {
     "client_id": "app",
@@ -68,3 +72,14 @@ def test_a_missing_package_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch
     assert not shown.exception
     assert [error.value.split(":")[0] for error in shown.error] == ["Nobody can sign in yet"]
     assert "the page" not in texts(shown)
+
+
+def test_streamlits_addresses_lead_nowhere_until_a_provider_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a new start: secrets may be changed while the app runs."""
+    monkeypatch.setattr(st, "secrets", {})
+    assert "auth/login" in sign_in.addresses_of_nothing()
+    monkeypatch.setattr(st, "secrets", {"auth": {**OF_THE_APP, **OF_A_PROVIDER}})
+    assert sign_in.addresses_of_nothing() == ()
+    served = {route.path.lstrip("/") for route in create_auth_routes("")}
+    monkeypatch.setattr(st, "secrets", {})
+    assert served == set(sign_in.addresses_of_nothing())

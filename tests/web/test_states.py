@@ -44,6 +44,7 @@ def test_what_a_widget_can_say_is_taken(sent: Callable[..., Any]) -> None:
     assert list(sent("double_array_value", double_array_value=DoubleArray(data=[1, 2]))) == [1, 2]
     assert list(sent("string_array_value", string_array_value=StringArray(data=["a"]))) == ["a"]
     assert sent("json_value", json_value='{"a": 1}') == {"a": 1}
+    assert sent("json_value", json_value='["\\ud83d\\ude42 \\\\ud800"]') == ["🙂 \\ud800"]
     assert sent("trigger_value", trigger_value=True) is True
     events = "$$STREAMLIT_INTERNAL_KEY_a component's events"
     assert sent("json_trigger_value", id=events, json_trigger_value="[]") == "[]"
@@ -59,6 +60,9 @@ def test_what_a_widget_can_say_is_taken(sent: Callable[..., Any]) -> None:
         ("string_value", {"int_value": -1}),
         ("string_array_value", {"int_array_value": SInt64Array(data=[2**40])}),
         ("json_value", {"json_value": "{"}),
+        ("json_value", {"json_value": '{"lead": "ABCDE.\\ud800"}'}),
+        ("json_value", {"json_value": '{"\\udc00": 1}'}),
+        ("json_trigger_value", {"json_trigger_value": '[{"event": "kept", "value": "\\ud83d x"}]'}),
         ("json_value", {"bytes_value": b"\xff"}),
         ("bool_value", {"double_value": 1.0}),
     ],

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from analysis import files
 from model_zoo.errors import InvalidInput
@@ -181,7 +181,7 @@ def _words(value: object) -> tuple[str, ...]:
 
 
 def _answering(found: Rows, notes: list[str]) -> list[Row]:
-    read: dict[tuple[str, str], Row] = {}
+    read: dict[tuple[str, str], tuple[int, list[tuple[int, str]], Split | None]] = {}
     empty, foreign, mended, several = [], [], [], []
     joined = 0
     for number, row in found.each:
@@ -204,16 +204,11 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
             foreign.append(number)
             if not answers:
                 continue
-        before = read.get((question, context))
-        if before is not None:
-            joined += 1
-            answers = [*cast(PassageQuestion, before.item).answers, *answers]
-        item = PassageQuestion(question, context, tuple(dict.fromkeys(answers)))
         split = _split(row, found, number)
-        if before is not None:
-            split = splits.most_held_out((split, before.split))
-        stratum = "answered" if item.answers else "not answered"
-        read[question, context] = Row(number, item, (question, context), None, split, stratum)
+        _, before, named = read.get((question, context), (0, [], split))
+        joined += (question, context) in read
+        before += answers
+        read[question, context] = number, before, splits.most_held_out((split, named))
     notes += files.left_out(empty, "a question or a passage", found.unit)
     if foreign:
         notes.append(
@@ -231,13 +226,23 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
         )
     if joined:
         notes.append(f"Joined {counted(joined, 'repeated question')} with the answers it had before.")
-    if (read or foreign) and not any(cast(PassageQuestion, row.item).answers for row in read.values()):
+    if (read or foreign) and not any(answers for _, answers, _ in read.values()):
         where = f" ({_numbers(found, foreign)})" if foreign else ""
         raise InvalidInput(
             f"{found.name}: no question has an answer that is in its passage, letter by letter{where}. "
             "Copy answers exactly as they are in the passage."
         )
-    return list(read.values())
+    return [
+        Row(
+            number,
+            PassageQuestion(question, context, tuple(dict.fromkeys(answers))),
+            (question, context),
+            None,
+            split,
+            "answered" if answers else "not answered",
+        )
+        for (question, context), (number, answers, split) in read.items()
+    ]
 
 
 def _numbers(found: Rows, numbers: list[int]) -> str:

@@ -14,7 +14,9 @@ export default function render({ data, setTriggerValue }) {
   for (const ticket of data.over) {
     for (const kept of [sessionStorage, localStorage]) forget(kept, ticket);
   }
-  if (globalThis[TOLD]?.session !== data.session || linked) {
+  const follows = Boolean(data.visitor); // a student may join long after the page was loaded
+  const before = globalThis[TOLD];
+  if (before?.session !== data.session || linked || (follows && !before.follows)) {
     const told = toTell(
       data,
       linked,
@@ -22,8 +24,8 @@ export default function render({ data, setTriggerValue }) {
       read(localStorage, TICKET),
       read(sessionStorage, VISITOR),
     );
-    const serial = Object.keys(told).length ? (globalThis[TOLD]?.serial ?? 0) + 1 : 0;
-    globalThis[TOLD] = { session: data.session, serial, told };
+    const serial = Object.keys(told).length ? Math.max(before?.serial ?? 0, data.heard) + 1 : 0;
+    globalThis[TOLD] = { session: data.session, serial, told, follows };
   }
   // Again until it is heard: a run that is ended early may lose it.
   const { serial, told } = globalThis[TOLD];

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from builders import encoding
 
 from analysis.corpus.nearest import Index, next_word, shares
 from analysis.corpus.sentences import Sentence
+from model_zoo.errors import ModelZooError
 from model_zoo.types import FloatArray
 
 WIDTH = 24
@@ -150,6 +154,82 @@ def test_an_empty_index_has_no_neighbours(make: Callable[..., Index]) -> None:
 def test_another_width_is_refused(make: Callable[..., Index]) -> None:
     with pytest.raises(ValueError, match="width 24"):
         make().add(sentence(0), encoding(WORDS), vectors(8, width=25))
+
+
+@pytest.mark.parametrize("n_left", [0, 7, 100 * 6 * WIDTH * 2 - 1])
+def test_a_file_that_was_cut_short_is_a_sentence(make: Callable[..., Index], n_left: int) -> None:
+    """A memory map of it would end the process."""
+    index = make()
+    stored = filled(index, 100)
+    assert index.whole
+    os.truncate(index.file, n_left)
+    assert not index.whole
+    with pytest.raises(ModelZooError, match="cut short or removed"):
+        index.nearest(stored[0], 1)
+    with pytest.raises(ModelZooError, match="cut short or removed"):
+        index.add(sentence(100), encoding(WORDS), vectors(8))
+    assert index.file.stat().st_size == n_left
+
+
+def test_no_other_file_is_read_or_written_in_its_place(make: Callable[..., Index], tmp_path: Path) -> None:
+    index = make()
+    stored = filled(index, 100)
+    expected = index.nearest(stored[7], 3).tokens
+    other = tmp_path / "other"
+    other.write_bytes(b"\x00\x3c" * 100_000)
+    index.file.unlink()
+    index.file.symlink_to(other)
+    assert index.nearest(stored[7], 3).tokens == expected
+    index.add(sentence(100), encoding(WORDS), vectors(8))
+    assert other.read_bytes() == b"\x00\x3c" * 100_000
+    index.remove()
+    assert other.exists()
+    assert not index.whole
+    with pytest.raises(ModelZooError, match="cut short or removed"):
+        index.nearest(stored[7], 3)
+
+
+def test_a_file_that_was_there_before_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "0.f16").write_bytes(b"\x00\x3c" * 100_000)
+    index = Index(tmp_path / "0.f16", WIDTH)
+    stored = filled(index, 10)
+    assert index.n_bytes == index.file.stat().st_size
+    np.testing.assert_allclose(index.cosines(stored[3]), exact(stored, stored[3]), atol=2e-3)
+    index.remove()
+
+
+def test_half_of_a_sentence_on_a_full_disk_is_written_over(
+    make: Callable[..., Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = make()
+    stored = filled(index, 10)
+    with monkeypatch.context() as full:
+        disk = FullDisk(index._stream)
+        full.setattr(index, "_stream", disk)
+        with pytest.raises(OSError, match="No space left"):
+            index.add(sentence(10), encoding(WORDS), vectors(8))
+    assert index.file.stat().st_size > index.n_bytes
+    assert index.n_sentences == 10
+    states = vectors(8, 99)
+    index.add(sentence(10), encoding(WORDS), states)
+    both = np.concatenate([stored, states[1:-1]])
+    np.testing.assert_allclose(index.cosines(stored[3]), exact(both, stored[3]), atol=2e-3)
+
+
+class FullDisk:
+    """A file on a disk with room for ten more bytes."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._left = stream, 10
+
+    def write(self, data: bytes) -> int:
+        if not self._left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self._left -= (n := self._stream.write(data[: self._left]))
+        return int(n)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def test_searching_holds_a_chunk_in_memory(make: Callable[..., Index]) -> None:

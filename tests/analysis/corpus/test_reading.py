@@ -321,12 +321,11 @@ def test_a_zip_bomb_is_not_unpacked(size: int) -> None:
     assert peak < 170_000_000
 
 
-def test_several_archives_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_BYTES", 10_000)
+def test_several_archives_share_one_bound() -> None:
     packed = _zip({"a.txt": b"One sentence.\n" * 500})
-    assert len(read_corpus([("1.zip", packed)])) == 1
+    assert len(read_corpus([("1.zip", packed)], 10_000)) == 1
     with pytest.raises(InvalidInput, match=r"a\.txt in 2\.zip: the files together are more than"):
-        read_corpus([("1.zip", packed), ("2.zip", packed)])
+        read_corpus([("1.zip", packed), ("2.zip", packed)], 10_000)
 
 
 def test_beyond_the_most_sentences_nothing_is_read_and_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

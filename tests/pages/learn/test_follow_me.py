@@ -21,9 +21,8 @@ from tests.pages.learn.sentences import SENTENCES
 from ui import room
 from ui.room import ROOM
 from ui.widgets import HEAD, LAYER, TEXT
-from web.leading import LEADERS
 from web.room_stores import rooms
-from web.rooms import RoomsUnreachable
+from web.rooms import RoomsUnreachable, Shown
 
 Open = Callable[..., AppTest]
 PAGE = "pages/learn/page.py"
@@ -335,6 +334,150 @@ def test_what_a_browser_tells_may_be_anything(code: str, teacher: AppTest, monke
     assert (session[room._LEADS].code, session[room._VISITOR]) == (code, "0123456789abcdef")
 
 
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """That of a visitor whose browser is a program."""
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(room.st, "session_state", found)
+    return found
+
+
+def test_a_connection_has_one_answer_whatever_it_calls_itself(session: dict[str, Any]) -> None:
+    """Also one that tells another name outside of the room, or in another one."""
+    codes = {}
+    for _ in range(2):
+        code, key = rooms().open()
+        rooms().show(code, key, Shown("learn", {}, "pieces.1"))
+        codes[code] = key
+    for number in range(24):
+        for code in codes:
+            session[ROOM.key] = code
+            room.answer("pieces.1", str(1 + number % 2))
+        session[ROOM.key] = [*codes, ""][number % 3]
+        room._told({"visitor": f"{number:016x}"})
+        assert [sum(rooms().see(code).counts.values()) for code in codes] == [0, 0]
+    session[ROOM.key] = code
+    room.answer("pieces.1", "1")
+    room._told({"visitor": session[room._VISITOR]})  # which is no other name
+    assert dict(rooms().see(code).counts) == {"1": 1}
+    for each in codes.items():
+        rooms().end(*each)
+
+
+def is_open_room(code: str) -> bool:
+    try:
+        rooms().see(code)
+    except InvalidInput:
+        return False
+    return True
+
+
+def test_a_visitor_has_one_room(teacher: AppTest, code: str, open_page: Open) -> None:
+    """The browser tells another tab, or a session after this one, of the room that was started in it."""
+    ticket = teacher.session_state[room._LEADS].ticket
+    again = open_page(PAGE)
+    again.session_state[room._OWN] = room.Lead(*ticket.split("."))
+    labelled(again, "Start a room").click().run()  # before the visitor was asked
+    assert is_open_room(code)
+    labels = [button.label for button in again.button]
+    assert "Start a room" not in labels
+    assert f"Lead room {code} again" in labels
+    assert f"ends room **{code}**" in said(again)
+    labelled(again, f"End room {code} and start a new one").click().run()
+    assert not is_open_room(code)
+    new = again.session_state[room._LEADS].code
+    assert is_open_room(new)
+    labelled(again, "End the room").click().run()
+    assert "Start a room" in [button.label for button in again.button]
+
+
+def test_a_program_has_one_room(session: dict[str, Any]) -> None:
+    """Whatever it presses and tells: buttons that are gone, rooms that others have started."""
+    theirs = rooms().open()
+    opened: set[str] = set()
+    for number in range(6):
+        room._start(session.get(room._OWN) if number % 2 else None)
+        opened.add(session[room._LEADS].code)
+        room._told({"lead": ".".join(theirs), "offer": ".".join(theirs)})
+        room._told({"lead": ".".join((*theirs, "shared"))})
+    assert len(opened) > 3
+    assert sum(map(is_open_room, opened - {theirs[0]})) == 1
+    assert is_open_room(theirs[0])
+    rooms().end(*theirs)
+
+
+def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code: str, session: dict[str, Any]) -> None:
+    room._told({"lead": teacher.session_state[room._LEADS].link})
+    mine = session[room._LEADS]
+    assert (mine.code, mine.shared, room._OWN in session) == (code, True, False)
+    room._told({"lead": mine.ticket})  # by the browser, after a reload
+    assert session[room._LEADS].shared
+    room._start(None)
+    assert is_open_room(code)
+    assert session[room._LEADS].code != code
+
+
+@pytest.mark.parametrize(
+    "ticket", ["\ud800.k", "AAAAA.\ud800", "<b>.k", "A" * 10_000 + ".k", "AAAAA", ".", "AAAAA.k\n"]
+)
+def test_a_ticket_that_is_none_is_a_sentence(ticket: str, code: str, session: dict[str, Any]) -> None:
+    for told in (ticket, ticket.replace("AAAAA", code)):
+        room._told({"lead": told, "offer": told, "visitor": told})
+        assert "no such room" in session.pop(room._SAID)
+        assert not {room._LEADS, room._OFFERED, room._OVER} & set(session)
+
+
+def test_a_code_is_typed_with_what_cannot_be_seen(code: str, open_page: Open) -> None:
+    app = open_page(PAGE)
+    app.text_input[0].set_value(f"\u202e{code.lower()}\u200b\u2069\0")
+    labelled(app, "Join").click().run()
+    assert f"You are in room **{code}**" in said(app)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)//",
+        "http://[::1",
+        "http://a:99999/",
+        "http://" + "a" * 5_000,
+        "http://<img src=x>/",
+        "http://\u202ea/",
+        "http://a\0b:80/",
+        "data:text/html,<script>",
+        "http://:80/",
+    ],
+)
+def test_an_address_that_a_browser_makes_up_is_none(
+    url: str, teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(room.st.context), "url", url)
+    teacher.run()
+    assert not teacher.exception
+    assert not teacher.error
+    assert room._url() == ""
+    assert f"/learn?room={code}" in said(teacher)
+
+
+def test_the_picture_of_a_link_is_a_picture() -> None:
+    for link in ('"><script>alert(1)</script>', "\u202e\0 javascript:alert(1)", "ü" * 400):
+        picture = room._qr(link)
+        assert picture.startswith("data:image/svg+xml")
+        assert not set('"<>') & set(picture)
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("https://bert.example.org/learn", "https://bert.example.org/"),
+        ("http://[2001:db8::1]:8501/", "http://[2001:db8::1]:8501/"),
+        ("", "/"),
+    ],
+)
+def test_students_are_given_the_address_that_the_teacher_has(url: str, base: str) -> None:
+    assert room._base(url) == base
+
+
 def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, code: str) -> None:
     teacher.switch_page("pages/attention/page.py").run()
     assert f"Room {code}" in [each.proto.popover.label for each in teacher.get("popover")]
@@ -358,7 +501,7 @@ def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, cod
 def test_students_are_told_when_nobody_leads(
     teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LEADERS, "_connected", lambda _session: False)  # else it tells every second that one is there
+    monkeypatch.setattr(room.LEADERS, "_tell", lambda *_: None)  # to which every session of a test is connected
     visitor = teacher.session_state[room._VISITOR]
     rooms().here(code, visitor, teaches=True)
     student.run()

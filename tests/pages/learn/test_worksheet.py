@@ -132,6 +132,18 @@ def test_what_was_typed_is_shown_as_it_is() -> None:
     assert "A token of" in strong
 
 
+def test_what_cannot_be_seen_is_named() -> None:
+    """Else it turns the line around, or cannot be saved."""
+    about = sheet(step(CHOICE), text="The \u202ecat \ud800\0 sat.\r\n\n\tOn\u2029 it.").said("about")
+    assert "“The ⟨U+202E⟩cat ⟨U+D800⟩⟨U+0000⟩ sat. On it.”" in about
+    assert about.encode()
+
+
+def test_a_long_text_is_named_by_its_beginning() -> None:
+    whole = html("A sheet", [Section(lesson_of(step(CHOICE)), Case("embedded/bert", "word " * 20_000), (1,))])
+    assert len(whole) < 20_000
+
+
 def test_the_page_asks_nothing_of_a_network() -> None:
     found = sheet(step(CHOICE))
     assert ("meta", {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"}) in found.tags  # fmt: skip # noqa: E501

@@ -88,6 +88,21 @@ Deno.test("a student's name is kept in the tab", () => {
   equal(ofBrowser.size, 0);
 });
 
+Deno.test("a student who joins after the page was loaded again is the one of before; a link is heard after that, too", () => {
+  const { run, told, address, ofTab } = tab({ visitor: "0123", room: "AAAAA.k" });
+  run({});
+  run({ heard: 1 });
+  run({ heard: 1, visitor: "4567" });
+  run({ heard: 2, visitor: "0123" });
+  run({ heard: 2 });
+  run({ heard: 2, visitor: "0123" });
+  deepEqual(told, [{ lead: "AAAAA.k", serial: 1 }, { visitor: "0123", serial: 2 }]);
+  equal(ofTab.get("inside-bert:visitor"), "0123");
+  address.hash = "#teach=CCCCC.q";
+  run({ heard: 2, visitor: "0123" });
+  deepEqual(told[2], { lead: "CCCCC.q", serial: 3 });
+});
+
 Deno.test("a browser that forbids storage is one that knows nothing", () => {
   const { run, told } = tab({});
   const forbidden = () => {

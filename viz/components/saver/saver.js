@@ -1,11 +1,13 @@
 // Saver: saves the pictures on a page as SVG, PNG or PDF. Components are asked for theirs; a Plotly figure is one that is
-// drawn for the purpose, out of sight. An SVG with outlines for letters, and a PDF, are made by Python: it is sent the
-// SVG by the trigger `make`, {serial, kind, file, svg}, and sends the file back.
+// drawn for the purpose, out of sight. An SVG with outlines for letters, and a PDF, are made here, too, with a font that
+// Python sends: for the letters of the trigger `letters`, {serial, normal, bold}.
 
 import { download, pngOf, svgText } from "../shared/files.js";
 import { plotIn, plotted } from "../shared/plots.js";
 import { drawn } from "../shared/saving.js";
 import { mount, View } from "../shared/view.js";
+import { pdfOf } from "./pdf.js";
+import { lettersOf, outline } from "./shapes.js";
 
 const KINDS = ["svg", "png", "pdf"];
 
@@ -19,8 +21,9 @@ class Saver extends View {
     this.rows = root.querySelector(".pictures");
     this.said = root.querySelector(".said");
     this.namespace = root.querySelector(".icon").namespaceURI;
-    this.serial = 0; // of what was sent last
+    this.serial = 0; // of the font that was asked for last
     this.waiting = null; // the button whose file is being made
+    this.fontCame = null; // goes on with the font that was asked for
     this.listenTo(root, "click", (event) => this.clicked(event));
   }
 
@@ -29,7 +32,7 @@ class Saver extends View {
     this.data = data;
     const names = ({ pictures }) => JSON.stringify(pictures.map(({ name, label }) => [name, label]));
     if (!before || names(before) !== names(data)) this.build();
-    if (this.waiting && data.made?.serial === this.serial) this.take(data.made, data.weights);
+    if (data.serial === this.serial) this.fontCame?.(data);
   }
 
   build() {
@@ -56,35 +59,40 @@ class Saver extends View {
     this.busy(button);
     await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
     const { kind, place } = button.dataset;
-    const picture = this.data.pictures[place];
-    const { about, file } = picture;
-    const text = await this.svg(picture);
-    if (text === null) return this.done("This picture is not on the page any more. Close this box and open it again.");
-    const { outlines, png } = this.data;
-    if (kind === "pdf" || (outlines && kind === "svg")) {
-      if (text.length > this.data.most) {
-        return this.done(
-          `This picture is too large for that. Save it as ${kind === "pdf" ? "SVG" : "SVG without outlines"}.`,
-        );
-      }
-      this.report("make", { serial: ++this.serial, kind, file, svg: text });
-      return;
+    try {
+      this.done(await this.save(kind, this.data.pictures[place]));
+    } catch (error) {
+      console.warn(error);
+      this.done(`This picture cannot be saved as ${kind.toUpperCase()}. Choose another kind of file.`);
     }
-    const blob = kind === "svg" ? new Blob([text], { type: "image/svg+xml" }) : await pngOf(text, about, png);
-    if (!blob) return this.done("There is too little memory for this PNG. Choose fewer pixels, or save an SVG.");
-    download(blob, `${file}.${kind}`);
-    this.done("");
   }
 
-  async svg({ name, plot, about }) {
-    const { look, mm } = this.data;
+  // Saves a picture, and says why where it cannot.
+  async save(kind, { name, plot, about, file }) {
+    const { look, mm, outlines, png } = this.data;
     const svg = plot ? await plotOf(plot) : await drawn(name, look, this.namespace);
-    return svg && svgText(svg, about, mm);
+    if (!svg) return "This picture is not on the page any more. Close this box and open it again.";
+    let blob;
+    if (kind === "png") blob = await pngOf(svgText(svg, about, mm), about, png);
+    else if (kind === "pdf" || outlines) {
+      const { problem, fonts, weights } = await this.fontOf(svg);
+      if (problem) return problem;
+      let at = 0;
+      for (const font of Object.values(fonts)) font.bytes = weights.slice(at, at += font.length);
+      if (kind === "pdf") blob = await pdfOf(svg, about, mm, fonts);
+      else outline(svg.documentElement, fonts);
+    }
+    if (kind === "svg") blob = new Blob([svgText(svg, about, mm)], { type: "image/svg+xml" });
+    if (!blob) return "There is too little memory for this PNG. Choose fewer pixels, or save an SVG.";
+    download(blob, `${file}.${kind}`);
+    return "";
   }
 
-  take({ problem, name, type }, bytes) {
-    if (!problem) download(new Blob([bytes], { type }), name);
-    this.done(problem);
+  // What Python sends of its font for the letters of a picture.
+  fontOf(svg) {
+    const came = new Promise((resolve) => this.fontCame = resolve);
+    this.report("letters", { serial: this.serial = Math.random(), ...lettersOf(svg.documentElement) });
+    return came;
   }
 
   busy(button) {

@@ -3,7 +3,8 @@
 import { addCells } from "./pens.js";
 
 const OF_THE_POINTER = ".hoverlayer, .draglayer, .zoomlayer, .menulayer, .selectionlayer, .outline-controllers, " +
-  '.legendtoggle, .scrollbar, .cursor-pointer, [style*="opacity: 0;"]:not(text), [style*="display: none"]';
+  '.legendtoggle, .scrollbar, .cursor-pointer, [style^="opacity: 0;"]:not(text), [style*=" opacity: 0;"]:not(text), ' +
+  '[style*="display: none"]';
 
 // Waits until the figure in an element of a class is drawn.
 export async function plotIn(name) {
@@ -30,6 +31,18 @@ export async function plotted(plot) {
   }
   root.append(ground, ...[first, ...others].flatMap((one) => [...one.cloneNode(true).childNodes]));
   for (const element of root.querySelectorAll(OF_THE_POINTER)) element.remove();
+  // What some programs do not read: no paint at all as an opacity, and shares of a size.
+  const styled = (selector) => /** @type {NodeListOf<SVGElement>} */ (root.querySelectorAll(selector));
+  for (const { style } of styled('[style*="-opacity: 0;"]')) {
+    for (const paint of ["fill", "stroke"]) {
+      if (style.getPropertyValue(`${paint}-opacity`) === "0") style[paint] = "none";
+    }
+  }
+  for (const { style, parentNode } of styled('[style*="%"]')) {
+    if (!style.fontSize.endsWith("%")) continue;
+    const around = /** @type {SVGElement} */ (/** @type {Element} */ (parentNode).closest('[style*="font-size"]'));
+    style.fontSize = `${Number.parseFloat(style.fontSize) / 100 * Number.parseFloat(around.style.fontSize)}px`;
+  }
   // Elsewhere a letter may be wider: nothing of a legend is cut.
   for (const element of root.querySelectorAll('[class*="legend"] [clip-path], [class*="legend"][clip-path]')) {
     element.removeAttribute("clip-path");

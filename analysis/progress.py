@@ -1,0 +1,17 @@
+"""How far the reading of texts is, for whoever wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Final
+
+report: Final[ContextVar[Callable[[int, int], None] | None]] = ContextVar("reports how far reading is", default=None)
+"""Called with how many characters more were read, and how many more there are than was known."""
+
+
+def count(n_characters: int = 0, n_more: int = 0) -> None:
+    """Called by what reads texts, after every line."""
+    call = report.get()
+    if call is not None:
+        call(n_characters, n_more)
