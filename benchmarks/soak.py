@@ -10,9 +10,9 @@ and leaves: Python and the system's allocator keep a part of what a first crowd 
 
 One JSON object a line: the machine, then every half minute how it stands, the last one the verdict. ``errors`` are
 those that are not a visitor's own fault: errors on pages, connections that the app closed, no answer within
-``PATIENCE`` seconds, errors in the log. ``lost`` is work that was gone although the visit was alive: a training, or a
-model that was trained and cannot be opened. Ends with 1 where one of them is not 0, or memory or disk are not back
-where they were (within ``--allowance`` MB, and 1 MB).
+``PATIENCE`` seconds, work that is not done within ``PATIENCE_WITH_WORK``, errors in the log. ``lost`` is work that was
+gone although the visit was alive: a training, or a model that was trained and cannot be opened. Ends with 1 where one
+of them is not 0, or memory or disk are not back where they were (within ``--allowance`` MB, and 1 MB).
 
 ``--memory 1500m`` rebuilds the container of docs/hosting.md: a control group of that much memory, and a tmpfs (of
 ``--tmp`` bytes, if told) as folder for temporary files, which counts in it, in a mount namespace of its own where the
@@ -54,6 +54,8 @@ from model_zoo.types import MB
 Figures = Mapping[str, float | None]
 
 PATIENCE = 120.0
+PATIENCE_WITH_WORK = 1200.0
+"""Many who train at once share what pages leave of the processor, and each looks at his bar meanwhile."""
 _BETWEEN_REPORTS = 30.0
 _PAUSE = 0.5, 4.0
 _AWAY = 1.0, 6.0  # seconds without a connection
@@ -155,7 +157,7 @@ class Guest:
         return self._visitor
 
     async def come(self, session: str = "") -> None:
-        self._visitor = await self._stack.enter_async_context(visiting(self.proxy.url, session))
+        self._visitor = await self._stack.enter_async_context(visiting(self.proxy.url, session, PATIENCE))
 
     async def go(self) -> None:
         await self._stack.aclose()
@@ -179,10 +181,11 @@ class Guest:
             (act,) = self.rng.choices(acts, weights)
             self.tally.actions[act.__name__] += 1
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(PATIENCE_WITH_WORK) as whole:
                     await act()
             except TimeoutError:
-                self.tally.errors.append(f"{act.__name__}: no answer within {PATIENCE:.0f} s")
+                what, limit = ("not done", PATIENCE_WITH_WORK) if whole.expired() else ("no answer", PATIENCE)
+                self.tally.errors.append(f"{act.__name__}: {what} within {limit:.0f} s")
                 await self._anew()
             except OSError as error:
                 self.tally.errors.append(f"{act.__name__}: {error}")

@@ -97,11 +97,12 @@ class Answer:
 
 class Visitor:
     """A session of the app; one question at a time. ``session`` is its id, which brings a visitor back to it whose
-    connection was lost; empty before the first answer.
+    connection was lost; empty before the first answer. What is not drawn within ``patience`` seconds, where there is a
+    limit, ends in a TimeoutError.
     """
 
-    def __init__(self, socket: ClientConnection, url: str) -> None:
-        self._socket, self._url = socket, url
+    def __init__(self, socket: ClientConnection, url: str, patience: float | None = None) -> None:
+        self._socket, self._url, self._patience = socket, url, patience
         self._page = self._query = ""
         self.session = ""
 
@@ -180,18 +181,19 @@ class Visitor:
 
     async def _drawn(self, begun: float) -> Answer:
         messages: list[bytes] = []
-        while True:
-            message = await self._receive()
-            messages.append(message)
-            if len(message) <= _LONGEST_END and ends(told := ForwardMsg.FromString(message)):
-                # What a run that began before this question still had to say can come first: a connection that was
-                # lost in the midst of it, a message that nobody waited for.
-                run = told.metadata.run.script_run_id.encode()
-                if not any(run in before for before in messages[:-1]):
-                    messages.clear()
-                    continue
-                answer = Answer(time.perf_counter() - begun, messages)
-                break
+        async with asyncio.timeout(self._patience):
+            while True:
+                message = await self._receive()
+                messages.append(message)
+                if len(message) <= _LONGEST_END and ends(told := ForwardMsg.FromString(message)):
+                    # What a run that began before this question still had to say can come first: a connection that was
+                    # lost in the midst of it, a message that nobody waited for.
+                    run = told.metadata.run.script_run_id.encode()
+                    if not any(run in before for before in messages[:-1]):
+                        messages.clear()
+                        continue
+                    answer = Answer(time.perf_counter() - begun, messages)
+                    break
         for told in map(ForwardMsg.FromString, messages):
             kind = told.WhichOneof("type")
             if kind == "new_session":
@@ -235,9 +237,9 @@ def put(url: str, path: str, name: str, data: bytes) -> None:
 
 
 @asynccontextmanager
-async def visiting(url: str, session: str = "") -> AsyncIterator[Visitor]:
+async def visiting(url: str, session: str = "", patience: float | None = None) -> AsyncIterator[Visitor]:
     """A new visitor of the app at ``http://...``, who leaves at the end of the block; with ``session``, one who comes
-    back to it.
+    back to it. How long he waits for a page: see ``Visitor``.
     """
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
     # Streamlit takes the protocol, a token and a session's id; a new visitor has neither of the last two. No pings of
@@ -252,4 +254,4 @@ async def visiting(url: str, session: str = "") -> AsyncIterator[Visitor]:
         open_timeout=600,
         close_timeout=2,
     ) as socket:
-        yield Visitor(socket, url)
+        yield Visitor(socket, url, patience)
