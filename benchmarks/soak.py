@@ -63,7 +63,7 @@ _AWAY = 1.0, 6.0  # seconds without a connection
 TINY = {"view": "train", "model": "embedded/tinybert", "set": "sentiment", "examples": "60", "epochs": "3"}
 _GONE = "trained in a visit that is over"
 # Refusals that say what to do: there is no memory for it now, or the visitor has chosen a model that cannot do this.
-_TOLD = ("leave no room for it", "has no attention here")
+_TOLD = ("leave no room for it", "has no attention")
 
 # Work that is started by a button: the page, its address, and a pattern for the button's label.
 WORK: Mapping[str, tuple[str, Mapping[str, str], str]] = {
@@ -150,6 +150,7 @@ class Guest:
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
     _visitor: Visitor | None = None
     _trained: str | None = None  # the last model of this visit
+    _page: str = ""  # that was asked for last
 
     @property
     def visitor(self) -> Visitor:
@@ -185,7 +186,7 @@ class Guest:
                     await act()
             except TimeoutError:
                 what, limit = ("not done", PATIENCE_WITH_WORK) if whole.expired() else ("no answer", PATIENCE)
-                self.tally.errors.append(f"{act.__name__}: {what} within {limit:.0f} s")
+                self.tally.errors.append(f"{act.__name__} ({self._page}): {what} within {limit:.0f} s")
                 await self._anew()
             except OSError as error:
                 self.tally.errors.append(f"{act.__name__}: {error}")
@@ -215,7 +216,8 @@ class Guest:
             "model": DEFAULT_MODEL,
             **page_view.choice,
         }  # not the one that was trained, which has no words to put
-        answer = self._sound(await self.visitor.open(page_view.route, query), f"{page_view.route} {page_view.choice}")
+        self._page = f"{page_view.route} {page_view.choice}"
+        answer = self._sound(await self.visitor.open(page_view.route, query), self._page)
         self.tally.seconds.append(answer.seconds)
 
     async def train(self) -> None:
@@ -481,7 +483,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--first", type=float, default=2, help="minutes of the crowd before anything is counted")
     parser.add_argument("--visitors", type=int, default=20)
-    parser.add_argument("--rest", type=float, default=200, help="seconds until visits that ended are forgotten")
+    parser.add_argument("--rest", type=float, default=300, help="seconds until visits that ended are forgotten")
     parser.add_argument("--hosted", action="store_true", help="the profile for strangers")
     parser.add_argument("--memory", help="memory of the container, such as 1500m")
     parser.add_argument("--tmp", default="", help="bytes of the container's tmpfs, such as 600m")
