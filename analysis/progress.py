@@ -1,4 +1,4 @@
-"""How far the reading of texts is, for whoever wants to know."""
+"""Progress of reading a text, as characters, reported to a callback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ report: Final[ContextVar[Callable[[int, int], None] | None]] = ContextVar("repor
 
 
 def count(n_characters: int = 0, n_more: int = 0) -> None:
-    """Called by what reads texts, after every line."""
+    """Report progress, where somebody listens. Readers call it after every line."""
     call = report.get()
     if call is not None:
         call(n_characters, n_more)

@@ -111,7 +111,7 @@ class Reading(Job):
                 seconds=self._seconds,
                 n_bytes=self._n_memory,
                 file_bytes=_LARGEST_RESULT,
-                given=pickle.dumps(self._call),
+                stdin=pickle.dumps(self._call),
             )
         except OSError:
             self._refuse("start")

@@ -41,9 +41,9 @@ def checked(words: str, is_allowed: Callable[[str], bool] = lambda _: True) -> W
 
     def check(value: Any, read: ValidatorFunctionWrapHandler) -> str:
         with suppress(ValueError, RuntimeError):  # what is not a text, too
-            found = str(read(value)).strip()
-            if found.isprintable() and len(found) <= _LONGEST and is_allowed(found):
-                return found
+            text = str(read(value)).strip()
+            if text.isprintable() and len(text) <= _LONGEST and is_allowed(text):
+                return text
         raise ValueError(words)
 
     return WrapValidator(check)
@@ -66,20 +66,19 @@ def sentences(error: ValidationError, fields: Mapping[str, FieldInfo], place: Ca
     without a ``repr``, are not quoted.
     """
     return " ".join(
-        _sentence(name, fields[name], each["input"], place(name), str(each.get("ctx", {}).get("error", "")))
-        for each in error.errors()
-        for name in [str(each["loc"][0])]
+        _sentence(name, fields[name], wrong["input"], place(name), str(wrong.get("ctx", {}).get("error", "")))
+        for wrong in error.errors()
+        for name in [str(wrong["loc"][0])]
     )
 
 
 def _sentence(name: str, field: FieldInfo, value: object, place: str, words: str) -> str:
-    shown = f" “{_shown(value)}”" if field.repr else ""
-    return (
-        f"The setting {name} is{shown} in {place}, and should be {allowed(field) or words}. Change it, or leave it out."
-    )
+    quoted = f" “{_beginning(value)}”" if field.repr else ""
+    should = allowed(field) or words
+    return f"The setting {name} is{quoted} in {place}, and should be {should}. Change it, or leave it out."
 
 
-def _shown(value: object) -> str:
+def _beginning(value: object) -> str:
     try:
         written = str(value)
     except ValueError:  # a number of thousands of digits
@@ -133,10 +132,10 @@ class EngineSettings(BaseModel):
     )
     runs: int = of_machine(
         lambda: min(4, os.cpu_count() or 1),
-        "one a core, at most 4",
+        "one per core, at most 4",
         ge=1,
         le=256,
-        description="Model runs at a time; others wait.",
+        description="How many questions run on models at the same time; others wait.",
     )
     threads: int = of_machine(
         lambda: max(1, (os.cpu_count() or 1) // 4),

@@ -42,7 +42,7 @@ def refuse_dangerous(rules: bytes, model: str) -> None:
 
 
 def _tried(rules: bytes) -> confined.Outcome:
-    return confined.run("try_tokenizer", package="tokenizers", seconds=_SECONDS, n_bytes=_BYTES, given=rules)
+    return confined.run("try_tokenizer", package="tokenizers", seconds=_SECONDS, n_bytes=_BYTES, stdin=rules)
 
 
 def _what_happened(found: confined.Outcome) -> str:

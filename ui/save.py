@@ -224,7 +224,7 @@ def _fonts() -> dict[str, Any]:
 
 @kept(most=16)
 def _fonts_of(normal: str, bold: str) -> tuple[dict[str, Any], bytes]:
-    from viz import paper  # takes a second, for whoever saves such a file
+    from viz import paper  # imported here, because fontTools takes a second
 
     return paper.fonts(normal=normal, **({"bold": bold} if bold else {}))
 

@@ -59,8 +59,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     tuned.OWN.close()
 
 
-def _hidden() -> tuple[str, ...]:
-    return sign_in.addresses_of_nothing() + (_INTERNAL if settings().hosted else ())
+def _hidden(path: str) -> bool:
+    return (path in _INTERNAL and settings().hosted) or sign_in.leads_nowhere(path)
 
 
 def parts(documents: Mapping[str, str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:

@@ -28,10 +28,10 @@ def start() -> str:
 
 class UnknownPaths:
     """Middleware that answers 404 where Streamlit would give its page for an address that is none of ``pages``, and at
-    those that are ``hidden`` now. Both are relative to ``server.baseUrlPath``; "" is the start page.
+    those that are ``hidden``. Both are relative to ``server.baseUrlPath``; "" is the start page.
     """
 
-    def __init__(self, app: ASGIApp, pages: Iterable[str], hidden: Callable[[], Iterable[str]] = tuple) -> None:
+    def __init__(self, app: ASGIApp, pages: Iterable[str], hidden: Callable[[str], bool] = lambda _path: False) -> None:
         self._app = app
         self._start = start()
         self._pages = {f"{self._start}{page}".rstrip("/") for page in (*pages, "index.html")}
@@ -42,7 +42,7 @@ class UnknownPaths:
         if scope["type"] != "http" or self._may_be_a_document(scope["path"]):
             await self._app(scope, receive, send)
             return
-        if scope["path"] in (f"{self._start}{path}" for path in self._hidden()):
+        if self._hidden(scope["path"].removeprefix(self._start)):
             await self._not_found(scope, receive, send)
             return
         unknown = False

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.errors import StreamlitMissingAuthlibError, StreamlitSecretNotFoundError
 
-_ADDRESSES = ("auth/login", "auth/logout", "oauth2callback")
+ADDRESSES = ("auth/login", "auth/logout", "oauth2callback")
+"""Streamlit's, for signing in."""
 
 
-def addresses_of_nothing() -> tuple[str, ...]:
-    """Streamlit's addresses for signing in, where there is nothing to sign in to: there they log an error."""
-    return () if _providers() else _ADDRESSES
+def leads_nowhere(path: str) -> bool:
+    """Whether this is one of ``ADDRESSES`` and there is nothing to sign in to: there they log an error."""
+    return path in ADDRESSES and not _providers()
 
 
 def require() -> None:

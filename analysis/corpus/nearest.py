@@ -81,7 +81,7 @@ class Index:
     def add(self, sentence: Sentence, encoding: Encoding, states: FloatArray) -> None:
         """Append the tokens of a sentence, whose vectors are ``states`` (n, width); those that fit.
 
-        Raises OSError where the disk is full, ModelZooError where the file is not ``whole``, ValueError for another
+        Raises OSError where the disk is full, ModelZooError where the file is not complete, ValueError for another
         width.
         """
         if states.shape != (len(encoding), self.width):
@@ -106,7 +106,7 @@ class Index:
         self._n += len(kept)  # last, so that a search at the same time finds nothing half written
 
     def _check(self) -> None:
-        if not self.whole:
+        if not self.is_complete:
             raise ModelZooError("The file of this index was cut short or removed. Read the sentences again.")
 
     def remove(self) -> None:
@@ -116,14 +116,14 @@ class Index:
         self.file.unlink(missing_ok=True)
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the file is there and holds what was written."""
         with self._moving:
             return not self._stream.closed and os.fstat(self._stream.fileno()).st_size >= self.n_bytes
 
     def cosines(self, vector: FloatArray) -> FloatArray:
         """The cosine of every token's vector with this one (width,): float32 (tokens,), in the order of adding. Raises
-        ModelZooError where the file is not ``whole``.
+        ModelZooError where the file is not complete.
         """
         n = self._n
         (unit,) = _units(vector[None])

@@ -301,9 +301,9 @@ def _places(names: Sequence[str], places: Sequence[tuple[int, int]], *, more: bo
 
 
 def _kind(text: str, name: str) -> Literal["conllu", "table", "text"]:
-    told = (line for line in files.first_lines(text) if line.strip() and not line.startswith("#"))
+    data_lines = (line for line in files.first_lines(text) if line.strip() and not line.startswith("#"))
     ending = posixpath.splitext(name.lower())[1]
-    rows = [line.split("\t") for line in islice(told, _LOOKED_AT)]
+    rows = [line.split("\t") for line in islice(data_lines, _LOOKED_AT)]
     if any(len(row) == 10 and conllu.WORD_NUMBER.fullmatch(row[0]) for row in rows):
         return "conllu"
     header = files.first_line(text)

@@ -49,29 +49,29 @@ class Outcome:
 
 class Process:
     """A file of this folder at work, or one elsewhere, by its path without the ending. It needs ``package`` to be
-    installed, and has ``given`` as its standard input.
+    installed, and has ``stdin`` as its standard input.
 
     It may compute for ``seconds``, take ``n_bytes`` of memory beside what its libraries take, and write files of
     ``file_bytes`` each. As a context manager it ends with the block. Raises OSError where none can be started.
     """
 
     def __init__(
-        self, child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int, given: bytes
+        self, child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int, stdin: bytes
     ) -> None:
-        found = importlib.util.find_spec(package)
-        assert found is not None
-        assert found.origin is not None
-        where = Path(found.origin).parents[package.count(".") + (found.submodule_search_locations is not None)]
+        spec = importlib.util.find_spec(package)
+        assert spec is not None
+        assert spec.origin is not None
+        where = Path(spec.origin).parents[package.count(".") + (spec.submodule_search_locations is not None)]
         limits = (str(where), package, str(int(seconds)), str(n_bytes), str(file_bytes))
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ}
         command = [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments]
         with ExitStack() as files:
-            self._said = files.enter_context(tempfile.TemporaryFile())  # no pipe: what is written has a limit, too
+            self._output = files.enter_context(tempfile.TemporaryFile())  # no pipe: what is written has a limit, too
             with tempfile.TemporaryFile() as source:
-                source.write(given)
+                source.write(stdin)
                 source.seek(0)
                 self._process = subprocess.Popen(
-                    command, stdin=source, stdout=self._said, stderr=self._said, env=environment
+                    command, stdin=source, stdout=self._output, stderr=self._output, env=environment
                 )
             files.pop_all()
 
@@ -82,7 +82,7 @@ class Process:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
-        self._said.close()
+        self._output.close()
 
     def wait(self, seconds: float) -> Outcome | None:
         """How it ended; None where it has not after so many seconds."""
@@ -90,18 +90,18 @@ class Process:
             code = self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _MOST_SAID))
-        words = self._said.read().decode("utf-8", "replace").strip()
+        self._output.seek(max(0, self._output.seek(0, os.SEEK_END) - _MOST_SAID))
+        words = self._output.read().decode("utf-8", "replace").strip()
         return Outcome(_failure(code, words), words)
 
 
 def run(
-    child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int = 0, given: bytes = b""
+    child: str, *arguments: str, package: str, seconds: float, n_bytes: int, file_bytes: int = 0, stdin: bytes = b""
 ) -> Outcome:
     """Run a ``Process`` to its end. It may wait for twice as long as it may compute."""
     try:
         process = Process(
-            child, *arguments, package=package, seconds=seconds, n_bytes=n_bytes, file_bytes=file_bytes, given=given
+            child, *arguments, package=package, seconds=seconds, n_bytes=n_bytes, file_bytes=file_bytes, stdin=stdin
         )
     except OSError as error:
         return Outcome("start", str(error))

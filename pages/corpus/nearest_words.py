@@ -158,7 +158,7 @@ def _job(scene: Scene, layer: int) -> Indexing | None:
 def _index(scene: Scene, layer: int) -> Index | None:
     """The index of this layer, or what there is to say until it is there."""
     job = _job(scene, layer)
-    lost = job is not None and job.index is not None and not job.index.whole
+    lost = job is not None and job.index is not None and not job.index.is_complete
     if job is not None and not lost:
         work.watch(job)
         return job.index if job.n_ended or not job.running else None

@@ -26,7 +26,9 @@ def client() -> TestClient:
     return TestClient(
         Starlette(
             routes=[Route("/{path:path}", anything)],
-            middleware=[Middleware(UnknownPaths, pages=["", "attention"], hidden=lambda: ["_stcore/figures.json"])],
+            middleware=[
+                Middleware(UnknownPaths, pages=["", "attention"], hidden=lambda path: path == "_stcore/figures.json")
+            ],
         )
     )
 

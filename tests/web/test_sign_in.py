@@ -77,9 +77,10 @@ def test_a_missing_package_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch
 def test_streamlits_addresses_lead_nowhere_until_a_provider_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a new start: secrets may be changed while the app runs."""
     monkeypatch.setattr(st, "secrets", {})
-    assert "auth/login" in sign_in.addresses_of_nothing()
+    assert sign_in.leads_nowhere("auth/login")
+    assert not sign_in.leads_nowhere("attention")
     monkeypatch.setattr(st, "secrets", {"auth": {**OF_THE_APP, **OF_A_PROVIDER}})
-    assert sign_in.addresses_of_nothing() == ()
+    assert not any(map(sign_in.leads_nowhere, sign_in.ADDRESSES))
     served = {route.path.lstrip("/") for route in create_auth_routes("")}
     monkeypatch.setattr(st, "secrets", {})
-    assert served == set(sign_in.addresses_of_nothing())
+    assert served == set(filter(sign_in.leads_nowhere, sign_in.ADDRESSES))

@@ -161,9 +161,9 @@ def test_a_file_that_was_cut_short_is_a_sentence(make: Callable[..., Index], n_l
     """A memory map of it would end the process."""
     index = make()
     stored = filled(index, 100)
-    assert index.whole
+    assert index.is_complete
     os.truncate(index.file, n_left)
-    assert not index.whole
+    assert not index.is_complete
     with pytest.raises(ModelZooError, match="cut short or removed"):
         index.nearest(stored[0], 1)
     with pytest.raises(ModelZooError, match="cut short or removed"):
@@ -184,7 +184,7 @@ def test_no_other_file_is_read_or_written_in_its_place(make: Callable[..., Index
     assert other.read_bytes() == b"\x00\x3c" * 100_000
     index.remove()
     assert other.exists()
-    assert not index.whole
+    assert not index.is_complete
     with pytest.raises(ModelZooError, match="cut short or removed"):
         index.nearest(stored[7], 3)
 
