@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitDuplicateElementKey
 
 from model_zoo import tracing
@@ -43,6 +44,19 @@ class Unfinished(ModelZooError):
     def __init__(self, show: Callable[[], None]) -> None:
         super().__init__("This is not there yet.")
         self.show = show
+
+
+@contextmanager
+def also_at(box: DeltaGenerator) -> Iterator[None]:
+    """Repeat in an open box what stops the page: the message on the page may be behind the box."""
+    try:
+        yield
+    except Unfinished:
+        box.caption("Not read yet. Close this box to see how far it is.")
+        raise
+    except InvalidInput as error:
+        box.warning(as_text(str(error)), icon=":material/edit:")
+        raise
 
 
 @contextmanager

@@ -29,14 +29,12 @@ from analysis.corpus.coreference import (
 from analysis.corpus.coreference import built_in as built_in_pairs
 from jobs.referring import Referring
 from model_zoo import registry
-from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
 from ui import (
     Field,
     View,
     as_python,
-    as_text,
     ask_for,
     caption,
     enumerated,
@@ -49,6 +47,7 @@ from ui import (
     work,
 )
 from ui.example_sentences import show as show_sentences
+from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from viz.example_sentences import ExampleSentence
 from viz.head_measure import HeadMeasure
@@ -109,11 +108,8 @@ def _pronouns(scene: Scene) -> None:
             st.caption(_ABOUT)
             said = st.empty()
             file = _OWN.draw()
-            try:
+            with also_at(said):
                 pairs = built_in_pairs() if file is None else read([file], partial(read_pairs, file.name, file.data))
-            except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
-                said.warning(as_text(str(error)), icon=":material/edit:")
-                raise
         job = _job(scene, pairs)
         wanted = scene.model, pairs
         work.button(

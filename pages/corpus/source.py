@@ -13,10 +13,10 @@ import streamlit as st
 from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sampled
 from analysis.corpus.sentences import Corpus
 from analysis.probing.template_trees import template_conllu
-from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, counted
 from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
 from ui import as_python, as_text, caption, save, widgets
+from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from web.process import kept
 from web.settings import settings
@@ -85,11 +85,8 @@ def draw() -> Source:
             "conllu",
             "200 sentences with trees, made from templates written for this app.",
         )
-        try:
+        with also_at(said):
             found = _found(files, int(n), int(seed), frequencies)
-        except InvalidInput as error:  # beside the file as well: the page's own message is behind what is open
-            said.warning(as_text(str(error)), icon=":material/edit:")
-            raise
         with said:
             _describe(found)
     return found

@@ -14,11 +14,11 @@ from analysis.corpus.reading import read_corpus, sampled
 from analysis.lens_fit import JudgedLens
 from evidence.lens_sentences import MOST_OWN, lens_sentences
 from jobs.lens_fitting import LensFitting
-from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
-from ui import MASK, Field, View, as_python, as_text, caption, figures, notes, save, token_line, widgets, work
+from ui import MASK, Field, View, as_python, caption, figures, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
+from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from ui.precomputed.lenses import LENSES
 from viz.lens_distances import lens_distances
@@ -129,11 +129,8 @@ def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
         )
         said = st.empty()
         file = _OWN.draw()
-        try:
+        with also_at(said):
             found = () if file is None else _sampled(file)
-        except InvalidInput as error:  # beside the file as well: the view's own message is behind what is open
-            said.warning(as_text(str(error)), icon=":material/edit:")
-            raise
         if found:
             said.caption(f"Read: {counted(len(found), 'sentence')}, at most {MOST_OWN}.")
     return file, found

@@ -148,3 +148,37 @@ def test_an_archive_is_never_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [button.label for button in at.button] == ["Stop"]
     assert reading_of(at).wait(PATIENCE)
     assert at.run().warning
+
+
+def in_an_open_box(name, data):  # type: ignore[no-untyped-def]
+    from functools import partial
+
+    import streamlit as st
+
+    from analysis.corpus import reading
+    from ui.messages import also_at, failures_as_messages
+    from ui.own_file import read
+    from web.uploads import File
+
+    with failures_as_messages():
+        with also_at(st.container(key="box")):
+            read([File(name, data)], partial(reading.read_frequencies, name, data))
+        st.text("behind")
+
+
+def test_an_open_box_says_itself_that_a_file_is_not_read_yet_or_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
+    gate = Gate()
+    READER.start(gate)
+    at = AppTest.from_function(in_an_open_box, default_timeout=PATIENCE, args=("A-file", b"the\n")).run()
+    box = at.get("flex_container")[0]
+    assert [element.type for element in box.children.values()] == ["caption"]  # type: ignore[union-attr]
+    assert [button.label for button in at.button] == ["Stop"]
+    gate.opened.set()
+    assert reading_of(at).wait(PATIENCE)
+    at.run()
+    box = at.get("flex_container")[0]
+    assert [element.type for element in box.children.values()] == ["warning"]  # type: ignore[union-attr]
+    assert len(at.warning) == 2
+    assert not at.text
