@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from training.finetuning.data import Data
+import reading
+from analysis.probing import Dataset, Treebank, readers
+from training.finetuning.data import Data, Kind
+from training.finetuning.prepare import KIND_OF, prepare
 
 TEXT = [(f"sentence {i}", "ab"[i % 2]) for i in range(20)]
 
@@ -18,6 +22,28 @@ def table(rows: Sequence[Sequence[object]], header: str = "text,label", separato
 
 def jsonl(rows: Sequence[object]) -> bytes:
     return "\n".join(json.dumps(row) for row in rows).encode()
+
+
+def to_train_on(data: bytes, name: str, kind: Kind, seed: int) -> Data:
+    """A file as data to train on, with the remarks of the reader among its notes."""
+    (of,) = (read for read, task in KIND_OF.items() if task == kind)
+    read = reading.read(data, of, name=name)
+    prepared = prepare(read, seed)
+    return replace(prepared, notes=(*read.report.remarks, *prepared.notes))
+
+
+def to_probe(data: bytes, name: str, target: readers.CoNLLTarget | None = None, *, seed: int = 0) -> Dataset:
+    """A file as data to probe, of labelled texts or of a treebank's words; its notes as those of ``to_train_on``."""
+    read = reading.read(data, "trees" if target else "labelled", name=name)
+    dataset = readers.words(read, target, seed=seed) if target else readers.labelled_sentences(read, seed=seed)
+    return replace(dataset, notes=(*read.report.remarks, *dataset.notes))
+
+
+def trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
+    """A file as a treebank; its notes as those of ``to_train_on``."""
+    read = reading.read(data, "trees", name=name)
+    bank = readers.treebank(read, seed=seed)
+    return replace(bank, words=replace(bank.words, notes=(*read.report.remarks, *bank.words.notes)))
 
 
 def items(data: Data) -> list[Any]:

@@ -158,6 +158,11 @@ class Corpus(Shows):
         return self._labels[name]
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the data and why, in sentences for the screen."""
+        return () if self.report is None else self.report.remarks
+
+    @property
     def n_labels(self) -> int:
         """How many different parts of speech and relations there are, with "_"."""
         return len(self._names)

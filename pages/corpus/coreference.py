@@ -129,9 +129,8 @@ def _pronouns(scene: Scene) -> None:
         )
         by = widgets.choice("Looks there", BY)
     work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
-    if pairs.corpus.report is not None:
-        for remark in pairs.corpus.report.remarks:
-            say_cut(remark)
+    for note in pairs.corpus.notes:
+        say_cut(note)
     if job is None:
         if file is None and _is_bundled(scene.model) and not work.running(Referring):  # seconds: no view opens empty
             desk().start(Referring(engine(), scene.model, pairs))

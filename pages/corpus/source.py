@@ -98,8 +98,7 @@ def draw() -> Source:
 
 def told(source: Source) -> None:
     """What was left out of the data, or read otherwise than it was written."""
-    report = source.corpus.report
-    notes = () if report is None else report.remarks
+    notes = source.corpus.notes
     if notes:
         with st.expander(f"How the sentences were read: {counted(len(notes), 'note')}", icon=":material/rule:"):
             for note in notes:

@@ -31,6 +31,7 @@ from analysis.probing.template_trees import template_conllu
 from model_zoo import Engine
 from model_zoo.registry import UNTRAINED
 from pages.layers import fields
+from reading import read
 from training.measure_quality import MeasureQuality
 from ui.precomputed import EMBEDDED, PARTS, command, file_of, heldout_fingerprint, packed, packed_trees
 

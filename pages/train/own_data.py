@@ -47,9 +47,9 @@ _EXAMPLE: Mapping[Kind, str] = {
 }
 _ABOUT_PARTS = (
     "A column `split` (train, dev or test) keeps your own split, as do the names of files in a zip. Without it the "
-    "data is split at random into 70% training, 10% development and 20% test: texts that differ only in case and spaces "
-    "stay together, as do questions on one passage, and pairs with the same first text if there are at least ten "
-    "different ones."
+    "data is split at random into 70% training, 10% development and 20% test: texts that differ only in case and "
+    "spaces stay together, as do questions on one passage, and pairs with the same first text if there are at least "
+    "ten different ones."
 )
 
 _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT, choices=READ)

@@ -10,7 +10,7 @@ import pytest
 from fuzzing import TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 from own_files import items
-from training.finetuning.readers import read
+from own_files import to_train_on as read
 
 from analysis.probing.data import ignoring_case_and_spaces
 from model_zoo.errors import InvalidInput

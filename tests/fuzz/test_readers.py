@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from fuzzing import A_READER, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
+from own_files import to_probe, trees
 
 from analysis import files, minimal_pairs, pairs
 from analysis.corpus.coreference import read_pairs
 from analysis.corpus.reading import read_corpus, read_frequencies
-from analysis.probing import readers
 from model_zoo.errors import InvalidInput
 
 
@@ -34,11 +34,11 @@ def _zipped(data: bytes) -> bytes:
 
 
 READERS: dict[str, Callable[[bytes], object]] = {
-    "table": lambda data: readers.read_table(data, "own"),
-    "SentEval": lambda data: readers.read_senteval(data, "own"),
-    "parts of speech": lambda data: readers.read_conllu(data, "own", "upos"),
-    "distances to heads": lambda data: readers.read_conllu(data, "own", "head_distance"),
-    "trees": lambda data: readers.read_trees(data, "own"),
+    "table": lambda data: to_probe(data, "own"),
+    "SentEval": lambda data: to_probe(data, "own"),
+    "parts of speech": lambda data: to_probe(data, "own", "upos"),
+    "distances to heads": lambda data: to_probe(data, "own", "head_distance"),
+    "trees": lambda data: trees(data, "own"),
     "pairs": _pairs,
     "minimal pairs": lambda data: minimal_pairs.read([(data, "own")], 50),
     "a corpus": lambda data: read_corpus([("own", data)]),

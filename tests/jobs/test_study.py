@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 from gated import INFO, SETTINGS, Gate, study
 from layers_page import conllu
+from own_files import trees
 from patience import PATIENCE
 
-from analysis.probing import TASKS, Progress, StructuralTask, TaskResult, readers
+from analysis.probing import TASKS, Progress, StructuralTask, TaskResult
 from jobs import WORKER, Desk
 from jobs.study import Finished, Key, Study
 from model_zoo.types import HiddenStates
@@ -126,7 +127,7 @@ def test_a_structural_probe_can_be_stopped_while_it_is_trained() -> None:
     """Each epoch is a step, after which a run looks whether it is to stop."""
     gate, results = Gate(), {}
     gate.open.set()
-    task = StructuralTask(readers.read_trees(conllu(40).encode(), "own"))
+    task = StructuralTask(trees(conllu(40).encode(), "own"))
     mine = Study(INFO, gate, gate, {Key("m", "own", SETTINGS): task}, {"own": "Own"}, SETTINGS, results)
     note = mine._note
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from layers_page import PAGE, conllu, figure, results_of, run
 from on_screen import button, said
+from own_files import trees
 from streamlit.testing.v1 import AppTest
 
-from analysis.probing import readers, structural_probe
+from analysis.probing import structural_probe
 from analysis.probing.structural import RANK
 from analysis.probing.template_trees import template_conllu
 from jobs.study import FoundTrees
@@ -60,7 +61,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     # The page's numbers are those of the function for notebooks.
     encode = functools.partial(engine.iter_hidden_states, "embedded/tinybert")
     by_chance = functools.partial(engine.iter_hidden_states, "untrained:embedded/tinybert")
-    treebank = readers.read_trees(template_conllu().encode(), "template-trees.conllu")
+    treebank = trees(template_conllu().encode(), "template-trees.conllu")
     expected = structural_probe(encode, treebank, rank=8, sentences=120, untrained=True, untrained_encode=by_chance)
     assert one.result == expected
     upper = figure(app, 0)["data"][0]  # type: ignore[index]

@@ -7,10 +7,11 @@ import json
 import pytest
 from fuzzing import one_sentence
 from own_files import TEXT, jsonl, table
-from training.finetuning.readers import FEWEST, MOST_LABELS, read
+from own_files import to_train_on as read
 
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import Kind
+from training.finetuning.prepare import FEWEST, MOST_LABELS
 
 
 def refused(data: bytes, kind: Kind) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from own_files import items, jsonl, said, sentences, table
-from training.finetuning.readers import read
+from own_files import to_train_on as read
 
 from training.finetuning import entities
 from training.finetuning.data import SPLITS, PassageQuestion, Tagged

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from own_files import to_probe, trees
 
 from analysis.probing import readers
 from analysis.probing.data import DEV, TEST, TRAIN, resplit
@@ -22,7 +23,7 @@ ROWS = [(f"sentence {i}", "ab"[i % 2]) for i in range(40)]
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_every_separator(separator: str) -> None:
-    data = readers.read_table(table(ROWS, separator), "own")
+    data = to_probe(table(ROWS, separator), "own")
     assert dict(zip(data.texts, data.labels, strict=True)) == dict(ROWS)
     assert np.bincount(data.split).tolist() == [24, 4, 12]
     assert not data.own_split
@@ -31,21 +32,21 @@ def test_every_separator(separator: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_every_encoding(encoding: str) -> None:
     rows = [(f"Füße {i}", label) for i, (_, label) in enumerate(ROWS)]
-    data = readers.read_table(table(rows).decode().encode(encoding), "own")
+    data = to_probe(table(rows).decode().encode(encoding), "own")
     assert data.texts[0] == "Füße 0"
     assert any("Windows-1252" in note for note in data.notes) == (encoding == "cp1252")
 
 
 def test_quotes_order_and_more_columns() -> None:
     body = "id,Label,TEXT\n" + "\n".join(f'{i},{"ab"[i % 2]},"one, two\nthree {i}"' for i in range(30))
-    data = readers.read_table(body.encode(), "own")
+    data = to_probe(body.encode(), "own")
     assert data.texts[0] == "one, two\nthree 0"
     assert data.labels[:2] == ("a", "b")
 
 
 def test_left_out_lines_are_counted() -> None:
     rows = [*ROWS, ("", "a"), ("sentence 0", "a"), ("both", "a"), ("both", "b"), ("single", "c")]
-    data = readers.read_table(table(rows), "own")
+    data = to_probe(table(rows), "own")
     notes = " ".join(data.notes)
     assert "1 line without a text or a label: 42" in notes
     assert "1 repeated" in notes
@@ -74,18 +75,18 @@ def test_left_out_lines_are_counted() -> None:
 )
 def test_refusals_say_why(data: bytes, message: str) -> None:
     with pytest.raises(InvalidInput, match=message.replace("(", r"\(")):
-        readers.read_table(data, "own")
+        to_probe(data, "own")
 
 
 def test_numbers_as_classes_are_noted() -> None:
-    data = readers.read_table(table([(t, "01"[i % 2]) for i, (t, _) in enumerate(ROWS)]), "own")
+    data = to_probe(table([(t, "01"[i % 2]) for i, (t, _) in enumerate(ROWS)]), "own")
     assert any("labels are numbers" in note for note in data.notes)
 
 
 def test_senteval_split_and_duplicates() -> None:
     lines = [f"{'te' if i >= 30 else 'va' if i >= 25 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)]
     lines.append("te\tA\tsentence 2")
-    data = readers.read_senteval("\n".join(lines).encode(), "own")
+    data = to_probe("\n".join(lines).encode(), "own")
     assert np.bincount(data.split).tolist() == [24, 5, 11]
     assert data.split[data.texts.index("sentence 2")] == TEST
     assert any(
@@ -97,14 +98,14 @@ def test_senteval_split_and_duplicates() -> None:
 
 def test_senteval_without_a_development_part_gets_one_of_its_training_part() -> None:
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(44)]
-    data = readers.read_senteval("\n".join(lines).encode(), "own")
+    data = to_probe("\n".join(lines).encode(), "own")
     assert np.bincount(data.split).tolist() == [26, 4, 14]
     assert any("no development split" in note for note in data.notes)
 
 
 def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
     variants = [(f.format(i), "ab"[i % 2]) for i in range(30) for f in ("It is {}", "it  IS {}", " It is {} ")]
-    data = readers.read_table(table(variants), "own")
+    data = to_probe(table(variants), "own")
     assert len(data.texts) == 90
     parts_of: dict[str, set[int]] = {}
     for text, part in zip(data.texts, data.split, strict=True):
@@ -113,14 +114,14 @@ def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
     assert set(data.split.tolist()) == {TRAIN, DEV, TEST}
     assert any(note.startswith("Only case or spaces tell 60 sentences from another") for note in data.notes)
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)] + ["te\tA\tSENTENCE  2"]
-    given = readers.read_senteval("\n".join(lines).encode(), "own")
+    given = to_probe("\n".join(lines).encode(), "own")
     assert given.split[given.texts.index("sentence 2")] == given.split[given.texts.index("SENTENCE  2")] == TEST
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_another_split_keeps_twins_together_and_the_shares(seed: int) -> None:
     variants = [(f.format(i), "ab"[i % 2]) for i in range(100) for f in ("It is {}", "IT IS {}")]
-    data = resplit(readers.read_table(table(variants), "own"), seed)
+    data = resplit(to_probe(table(variants), "own"), seed)
     pairs = data.split.reshape(-1, 2)
     assert (pairs[:, 0] == pairs[:, 1]).all()
     assert np.bincount(pairs[:, 0]).tolist() == [60, 10, 30]
@@ -131,7 +132,7 @@ def test_another_split_keeps_twins_together_and_the_shares(seed: int) -> None:
 )
 def test_malformed_senteval(line: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        readers.read_senteval(f"tr\tA\tfirst\n{line}\n".encode(), "own")
+        to_probe(f"tr\tA\tfirst\n{line}\n".encode(), "own")
 
 
 def word(number: str, form: str, upos: str, head: str, deprel: str, misc: str = "_") -> str:
@@ -165,7 +166,7 @@ def conllu(sentence: list[str], n: int = 30) -> bytes:
     ],
 )
 def test_conllu_words_spans_and_labels(target: readers.CoNLLTarget, labels: dict[str, int]) -> None:
-    data = readers.read_conllu(conllu(SENTENCE), "own", target)
+    data = to_probe(conllu(SENTENCE), "own", target)
     assert data.texts[0] == "Vamos0 al mar."
     assert [data.word(i) for i in range(3)] == ["Vamos0", "mar", "."]
     assert Counter(data.labels) == labels
@@ -174,7 +175,7 @@ def test_conllu_words_spans_and_labels(target: readers.CoNLLTarget, labels: dict
 
 def test_head_distance_is_cut_at_five() -> None:
     words = [word(str(i), f"w{i}" if i > 1 else "w{i}", "X", str(9 if i < 9 else 0), "dep") for i in range(1, 10)]
-    data = readers.read_conllu(conllu(words), "own", "head_distance")
+    data = to_probe(conllu(words), "own", "head_distance")
     assert Counter(data.labels) == {"+5 or more": 120, "+4": 30, "+3": 30, "+2": 30, "+1": 30, "root": 30}
 
 
@@ -198,7 +199,7 @@ def test_malformed_conllu_names_its_line(place: int, line: str, message: str) ->
     lines = list(SENTENCE)
     lines[place] = line
     with pytest.raises(InvalidInput, match=message):
-        readers.read_conllu(conllu(lines), "own", "upos")
+        to_probe(conllu(lines), "own", "upos")
 
 
 TREES = [
@@ -222,7 +223,7 @@ def test_trees_keep_the_rule_of_multiword_tokens() -> None:
         word("6", ".", "PUNCT", "1", "punct"),
         "",
     ]
-    found = readers.read_trees(conllu(sentence), "own")
+    found = trees(conllu(sentence), "own")
     tree = found.trees["Vamos0 al mar lejos."]
     assert tree.heads.tolist() == [-1, 3, 3, 0, 1, 0]
     assert tree.shown.tolist() == [0, 3, 4, 5]  # "a" and "el" have no characters of their own
@@ -237,7 +238,7 @@ def test_sentences_with_two_words_left_have_no_tree_to_find() -> None:
     with pytest.raises(
         InvalidInput, match=r"0 different sentences with a tree.*Left out 30 sentences with fewer than 3"
     ):
-        readers.read_trees(conllu(SENTENCE), "own")  # "Vamos" and "mar"
+        trees(conllu(SENTENCE), "own")  # "Vamos" and "mar"
 
 
 def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
@@ -249,7 +250,7 @@ def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
     headless = "\n".join(TREES).replace("{i}", "z").replace("NOUN\t_\t_\t2\tobj", "NOUN\t_\t_\t_\tobj")
     short = "\n".join([word("1", "Go", "VERB", "0", "root"), word("2", "!", "PUNCT", "1", "punct")])
     text = "\n\n".join([good, cycle, roots, headless, short, "\n".join(TREES).replace("{i}", "0")]) + "\n\n"
-    found = readers.read_trees(text.encode(), "own")
+    found = trees(text.encode(), "own")
     assert len(found.words.texts) == len(found.trees) == 30
     assert np.bincount(found.words.split).tolist() == [18, 3, 9]
     notes = " ".join(found.words.notes)
@@ -264,20 +265,20 @@ def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
 def test_too_few_trees_are_refused_with_what_was_left_out() -> None:
     no_heads = [line.replace("\t2\t", "\t_\t").replace("\t0\t", "\t_\t") for line in TREES]
     with pytest.raises(InvalidInput, match=r"0 different sentences with a tree; .* at least 20 .*without a head"):
-        readers.read_trees(conllu(no_heads), "own")
+        trees(conllu(no_heads), "own")
     with pytest.raises(InvalidInput, match="12 different sentences with a tree"):
-        readers.read_trees(conllu(TREES, 12), "own")
+        trees(conllu(TREES, 12), "own")
 
 
 def test_punctuation_is_told_by_its_characters_where_no_part_of_speech_is_given() -> None:
     untagged = [line.replace("\tPUNCT\t", "\t_\t").replace("\tNOUN\t", "\t_\t") for line in TREES]
-    (tree, *_) = readers.read_trees(conllu(untagged), "own").trees.values()
+    (tree, *_) = trees(conllu(untagged), "own").trees.values()
     assert tree.punctuation.tolist() == [False, False, False, True]
 
 
 def test_twins_of_trees_stay_in_one_part() -> None:
     lower = [line.replace("Dogs", "dogs") for line in TREES]
-    found = readers.read_trees(conllu(TREES) + b"\n" + conllu(lower), "own")
+    found = trees(conllu(TREES) + b"\n" + conllu(lower), "own")
     part = dict(zip(found.words.texts, found.words.split.tolist(), strict=True))
     assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
     assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in found.words.notes)
@@ -286,21 +287,21 @@ def test_twins_of_trees_stay_in_one_part() -> None:
 def test_a_sentence_without_end_is_refused_before_it_is_put_together() -> None:
     words = [word(str(i), "w", "X", "0", "dep") for i in range(1, 100_000)]
     with pytest.raises(InvalidInput, match=r"line 2001: a sentence of more than 2,000 words\. Put an empty line"):
-        readers.read_conllu("\n".join(words).encode(), "own", "upos")
+        to_probe("\n".join(words).encode(), "own", "upos")
 
 
 def test_trees_whose_distances_take_too_much_memory_are_refused() -> None:
     chain = [word(str(i), "w{i}", "X", str(i - 1), "dep") for i in range(1, 1_001)] + [""]
     with pytest.raises(InvalidInput, match="line 10021: up to here the sentences have more than 10,000,000 pairs"):
-        readers.read_trees(conllu(chain, 11), "own")
+        trees(conllu(chain, 11), "own")
 
 
 def test_a_text_taken_for_a_label_is_refused_with_its_line() -> None:
     with pytest.raises(InvalidInput, match="line 2: the label has 201 characters; labels are names of up to 200"):
-        readers.read_table(table([("text", "x" * 201)]), "own")
+        to_probe(table([("text", "x" * 201)]), "own")
 
 
 @pytest.mark.slow
 def test_as_many_labels_as_texts_are_refused_before_they_are_split() -> None:
     with pytest.raises(InvalidInput, match="150,000 different labels; at most 1,000 can be told apart"):
-        readers.read_table(table([(f"s {i}", f"c{i}") for i in range(150_000)]), "own")
+        to_probe(table([(f"s {i}", f"c{i}") for i in range(150_000)]), "own")

@@ -11,8 +11,9 @@ import builders
 import numpy as np
 import pytest
 from drawn_trees import TREE, embedded
+from own_files import trees
 
-from analysis.probing import StructuralLayer, StructuralTask, readers, structural_probe, structural_study
+from analysis.probing import StructuralLayer, StructuralTask, structural_probe, structural_study
 from analysis.probing.data import TEST
 from analysis.probing.results import Failed, Progress
 from analysis.probing.settings import Settings
@@ -67,7 +68,7 @@ class Parsing:
 
 @pytest.fixture(scope="module")
 def treebank() -> object:
-    return readers.read_trees(template_conllu(220).encode(), "own")
+    return trees(template_conllu(220).encode(), "own")
 
 
 def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from analysis.probing import readers
+from own_files import trees
+
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.grammar import THINGS
 from analysis.probing.template_trees import template_conllu
@@ -14,7 +15,7 @@ def test_template_sentences_are_different_and_trees_of_their_words() -> None:
     text = template_conllu(300, seed=2)
     assert text == template_conllu(300, seed=2)
     assert "made by templates" in text.splitlines()[0]
-    found = readers.read_trees(text.encode(), "templates")
+    found = trees(text.encode(), "templates")
     assert len(found.words.texts) == 300
     assert not found.words.notes
     written = [line.removeprefix("# text = ") for line in text.splitlines() if line.startswith("# text = ")]
