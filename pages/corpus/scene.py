@@ -9,7 +9,7 @@ from analysis.corpus.relations import Found, Relation
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from model_zoo.types import ModelInfo, ModelSpec, counted
-from pages.corpus import running, source
+from pages.corpus import own_texts, running, source
 from pages.corpus.fields import RELATION
 from pages.corpus.source import Source
 from ui import HEAD, LAYER, Need, View, as_python, notes, widgets
@@ -102,6 +102,7 @@ def make(_view: View[Scene]) -> Scene:
         chosen = source.draw()
         running.button(model, chosen)
     source.told(chosen)
+    own_texts.draw(model, chosen)
     running.draw(model, chosen)
     info = engine().info(model)
     return Scene(chosen, info, running.results(info, chosen))

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from analysis.probing import StructuralTask
 from jobs.study import Finished, FoundTrees
 from pages.layers import choice, running
 from pages.layers.choice import Choice
 from pages.layers.fields import TASK
 from pages.layers.method import METHOD
 from ui import Need, View, as_text, widgets
+from ui.own_texts import warn_of_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ def make(_view: View[Scene]) -> Scene:
     with widgets.asked():
         chosen = choice.draw()
         running.button(chosen)
+    if chosen.own is not None:
+        task = chosen.own.task
+        texts = task.treebank.words.texts if isinstance(task, StructuralTask) else task.texts
+        warn_of_unknown(chosen.model, ((text, None) for text in texts))
     running.draw(chosen)
     shown = _shown(chosen)
     found = tuple(one for one in shown if isinstance(one, Finished))

@@ -15,6 +15,7 @@ from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import Need, View, as_text, notes, widgets
+from ui.own_texts import warn_of_unknown
 from ui.precomputed import trainings
 from ui.tuned import short_name
 from web.engine import engine
@@ -85,6 +86,8 @@ def make(view: View[Scene]) -> Scene:
     with widgets.asked():
         chosen = choice.draw()
         running.button(chosen, main=not view.starts)
+    if chosen.own is not None:
+        warn_of_unknown(chosen.model, ((item.text, item.pair) for item in chosen.own.data.train))
     training = running.last()
     found = () if training is None else training.tuned
     busy = training is not None and training.running

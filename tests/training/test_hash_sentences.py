@@ -1,0 +1,28 @@
+"""The command that hashes a corpus' sentences: which documents it takes, and what it cannot use."""
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.corpus.pretraining import hashes, read
+from training.corpus import read_documents
+from training.hash_sentences import main
+
+
+def test_books_and_documents_held_out_are_left_out(corpus: Path, tmp_path: Path) -> None:
+    book = {"source": "litbank:emma", "ordered": True, "sentences": ["Emma Woodhouse was handsome, clever, and rich."]}
+    both = tmp_path / "both.jsonl.xz"
+    both.write_bytes(lzma.compress(lzma.decompress(corpus.read_bytes()) + b"\n" + json.dumps(book).encode()))
+    assert main([str(both), "--out", str(tmp_path / "hashes.xz")]) == 0
+    trained = [text for one in read_documents(corpus) if not one.held_out for text in one.sentences]
+    np.testing.assert_array_equal(read(tmp_path / "hashes.xz"), np.unique(hashes(trained)))
+
+
+def test_a_missing_corpus_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path / "nothing.xz")])
+    assert ended.value.code == 2
+    assert "There is no corpus file" in capsys.readouterr().err
