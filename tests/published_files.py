@@ -212,7 +212,7 @@ def tagged_words(n: int) -> list[tuple[str, str, str]]:
     people = [(word, "NNP", "BI"[k > 0] + "-PER") for k, word in enumerate(who)]
     twice = [("Lea", "NNP", "B-PER")] * (n % 3 == 0)
     places = [(word, "NNP", "BI"[k > 0] + "-LOC") for k, word in enumerate(place)]
-    return [*people, *twice, ("wouldn't", "MD", "O"), ("leave", "VB", "O"), *places, (f"#{n}", "CD", "O"),
+    return [*people, *twice, ("wouldn't", "MD", "O"), ("leave", "VB", "O"), *places, ("before", "IN", "O"), ("dawn", "NN", "O"), (f"#{n}", "CD", "O"),
             ('"', "''", "O"), (".", ".", "O")]  # fmt: skip
 
 
