@@ -1,4 +1,4 @@
-"""Lists of sentence pairs: read from CSV, judged against labels."""
+"""Lists of sentence pairs, judged against labels."""
 
 from __future__ import annotations
 
@@ -8,79 +8,9 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import pandas as pd
 
-from analysis import files
-from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, Shows
 
 MAX_PAIRS = 10_000
-
-_TRUE = {"1", "true", "yes", "y", "next", "isnext", "is next", "in order"}
-_FALSE = {"0", "false", "no", "n", "random", "notnext", "not next", "swapped"}
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Sentence pairs with, if the file had them, labels: True where B follows A, None where a cell is empty.
-
-    ``n_empty`` rows without an A or a B, and ``n_beyond`` rows beyond the first ``MAX_PAIRS``, were left out.
-    """
-
-    rows: tuple[tuple[str, str], ...] = field(repr=False)
-    labels: tuple[bool | None, ...] | None = field(repr=False)
-    n_empty: int
-    n_beyond: int
-
-
-def read_file(data: bytes, name: str) -> tuple[Pairs, tuple[str, ...]]:
-    """The pairs of a file, and what must be said about how it was decoded."""
-    text, remarks = files.decoded(data, name) if data.strip() else ("", ())  # which has no pairs
-    return read(text, name), remarks
-
-
-def read(text: str, name: str) -> Pairs:
-    """Pairs from CSV with a header: columns a and b, label if there is one, in any order, others ignored.
-
-    Columns and quotes as in ``analysis.files.rows``. Labels: 1, true, yes, next; 0, false, no, random. Raises
-    InvalidInput with the line and what to change; ``name`` is what the text is called there.
-    """
-    if not text.strip():
-        raise InvalidInput("There are no pairs. Paste or upload CSV with the columns a and b.")
-    rows = files.rows(text, name)
-    _, header = next(rows)
-    names = [cell.strip().lower() for cell in header]
-    missing = [wanted for wanted in ("a", "b") if wanted not in names]
-    if missing:
-        raise InvalidInput(
-            f"{name} has no column {' and no column '.join(missing)}; "
-            f"its first line reads “{', '.join(names)[:80]}”. "
-            "Name the columns of the two sentences a and b in the first line."
-        )
-    places = names.index("a"), names.index("b")
-    label_place = names.index("label") if "label" in names else None
-    pairs: list[tuple[str, str]] = []
-    labels: list[bool | None] = []
-    n_empty = n_beyond = 0
-    for line, cells in rows:
-        a, b = (files.cell(cells, place) for place in places)
-        if not (a and b):
-            n_empty += 1
-        elif len(pairs) == MAX_PAIRS:
-            n_beyond += 1
-        else:
-            pairs.append((a, b))
-            labels.append(_label(files.cell(cells, label_place), f"{name}, line {line}"))
-    if not pairs:
-        raise InvalidInput(f"{name}: no line has both an a and a b. Fill in at least one pair.")
-    return Pairs(tuple(pairs), tuple(labels) if label_place is not None else None, n_empty, n_beyond)
-
-
-def _label(cell: str, where: str) -> bool | None:
-    word = cell.lower()
-    if not word:
-        return None
-    if word not in _TRUE | _FALSE:
-        raise InvalidInput(f"{where}: “{cell[:40]}” is not a label. Write 1 (B follows A) or 0.")
-    return word in _TRUE
 
 
 @dataclass(frozen=True, slots=True)

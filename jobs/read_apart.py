@@ -1,5 +1,5 @@
 """Calls what reads a file, in a confined process: see ``jobs/reading.py``. Its standard input is the call, pickled; of
-the files named, the first gets what it returned, or the words and the place of InvalidInput, and the second how far it
+the files named, the first gets what it returned, or the InvalidInput, and the second how far it
 is: characters done, and those there are more than bytes.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from analysis import progress
 from model_zoo.errors import InvalidInput
+from reading import progress
 
 _SECONDS = 0.2
 
@@ -45,11 +45,11 @@ def main() -> None:
     result, noted = map(Path, sys.argv[1:])
     with suppress(OSError, AttributeError):  # Windows has none
         os.nice(10)
-    outcome: tuple[object, tuple[str, int | None] | None]
+    outcome: tuple[object, InvalidInput | None]
     try:
         outcome = Noted(noted).call(pickle.load(sys.stdin.buffer)), None
     except InvalidInput as error:
-        outcome = None, (str(error), error.which)
+        outcome = None, error
     except Exception as error:
         # An exception's own words can hold what was typed.
         sys.exit(f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")

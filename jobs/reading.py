@@ -50,7 +50,7 @@ class Reading(Job):
         self._call, self._names, self._n_total = call, names, n_bytes
         self._n_bytes, self._seconds, self._n_memory = n_bytes, seconds, n_memory
         self._result: object = None
-        self._refused: tuple[str, int | None] | None = None
+        self._refused: InvalidInput | None = None
         self._began = time.monotonic()
 
     @property
@@ -89,14 +89,14 @@ class Reading(Job):
                 self._refuse(outcome.failure)
             self._result, self._refused = pickle.loads(result.read_bytes())
         if self._refused is not None:
-            raise InvalidInput(*self._refused)
+            raise self._refused
 
     def take(self) -> object:
         """What was read, once it is over: nothing of that stays here. Raises InvalidInput where it could not be read,
         ModelZooError where that failed.
         """
         if self._refused is not None:
-            raise InvalidInput(*self._refused)
+            raise self._refused
         if self.failure is not None:
             raise ModelZooError(self.failure)
         result, self._result, self.key = self._result, None, (None,)
@@ -118,8 +118,8 @@ class Reading(Job):
 
     def _refuse(self, failure: str) -> NoReturn:
         why = _WHY[failure].format(seconds=self._seconds, megabytes=self._n_memory // MB)
-        self._refused = f"{self._names}: {why}", None
-        raise InvalidInput(*self._refused)
+        self._refused = InvalidInput(f"{self._names}: {why}")
+        raise self._refused
 
     def _look_at(self, progress: Path) -> None:
         with suppress(OSError, ValueError):  # not written yet, or just being written

@@ -12,10 +12,11 @@ from typing import Any, Final, TypeVar, cast
 import streamlit as st
 from cachetools import LRUCache
 
-from analysis.corpus.reading import read_corpus
 from jobs.reading import Reading
 from model_zoo.types import MB
-from ui import work
+from reading import Choices
+from reading.reader import unpacks
+from ui import how_read, work
 from ui.field import Field
 from ui.messages import Unfinished, as_text, caption
 from web import uploads
@@ -28,7 +29,6 @@ Data = TypeVar("Data")
 Key = tuple[Hashable, ...]
 
 _MOST_AT_ONCE: Final = 300_000  # bytes, which take half a second where most is made of them
-_ARCHIVE: Final = b"PK"
 _BYTES_A_CHARACTER: Final = 30  # of a list of frequencies; of a corpus one or two
 # What was read of the files that visitors brought last, and of how many characters.
 _READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
@@ -54,8 +54,7 @@ def read(files: Sequence[File], call: partial[Data]) -> Data:
         kept = _READ.get(key)
     if kept is None:
         n_bytes = sum(len(file.data) for file in files)
-        unpacks = call.func is read_corpus and any(file.data.startswith(_ARCHIVE) for file in files)
-        small = n_bytes <= _MOST_AT_ONCE and not unpacks
+        small = n_bytes <= _MOST_AT_ONCE and not any(unpacks(file.data) for file in files)
         kept = (call(), n_bytes) if small else _read_apart(files, call, key)
         with _LOCK:
             if _READ.getsizeof(kept) <= _READ.maxsize:
@@ -104,7 +103,8 @@ def _stopped(new: Callable[[], Reading], names: str) -> None:
 class OwnFile:
     """``upload`` is the key of its control. Which file is in use is remembered under ``in_use`` in the session, because
     the control forgets it when another page is opened; of ``several`` files, which. ``pasted`` holds what is typed
-    instead. ``ready`` are files of the app's own that can be used like an uploaded one, by their names.
+    instead. ``ready`` are files of the app's own that can be used like an uploaded one, by their names. ``choices`` of how
+    to read a file are forgotten when another takes its place.
     """
 
     upload: str
@@ -112,6 +112,7 @@ class OwnFile:
     pasted: Field[str]
     several: bool = False
     ready: Mapping[str, Callable[[], File]] = field(default_factory=dict)
+    choices: Field[Choices] | None = None
 
     def uploaded(self) -> bool:
         """Whether a file is in use: the one uploaded last, or one of those ready, until it is removed."""
@@ -134,10 +135,14 @@ class OwnFile:
     def _files(self) -> list[File]:
         def keep() -> None:
             found = uploads.ids(self.upload)
+            if self.choices is not None and st.session_state.get(self.in_use) is not None:
+                how_read.forget(self.choices)
             st.session_state[self.in_use] = (found if self.several else found[0]) if found else None
 
         def forget() -> None:
             st.session_state[self.in_use] = None
+            if self.choices is not None:
+                how_read.forget(self.choices)
 
         label = "Upload files" if self.several else "Upload a file"
         uploads.control(label, self.upload, st.container(), several=self.several, on_change=keep)

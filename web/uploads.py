@@ -15,9 +15,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, UploadedFileRec
 
-from analysis.files import check_size
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB
+from reading.text import check_size
 from web.settings import settings
 
 # BLiMP comes in 67 files.

@@ -16,13 +16,15 @@ import numpy as np
 import pandas as pd
 import regex
 
-from analysis import files
 from analysis.corpus.every_head import layers_and_heads
 from analysis.corpus.relations import OFFSETS, Share, bootstrap
-from analysis.corpus.sentences import Corpus, Sentence, alike, plain_words
-from analysis.files import check_size, decoded, each_line
+from analysis.corpus.sentences import Corpus, Sentence, alike
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, BoolArray, DoubleArray, FloatArray, IntArray, Shows, counted
+from reading import Choices, read_files
+from reading.items import Pronoun
+from reading.sentences import plain_words
+from reading.text import check_size
 
 KINDS: Final[Mapping[str, str]] = {
     "sense": "only the sense tells",
@@ -38,15 +40,8 @@ MAX_PAIRS: Final = 2_000
 FEWEST: Final = 10
 """Sentences in each half below which nothing is said of a head."""
 
-_COLUMNS = ("text", "pronoun", "antecedent", "distractor")
 _MAX_WORDS = 200
 _UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
-# It means [this] or {that}: <it>.
-_MARK = regex.compile(r"\[(?P<antecedent>[^\[\]{}<>]+)\]|\{(?P<distractor>[^\[\]{}<>]+)\}|<(?P<pronoun>[^\[\]{}<>]+)>")
-_HOW = (
-    "Write a table with the columns text, pronoun, antecedent and distractor, or a sentence a line with marks in it, "
-    "as in “The [cat] saw the {lamp} when <it> woke.”"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ def built_in() -> Pairs:
     return read_pairs("coreference.tsv", data)
 
 
-def read_pairs(name: str, data: bytes) -> Pairs:
+def read_pairs(name: str, data: bytes, choices: Choices | None = None) -> Pairs:
     """Sentences from a table with the columns ``text``, ``pronoun``, ``antecedent`` and ``distractor``, or from lines
     with marks in them: ``The [cat] saw the {lamp} when <it> woke.``
 
@@ -76,42 +71,41 @@ def read_pairs(name: str, data: bytes) -> Pairs:
     Columns ``nouns`` and ``verb`` give parts of speech, ``kind`` one of ``KINDS``; without nouns the two candidates are
     the nouns. Sentences that occur again are left out. Raises InvalidInput with the line.
     """
-    text, notes = decoded(check_size(data, name, 10 * MB), name)
+    read = read_files([(name, check_size(data, name, 10 * MB))], "pronouns", choices)
     corpus = Corpus(files=[name])
     kinds: list[str] = []
-    seen: dict[str, int] = {}
+    keys: set[str] = set()
     repeated: list[int] = []
-    header = files.first_line(text)
-    named = {cell.strip().strip('"').lower() for cell in header.split(files.separator_of(header))}
-    for line, row in _rows(text, name) if len(named & set(_COLUMNS)) > 1 else _marked(text, name):
-        where = f"{name}, line {line}"
-        spans = plain_words(row["text"])
+    for row, line in zip(read.items, read.lines, strict=True):
+        assert isinstance(row, Pronoun)
+        where = read.where(line)
+        spans = plain_words(row.text)
         if len(spans) > _MAX_WORDS:
             raise InvalidInput(f"{where}: a sentence of more than {_MAX_WORDS} words. Shorten it.")
-        if _UNREADABLE.search(row["text"]):
+        if _UNREADABLE.search(row.text):
             raise InvalidInput(f"{where}: the text holds a control character, which no tokenizer can read. Delete it.")
-        words = [row["text"][start:end] for start, end in spans]
-        places = {column: _place(row[column], words, where, column) for column in _COLUMNS[1:]}
+        words = [row.text[start:end] for start, end in spans]
+        marked = {"pronoun": row.pronoun, "antecedent": row.antecedent, "distractor": row.distractor}
+        places = {role: _place(cell, words, where, role) for role, cell in marked.items()}
         if len(set(places.values())) < len(places):
             raise InvalidInput(f"{where}: pronoun, antecedent and distractor are not three different words.")
-        key = f"{alike(row['text'])} {places}"
-        if key in seen:
+        key = f"{alike(row.text)} {places}"
+        if key in keys:
             repeated.append(line)
             continue
-        seen[key] = line
-        kind = row.get("kind", "").lower()
+        keys.add(key)
+        kind = row.kind.lower()
         if kind and kind not in KINDS:
             raise InvalidInput(f"{where}: “{kind[:40]}” is not a kind. Write {', '.join(KINDS)}, or nothing.")
-        nouns = [_place(noun, words, where, "noun") for noun in row.get("nouns", "").split()]
         upos = ["_"] * len(words)
-        for place in (*nouns, places["antecedent"], places["distractor"]):
+        for place in (*(_place(noun, words, where, "noun") for noun in row.nouns.split()), *places.values()):
             upos[place] = "NOUN"
-        if verb := row.get("verb", ""):
-            upos[_place(verb, words, where, "verb")] = "VERB"
+        if row.verb:
+            upos[_place(row.verb, words, where, "verb")] = "VERB"
         upos[places["pronoun"]] = "PRON"
         kinds.append(kind)
         corpus.add(
-            row["text"],
+            row.text,
             spans,
             upos,
             source=(0, line),
@@ -119,49 +113,9 @@ def read_pairs(name: str, data: bytes) -> Pairs:
         )
         if len(corpus) > MAX_PAIRS:
             raise InvalidInput(f"{name} has more than {MAX_PAIRS:,} sentences with a pronoun. Use a sample of them.")
-    if not len(corpus):
-        raise InvalidInput(f"{name} has no sentence with a pronoun. {_HOW}")
-    if repeated:
-        lines = files.first_few(repeated)
-        notes += (f"Left out {counted(len(repeated), 'sentence')} that had come before: line {lines}.",)
-    corpus.notes = notes
+    left_out = dict(read.left_out) | ({"sentences that had come before": tuple(repeated)} if repeated else {})
+    corpus.report = replace(read.report, n_items=len(corpus), left_out=left_out)
     return Pairs(corpus, tuple(kinds))
-
-
-def _rows(text: str, name: str) -> Sequence[tuple[int, dict[str, str]]]:
-    rows = files.rows(text, name)
-    _, header = next(rows)
-    names = [cell.strip().lower() for cell in header]
-    if missing := [column for column in _COLUMNS if column not in names]:
-        raise InvalidInput(f"{name}, line 1: there is no column {' and no column '.join(missing)}. {_HOW}")
-    found = []
-    for line, row in rows:
-        cells = {column: files.cell(row, place) for place, column in enumerate(names)}
-        if empty := next((column for column in _COLUMNS if not cells[column]), None):
-            raise InvalidInput(f"{name}, line {line}: the {empty} is missing. Fill it in, or delete the line.")
-        found.append((line, cells))
-    return found
-
-
-def _marked(text: str, name: str) -> Sequence[tuple[int, dict[str, str]]]:
-    found = []
-    for line, marked in enumerate(each_line(text), start=1):
-        if not marked.strip():
-            continue
-        cells: dict[str, str] = {}
-        plain, at = "", 0
-        for mark in _MARK.finditer(marked):
-            ((column, word),) = ((key, value) for key, value in mark.groupdict().items() if value is not None)
-            if column in cells:
-                raise InvalidInput(f"{name}, line {line}: there are two marks for the {column}. Keep one.")
-            plain += marked[at : mark.start()] + word
-            cells[column] = str(len(plain_words(plain)))  # that of its last word
-            at = mark.end()
-        if missing := next((column for column in _COLUMNS[1:] if column not in cells), None):
-            raise InvalidInput(f"{name}, line {line}: no {missing} is marked. {_HOW}")
-        # Spaces before it are no words: places stay as they are.
-        found.append((line, cells | {"text": (plain + marked[at:]).strip()}))
-    return found
 
 
 def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:

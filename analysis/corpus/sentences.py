@@ -16,19 +16,13 @@ from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
-import regex
 
 from model_zoo.types import BoolArray, IntArray, Shows, counted
-
-NO_HEAD = -2
-"""The head of a word whose head is not known, or has no characters of its own."""
-ROOT = -1
+from reading.data import Report
+from reading.items import NO_HEAD as NO_HEAD
+from reading.items import ROOT as ROOT
 
 Label = Literal["upos", "deprel"]
-
-# Letters with their marks and digits; a Chinese character by itself, since no spaces tell its words apart.
-_LETTERS = r"[[\p{L}\p{M}\p{N}_]--\p{Han}]+"
-_WORD = regex.compile(rf"(?V1)\p{{Han}}|{_LETTERS}(?:['’\-\u00ad\u200c\u200d]{_LETTERS})*|\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +79,9 @@ def is_judged(text: str) -> bool:
     return bool(zlib.crc32(alike(text).encode("utf-8", "surrogatepass")) >> 16 & 1)
 
 
-def plain_words(text: str) -> list[tuple[int, int]]:
-    """The characters of each word of a text without a tree: letters and digits together, other signs alone."""
-    return [found.span() for found in _WORD.finditer(text)]
-
-
 @dataclass(slots=True, repr=False)
 class Corpus(Shows):
-    """Sentences in their order. ``notes`` say what was left out of the data and why, in sentences for the screen.
+    """Sentences in their order. ``report`` says how they were read and what was left out; None where nothing was read.
 
     ``files`` are the names of what was read; ``sources`` is for each sentence its file's place among them and the line
     where it begins.
@@ -100,7 +89,7 @@ class Corpus(Shows):
 
     texts: list[str] = field(default_factory=list, repr=False)
     files: list[str] = field(default_factory=list)
-    notes: tuple[str, ...] = field(default=(), repr=False)
+    report: Report | None = field(default=None, repr=False)
     sources: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a sentence
     _ends: array[int] = field(default_factory=lambda: array("q", [0]), repr=False)  # words before each sentence's end
     _spans: array[int] = field(default_factory=lambda: array("i"), repr=False)  # two numbers a word
@@ -231,7 +220,7 @@ class Corpus(Shows):
 
     def only(self, numbers: Sequence[int]) -> Corpus:
         """The sentences at these places, numbered anew; words count as often there as here."""
-        found = Corpus(files=self.files, notes=self.notes)
+        found = Corpus(files=self.files, report=self.report)
         for number in numbers:
             one = self.sentence(number)
             source = self.sources[2 * number], self.sources[2 * number + 1]

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis import files
 from analysis.probing.cka import MOST_WORDS, cka_on_common_words
 from model_zoo.heldout import written_pairs
 from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
 from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
+from reading.text import non_empty_lines
 from ui import Field, View, as_python, caption, figures, note, notes, save, widgets
 from viz.layer_vectors import similarity
 from web.engine import engine
@@ -30,7 +30,7 @@ def draw(scene: Scene) -> None:
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
         )
     widgets.short_enough(own, "Your text")
-    pasted = files.texts(own)
+    pasted = non_empty_lines(own)
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):
         note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {MOST_WORDS:,} words are enough.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis import sentences
+from reading import sentences
 from ui import MODEL, PAIR, TEXT, Example, Examples, Need, View, caption, view_field, widgets
 from web.engine import engine
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis import sentences
 from model_zoo.errors import InvalidInput
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
+from reading import sentences
 from ui import Field, View, as_python, as_text, notes, save, token_line, widgets
 from viz.coherence import coherence
 from viz.token_line import Line
@@ -63,7 +63,7 @@ def draw(scene: Scene) -> None:
         numbers = np.array([score.p_next for score in scores])
         """,
         lambda: np.array(values),
-        imports=["from itertools import pairwise", "import numpy as np", "from analysis.sentences import split"],
+        imports=["from itertools import pairwise", "import numpy as np", "from reading.sentences import split"],
     )
 
     def lines(*, dark: bool) -> Sequence[Line]:

@@ -8,11 +8,13 @@ from math import isnan
 
 from jobs.tuning import Run
 from pages.train.own_data import Own
-from training.finetuning.data import Data, Kind
+from reading import Choices
+from training.finetuning.data import Data
+from training.finetuning.prepare import KIND_OF
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import as_python
+from ui import as_python, how_read
 
 FINETUNE = "from training import finetune"
 _EXAMPLE = "# The page shows an example that came with the app: trained again, it may come out a little differently.\n"
@@ -94,10 +96,14 @@ def _data(data: Data, own: Own | None, seed: int) -> tuple[str, str, list[str]]:
     """Lines that read the data, where it is the visitor's; the data as an expression; and what they import."""
     if data.name in SETS:
         return "", as_python.literal(data.name), []
-    uploaded, content = True, b""
+    uploaded, content, choices = True, b"", Choices()
     if own is not None and own.data.name == data.name:
-        uploaded, content = own.uploaded, own.file.data
+        uploaded, content, choices = own.uploaded, own.file.data, own.choices
     read, imports = as_python.file(data.title, content, uploaded=uploaded)
-    kind: Kind = data.kind
-    given = as_python.arguments(data.title, kind, seed)
-    return f"{read}\nitems = read(data, {given})\n", "items", [*imports, "from training.finetuning.readers import read"]
+    (kind,) = (read_as for read_as, task in KIND_OF.items() if task == data.kind)
+    given = f"{as_python.arguments(kind, name=data.title)}{how_read.in_python(choices)}"
+    return (
+        f"{read}\nitems = prepare(read(data, {given}), {as_python.arguments(seed=seed)})\n",
+        "items",
+        [*imports, "from reading import read", "from training.finetuning.prepare import prepare"],
+    )

@@ -11,9 +11,10 @@ from statistics import fmean
 import streamlit as st
 
 from model_zoo.types import counted
-from training.finetuning import readers
+from reading import Choices, Report
 from training.finetuning.data import SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
-from ui import Field, as_text, caption, failures_as_messages, one_of, widgets
+from training.finetuning.prepare import prepare_file
+from ui import Field, as_text, caption, failures_as_messages, how_read, one_of, widgets
 from ui.own_file import OwnFile, read
 from web.uploads import File
 
@@ -25,17 +26,18 @@ _KINDS: Mapping[Kind, str] = {
 }
 KIND: Field[Kind] = Field("own_kind", "classification", one_of("the task of your own data", _KINDS), of="train")
 TEXT: Field[str] = Field("own_text", "", of="train")
-FIELDS = (KIND, TEXT)
+READ = how_read.choices_field("own_read", "train")
+FIELDS = (KIND, TEXT, READ)
 
 _ABOUT: Mapping[Kind, str] = {
-    "classification": "A table (CSV, TSV) or JSON lines with a `text` and its `label`; for pairs, a second text in "
-    "`text_pair`.",
+    "classification": "A table (CSV, TSV, Parquet) or JSON with a `text` and its `label`; for pairs, a second text in "
+    "`text_pair`. The usual other names of columns, as in GLUE and SNLI, are known.",
     "tagging": "CoNLL columns: each line has a word first and its tag last, with an empty line after each sentence. "
-    "Or JSON lines with `tokens` and `tags`. Tags look like B-PERSON, I-PERSON, O.",
-    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table or JSON lines with `question`, `context` and `answer`: the "
-    "answer is copied exactly from the passage, and empty if the passage has none.",
-    "similarity": "A table or JSON lines with two texts, `text` and `text_pair`, and their `score`: from 0 (nothing "
-    "in common) to 5 (the same meaning). Other scales are converted to this one.",
+    "Or a table, Parquet or JSON with lists of `tokens` and `tags`. Tags look like B-PERSON, I-PERSON, O.",
+    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table, Parquet or JSON lines with `question`, `context` and "
+    "`answer`: the answer is copied exactly from the passage, and empty if the passage has none.",
+    "similarity": "A table (CSV, TSV, Parquet) or JSON with two texts, `text` and `text_pair`, and their `score`: from "
+    "0 (nothing in common) to 5 (the same meaning). Other scales are converted to this one.",
 }
 _EXAMPLE: Mapping[Kind, str] = {
     "classification": 'text,label\n"Warm, funny, and over too soon.",positive\nI fell asleep.,negative',
@@ -44,22 +46,23 @@ _EXAMPLE: Mapping[Kind, str] = {
     "similarity": "text,text_pair,score\nA dog barks.,A dog is barking.,5\nA dog barks.,The bank is shut.,0",
 }
 _ABOUT_PARTS = (
-    "In a table or JSON lines, a column `split` (train, dev or test) keeps your own split. Without it the data is "
+    "A column `split` (train, dev or test) keeps your own split, as do the names of files in a zip. Without it the data is "
     "split at random into 70% training, 10% development and 20% test: texts that differ only in case and spaces stay "
     "together, as do questions on one passage, and pairs with the same first text if there are at least ten "
     "different ones."
 )
 
-_OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
+_OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT, choices=READ)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What was read of a ``file``, which was ``uploaded`` or pasted."""
+    """What was read of a ``file``, which was ``uploaded`` or pasted, by these ``choices``."""
 
     data: Data
     file: File
     uploaded: bool
+    choices: Choices
 
 
 def draw(seed: int) -> Own | None:
@@ -72,8 +75,11 @@ def draw(seed: int) -> Own | None:
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
-            own = Own(read([file], partial(readers.read, file.data, file.name, kind, seed)), file, uploaded())
-            _describe(own.data)
+            choices = READ.value
+            with how_read.choosing(READ):
+                data, report = read([file], partial(prepare_file, file.data, file.name, kind, seed, choices))
+            own = Own(data, file, uploaded(), choices)
+            _describe(data, report)
     return own
 
 
@@ -82,7 +88,7 @@ def uploaded() -> bool:
     return _OWN.uploaded()
 
 
-def _describe(data: Data) -> None:
+def _describe(data: Data, report: Report) -> None:
     train, dev, test = (len(data.split(split)) for split in SPLITS)
     st.success(
         as_text(
@@ -91,8 +97,9 @@ def _describe(data: Data) -> None:
         ),
         icon=":material/check:",
     )
-    for said in (_holds([item for split in SPLITS for item in data.split(split)]), *data.notes):
-        caption(said)
+    how_read.draw(report, READ)
+    for note in (_holds([item for split in SPLITS for item in data.split(split)]), *data.notes):
+        caption(note)
 
 
 def _holds(items: list[Item]) -> str:

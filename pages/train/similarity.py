@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis import files
 from analysis.export import COUNTING
 from analysis.probing.pca import principal_components
 from analysis.sentence_vectors import (
@@ -31,6 +30,7 @@ from model_zoo import registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import DoubleArray, FloatArray, NamedPooling, PoolingMode, with_interval
 from pages.train.scene import Scene
+from reading.text import non_empty_lines
 from training.finetuning import sentence_pairs
 from ui import (
     SWITCH,
@@ -249,7 +249,7 @@ def _layer(model: str) -> int:
 def _lines(typed: str) -> list[str]:
     """The sentences that are read, with a word about those that are not."""
     widgets.short_enough(typed, "The list of sentences")
-    found = files.texts(typed)
+    found = non_empty_lines(typed)
     if len(found) > MOST:
         note(f"The first {MOST} of {len(found):,} sentences are shown.")
     return found[:MOST]

@@ -6,9 +6,9 @@ import io
 import zipfile
 
 import pytest
+from analysis.files import check_size, decoded, lines
 
 from analysis import files
-from analysis.files import check_size, decoded, lines
 from model_zoo.errors import InvalidInput
 
 TEXT = "Füße, naïve\nzwei"

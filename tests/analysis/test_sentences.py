@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.sentences import split
+from reading.sentences import split
 
 TEXTS = {
     "plain": ("One. Two! Three?", ["One.", "Two!", "Three?"]),

@@ -10,11 +10,11 @@ import pytest
 from fuzzing import TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 from own_files import items
+from training.finetuning.readers import read
 
 from analysis.probing.data import ignoring_case_and_spaces
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import KINDS, SPLITS, Data, Kind, Labelled, PassageQuestion, Scored
-from training.finetuning.readers import read
 from training.finetuning.scores import MEASURES
 
 _CELLS = TEXTS | st.sampled_from(

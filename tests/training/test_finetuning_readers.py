@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from fuzzing import one_sentence
 from own_files import TEXT, items, jsonl, said, table
+from training.finetuning.readers import read
 
 from analysis.probing.data import ignoring_case_and_spaces
 from training.finetuning.data import SPLITS, Scored
-from training.finetuning.readers import read
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

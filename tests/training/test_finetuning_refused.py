@@ -7,10 +7,10 @@ import json
 import pytest
 from fuzzing import one_sentence
 from own_files import TEXT, jsonl, table
+from training.finetuning.readers import FEWEST, MOST_LABELS, read
 
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import Kind
-from training.finetuning.readers import FEWEST, MOST_LABELS, read
 
 
 def refused(data: bytes, kind: Kind) -> str:

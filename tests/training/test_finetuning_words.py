@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from own_files import items, jsonl, said, sentences, table
+from training.finetuning.readers import read
 
 from training.finetuning import entities
 from training.finetuning.data import SPLITS, PassageQuestion, Tagged
-from training.finetuning.readers import read
 
 CONLL2003 = """-DOCSTART- -X- -X- O
 

@@ -10,13 +10,17 @@ import numpy as np
 from propcache.api import cached_property
 
 from model_zoo.errors import InvalidInput
+from reading.data import Split as Split
+from reading.items import Labelled as Labelled
+from reading.items import PassageQuestion as PassageQuestion
+from reading.items import Scored as Scored
+from reading.items import Tagged as Tagged
 
 T = TypeVar("T")
 
 Kind = Literal["classification", "tagging", "answering", "similarity"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 """The training, the development and the test split."""
 
@@ -29,68 +33,8 @@ HIGHEST_SCORE = 5.0
 """Of two texts that mean the same; of two that have nothing in common it is 0 (STS, Agirre et al. 2012)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A text, or a pair of texts, and its label (classification)."""
-
-    text: str
-    pair: str | None
-    label: str
-    cluster: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Tagged:
-    """The words of a sentence and a tag for each, in IOB2 (tagging). The text is the words with spaces between."""
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...]
-    cluster: str = field(default="", compare=False)
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
-
-    @property
-    def pair(self) -> None:
-        return None
-
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Characters [start, end) of each word in the text."""
-        found, start = [], 0
-        for word in self.words:
-            found.append((start, start + len(word)))
-            start += len(word) + 1
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class PassageQuestion:
-    """A question on a passage and its accepted answers: (first character, text). There are none where the passage does
-    not answer the question (answering).
-    """
-
-    text: str
-    pair: str
-    answers: tuple[tuple[int, str], ...]
-    cluster: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """Two texts and how alike they are in meaning, from 0 to ``HIGHEST_SCORE`` (similarity)."""
-
-    text: str
-    pair: str
-    score: float
-    cluster: str = field(default="", compare=False)
-
-
 Item = Labelled | Tagged | PassageQuestion | Scored
-"""``cluster`` is the same for items that are no independent ones, as those that one template made: intervals count them
-together. "" where an item stands for itself, as in uploaded data.
-"""
+"""Tags of ``Tagged`` are in IOB2 here, scores of ``Scored`` from 0 to ``HIGHEST_SCORE``."""
 
 
 def all_of(kind: type[T], things: Sequence[object]) -> list[T]:

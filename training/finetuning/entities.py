@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, counted
+from reading.text import clipped
 from training.finetuning.data import OUTSIDE
-from training.finetuning.formats import shown
 
 _PREFIXED = re.compile(r"([BIESLU])-(.+)")
 _BEGINS, _ENDS = set("BSU"), set("ELSU")
@@ -91,12 +91,12 @@ def _converted(tags: Sequence[str], prefixed: bool, where: str) -> tuple[str, ..
         kind = marked[2] if marked else tag
         if prefixed and not marked:
             raise InvalidInput(
-                f"{where}, word {word}: the tag “{shown(tag)}” has no B- or I- before it, as others of the file have. "
+                f"{where}, word {word}: the tag “{clipped(tag)}” has no B- or I- before it, as others of the file have. "
                 "Write O for a word in no entity."
             )
         if not any(character.isalpha() for character in kind):
             raise InvalidInput(
-                f"{where}, word {word}: the tag “{shown(tag)}” names no type. Write tags such as B-PERSON, and O for "
+                f"{where}, word {word}: the tag “{clipped(tag)}” names no type. Write tags such as B-PERSON, and O for "
                 "a word in no entity."
             )
         prefix = marked[1] if marked else "I"

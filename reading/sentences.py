@@ -1,8 +1,10 @@
-"""A text cut into sentences."""
+"""A text cut into sentences, and a sentence into words."""
 
 from __future__ import annotations
 
 import re
+
+import regex
 
 # Words whose full stop does not end a sentence.
 _SHORT = {
@@ -44,3 +46,13 @@ def _goes_on(before: str, after: str) -> bool:
     word = last[-1].lower().lstrip("(\"'“‘") if last else ""
     initial = len(word) == 1 and word.isalpha() and word != "i"
     return after.islower() or (before.endswith(".") and (word in _SHORT or initial))
+
+
+# Letters with their marks and digits; a Chinese character by itself, since no spaces tell its words apart.
+_LETTERS = r"[[\p{L}\p{M}\p{N}_]--\p{Han}]+"
+_WORD = regex.compile(rf"(?V1)\p{{Han}}|{_LETTERS}(?:['’\-\u00ad\u200c\u200d]{_LETTERS})*|\S")
+
+
+def plain_words(text: str) -> list[tuple[int, int]]:
+    """The characters of each word of a text without a tree: letters and digits together, other signs alone."""
+    return [match.span() for match in _WORD.finditer(text)]

@@ -1,0 +1,216 @@
+"""What was read of files: the items, and a report of how they were read and of what was not."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from model_zoo.errors import InvalidInput
+from reading.items import Item
+from reading.text import clipped, first_few, listed
+
+Quoting = Literal["csv", "none"]
+Split = Literal["train", "dev", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a reader decides of how to read; the defaults leave all of it to what the file looks like.
+
+    ``columns`` names for roles the column of the file that has it; "" for none. ``header`` says whether the first row
+    names the columns (else they are "column 1", "column 2" ...), ``quoting`` whether quotes are those of CSV, around
+    cells that hold separators or line breaks, or signs like any other.
+    """
+
+    columns: tuple[tuple[str, str], ...] = ()
+    header: bool | None = None
+    quoting: Quoting | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a column is for: ``what`` it holds, in a word or two, and whether a file may lack it."""
+
+    what: str
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a file, or several, were read.
+
+    ``format`` names the format for the screen. ``columns`` has the column of each role, ``unused`` the other columns,
+    ``samples`` of every column a value. ``header`` and ``quoting`` are what was taken, None where the format has none
+    to choose. ``left_out`` says for each reason in which ``unit`` s; ``n_items`` are left, each a ``noun``, of which a
+    ``preview`` has the ``fields`` of the first as texts.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    format: str = ""
+    n_items: int = 0
+    noun: str = "item"
+    unit: str = "line"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+    samples: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    header: bool | None = None
+    quoting: Quoting | None = None
+    left_out: Mapping[str, tuple[int | str, ...]] = field(default_factory=dict, repr=False)
+    notes: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    preview: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was left out and why, with lines, and what else must be said; in sentences."""
+        return (
+            *self.notes,
+            *(
+                f"Left out {len(places):,}: {reason} "
+                f"({first_few(places) if len(self.names) > 1 else listed(places, self.unit)})."
+                for reason, places in self.left_out.items()
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What was read: ``items``, for each its ``lines`` (or the number of its record) and the split that the file names,
+    None where it names none; and the ``report`` of how.
+    """
+
+    items: tuple[Item, ...]
+    lines: tuple[int, ...] = field(repr=False)
+    splits: tuple[Split | None, ...] = field(repr=False)
+    report: Report
+
+    @property
+    def kind(self) -> str:
+        return self.report.kind
+
+    @property
+    def name(self) -> str:
+        """The file's, or those of several."""
+        return ", ".join(self.report.names[:5])
+
+    @property
+    def format(self) -> str:
+        return self.report.format
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        return self.report.columns
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        return self.report.unused
+
+    @property
+    def left_out(self) -> Mapping[str, tuple[int | str, ...]]:
+        return self.report.left_out
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.report.notes
+
+    def where(self, line: int) -> str:
+        """ "data.csv, line 3"."""
+        return f"{self.name}, {self.report.unit} {line:,}"
+
+
+class MissingColumn(InvalidInput):
+    """A role that is needed has no column; ``report`` has the columns there are, so that one can be chosen."""
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[type[MissingColumn], tuple[str, Report]]:
+        return type(self), (str(self), self.report)
+
+
+class Notebook:
+    """What is noted while files are read: what is left out of each, and what must be said."""
+
+    def __init__(self, unit: str = "line") -> None:
+        self.names: list[str] = []
+        self.notes: dict[str, None] = {}
+        self.unit = unit
+        self._left_out: dict[str, tuple[array[int], array[int]]] = {}
+        self._remarks: dict[str, tuple[array[int], array[int]]] = {}
+
+    def begin(self, name: str) -> None:
+        """What follows is of this file."""
+        self.names.append(name)
+
+    def say(self, note: str) -> None:
+        """Something that must be said, once."""
+        self.notes[note] = None
+
+    def note(self, remark: str, line: int) -> None:
+        """Something that must be said of a line that is kept: "Changed capitals"."""
+        self._keep(self._remarks, remark, line, 1)
+
+    def leave_out(self, reason: str, line: int, n: int = 1) -> None:
+        """``n`` things of this line are left out; the reason says what they are, as in "rows without a text"."""
+        self._keep(self._left_out, reason, line, n)
+
+    def _keep(self, of: dict[str, tuple[array[int], array[int]]], what: str, line: int, n: int) -> None:
+        files, lines = of.setdefault(what, (array("H"), array("q")))
+        files.extend([len(self.names) - 1] * n)
+        lines.extend([line] * n)
+
+    def left_out(self) -> dict[str, tuple[int | str, ...]]:
+        """For each reason the lines; of several files, with their names."""
+        return {reason: self._places(*where) for reason, where in self._left_out.items()}
+
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said, in sentences."""
+        of_lines = ((remark, self._places(*where)) for remark, where in self._remarks.items())
+        return *self.notes, *(f"{remark} ({len(at):,}: {self.listed(at)})." for remark, at in of_lines)
+
+    def listed(self, places: tuple[int | str, ...]) -> str:
+        """Where things are: "lines 3, 8 …", or in several files "a.txt line 3, b.txt line 8"."""
+        return first_few(places) if len(self.names) > 1 else listed(places, self.unit)
+
+    def _places(self, files: array[int], lines: array[int]) -> tuple[int | str, ...]:
+        if len(self.names) < 2:
+            return tuple(lines)
+        return tuple(f"{self.names[file]} {self.unit} {line}" for file, line in zip(files, lines, strict=True))
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows under columns, as every format gives them: ``names`` of the columns, and ``rows`` each with its line (or the
+    number of its record) and a value a column. A row may be empty where the file has an empty line.
+    """
+
+    format: str
+    names: list[str]
+    rows: Iterator[tuple[int, list[Any]]]
+    samples: dict[str, str] = field(default_factory=dict)
+    unit: str = "line"
+    header: bool | None = None
+    quoting: Quoting | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    """Roles that the format itself knows."""
+
+    def sample(self, rows: list[list[Any]]) -> None:
+        """Note of every column the first value there is among some rows."""
+        for place, name in enumerate(self.names):
+            values = (str(row[place]) for row in rows if place < len(row) and row[place] not in (None, "", []))
+            self.samples[name] = clipped(next(values, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item with its line, and the split and the file that it is of."""
+
+    item: Item
+    line: int
+    split: Split | None = None
+    file: int = 0

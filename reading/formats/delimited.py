@@ -1,0 +1,213 @@
+"""Tables with a comma, a semicolon, a tab or a bar between the columns.
+
+Between tabs a quote is a sign like any other, unless the file's quotes are those of a program that writes CSV, and then
+only where they balance within the line: published files hold single quotes, two of which would swallow all lines between
+them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any, Final
+
+from model_zoo.errors import InvalidInput
+from reading import progress
+from reading.data import Choices, Notebook, Quoting, Table
+from reading.text import MAX_CELL, Text
+
+MAX_COLUMNS: Final = 200
+"""A table of more columns is one that was turned on its side, or whose separator was taken for another."""
+
+_SEPARATORS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_EXCEL: Final = re.compile(r'"?sep=([,;\t|])"?$', re.IGNORECASE)
+_QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
+_LOOKED_AT: Final = 50  # rows that tell the separator, and hold a sample of each column
+_QUOTES_LOOKED_AT: Final = 5_000
+_LONGEST_NAME, _MOST_WORDS = 60, 8
+
+
+def separator_of(text: Text) -> str:
+    """The separator of the columns: of those in the first line the one that is as often in most others."""
+    lines = [line for line in islice((line for line in text.head if line.strip()), _LOOKED_AT)]
+    excel = _EXCEL.match(lines[0].strip()) if lines else None
+    if excel:
+        return excel[1]
+    counts = {sign: [_QUOTED.sub("", line).count(sign) for line in lines] for sign in _SEPARATORS}
+
+    def fit(sign: str) -> tuple[bool, float, int]:
+        first, *others = counts[sign] or [0]
+        return first > 0, sum(n == first for n in others) / max(len(others), 1), first
+
+    return max(_SEPARATORS, key=fit)
+
+
+def separator_name(sign: str) -> str:
+    """A separator in a word."""
+    return _SEPARATORS[sign]
+
+
+def first_cells(text: Text) -> list[str]:
+    """The cells of the first row, without quotes around them."""
+    separator = separator_of(text)
+    lines = (line for line in text.head if line.strip() and not _EXCEL.match(line.strip()))
+    line = next(lines, "")
+    return [cell.strip(' "') for cell in (_balanced(line, separator) or line.split(separator))]
+
+
+def looks_like_names(cells: list[str]) -> bool:
+    """Whether these could be the names of columns: short, different, without numbers alone or ends of sentences."""
+    return len(set(cells)) == len(cells) and all(
+        len(cell) <= _LONGEST_NAME
+        and len(cell.split()) <= _MOST_WORDS
+        and not cell.endswith((".", "!", "?"))
+        and not cell.replace(".", "").isdigit()
+        for cell in cells
+        if cell
+    )
+
+
+def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Table:
+    """The rows of a table. The first names the columns as chosen, or where it holds a name that is ``known`` or looks
+    as if it did; else they are "column 1", "column 2" ...
+
+    Rows of another length are left out and counted; so are the lines that quotes joined. Raises InvalidInput with the
+    line for what is no table, or beyond a limit.
+    """
+    separator = separator_of(text)
+    quoting: Quoting = choices.quoting or ("csv" if separator != "\t" else _quoting_between_tabs(text))
+    by_line = choices.quoting is None and separator == "\t"
+    rows = _rows(text, separator, quoting, by_line=by_line, notes=notes)
+    line, first = next(((line, row) for line, row in rows if row), (1, []))
+    if not first:
+        raise InvalidInput(f"{text.name} has no row with anything in it. Name the columns in the first one.")
+    header = choices.header if choices.header is not None else known or looks_like_names([*map(str.strip, first)])
+    names = [cell.strip() for cell in first] if header else [f"column {n}" for n in range(1, len(first) + 1)]
+    names = _different(names)
+    some = [*islice(rows, _LOOKED_AT)]
+    if not header:
+        some.insert(0, (line, first))
+    counted = _whole(chain(some, rows), len(names), notes, text.name, separator)
+    table = Table(_named(separator, len(names)), names, counted, header=header, quoting=quoting)
+    table.sample([row for _, row in some])
+    return table
+
+
+def _named(separator: str, n_columns: int) -> str:
+    return "a list of lines" if n_columns == 1 else f"a table ({_SEPARATORS[separator]} between columns)"
+
+
+def _different(names: list[str]) -> list[str]:
+    """Names of which none is empty and no two are alike."""
+    different: list[str] = []
+    for place, name in enumerate(names, start=1):
+        taken = not name or name in different
+        different.append(f"column {place}" if taken else name)
+    return different
+
+
+def _whole(
+    rows: Iterator[tuple[int, list[str]]], width: int, notes: Notebook, name: str, separator: str
+) -> Iterator[tuple[int, list[Any]]]:
+    """The rows with a cell a column. Raises InvalidInput at the end where most had not."""
+    n_whole, n_other, first_other = 0, 0, (0, 0)
+    for line, row in rows:
+        while len(row) > width and not row[-1].strip():
+            row.pop()
+        if row and len(row) != width:
+            first_other = first_other if n_other else (line, len(row))
+            n_other += 1
+            notes.leave_out(f"rows of {'fewer' if len(row) < width else 'more'} columns than the first", line)
+            continue
+        n_whole += bool(row)
+        yield line, row
+    if n_other > n_whole:
+        raise InvalidInput(
+            f"{name}, line {first_other[0]:,}: {first_other[1]:,} columns where the first line has {width}, and "
+            f"{n_other:,} of {n_other + n_whole:,} rows are so. If a text holds a {_SEPARATORS[separator]}, put it in "
+            "quotes."
+        )
+
+
+def _rows(
+    text: Text, separator: str, quoting: Quoting, *, by_line: bool, notes: Notebook
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line in which each begins; [] for an empty line."""
+    if quoting == "csv" and not by_line:
+        rows = _csv_rows(text, separator, notes)
+    else:
+        rows = _line_rows(text, separator, balanced=quoting == "csv")
+    for line, row in rows:
+        if len(row) > MAX_COLUMNS:
+            raise InvalidInput(
+                f"{text.name}, line {line:,}: {len(row):,} columns; a table may have up to {MAX_COLUMNS}. "
+                "Keep the columns that are used."
+            )
+        if line == 1 and _EXCEL.match(separator.join(row).strip()):
+            continue
+        yield line, row if any(cell.strip() for cell in row) else []
+
+
+def _csv_rows(text: Text, separator: str, notes: Notebook) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(_counted(text), delimiter=separator, strict=True)
+    start, n_joined, first_joined = 1, 0, 0
+    try:
+        for row in reader:
+            if reader.line_num > start:
+                first_joined = first_joined or start
+                n_joined += reader.line_num - start + 1
+            yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        problem = (
+            f"a cell has more than {MAX_CELL:,} characters. Close the quote that it begins with, or shorten it."
+            if "field larger than" in str(error)
+            else f"this is not a well-formed table ({error}). Check its quotes, or read them as ordinary signs."
+        )
+        raise InvalidInput(f"{text.name}, line {start:,}: {problem}") from error
+    if n_joined:
+        notes.say(f"Quotes joined {n_joined:,} lines into cells of several lines (from line {first_joined:,}).")
+
+
+def _counted(text: Text) -> Iterator[str]:
+    for line in text.lines(ends=True):
+        progress.count(len(line))
+        yield line
+
+
+def _line_rows(text: Text, separator: str, *, balanced: bool) -> Iterator[tuple[int, list[str]]]:
+    for number, line in text.numbered():
+        row = (_balanced(line, separator) if balanced and '"' in line else None) or line.split(separator)
+        if len(line) > MAX_CELL and any(len(cell) > MAX_CELL for cell in row):
+            raise InvalidInput(
+                f"{text.name}, line {number:,}: a cell has more than {MAX_CELL:,} characters. Shorten it."
+            )
+        yield number, row
+
+
+def _balanced(line: str, separator: str) -> list[str] | None:
+    """A line's cells where its quotes are those of CSV and all closed in it, else None."""
+    try:
+        return next(csv.reader([line], delimiter=separator, strict=True), None)
+    except csv.Error:
+        return None
+
+
+def _quoting_between_tabs(text: Text) -> Quoting:
+    """ "csv" where a program quoted the cells: the names of the columns, or some that hold a tab or doubled quotes, and
+    every line with a quote at the edge of a cell has them all closed.
+    """
+    evidence = False
+    for number, line in enumerate(islice(text.lines(), _QUOTES_LOOKED_AT)):
+        cells = line.split("\t")
+        if '"' not in line or not any(cell.startswith('"') for cell in cells):
+            continue
+        if number == 0 and all(_QUOTED.fullmatch(cell.strip()) for cell in cells):
+            return "csv"
+        row = _balanced(line, "\t")
+        if row is None:
+            return "none"
+        evidence = evidence or any('"' in cell or "\t" in cell for cell in row)
+    return "csv" if evidence else "none"

@@ -1,0 +1,91 @@
+"""Parquet, the format in which the Hugging Face hub keeps data sets, read by pyarrow some rows at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from model_zoo.errors import InvalidInput
+from reading import progress
+from reading.data import Notebook, Table
+from reading.text import MAX_CELL, MAX_LINES
+
+BEGINS: Final = b"PAR1"
+
+_ROWS_AT_ONCE: Final = 500
+_FEATURES: Final = b"huggingface"
+
+
+def table(data: bytes, name: str, notes: Notebook) -> Table:
+    """The rows of a Parquet table, numbered from 1. Numbers of classes whose names the file has become these names.
+
+    Raises InvalidInput where it is cut off or too long.
+    """
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        n_rows, schema = file.metadata.num_rows, file.schema_arrow
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InvalidInput(f"{name} is a Parquet table that cannot be read. Check that it is whole.") from error
+    if n_rows > MAX_LINES:
+        raise InvalidInput(f"{name} has {n_rows:,} rows; a table may have up to {MAX_LINES:,}. Use a sample of them.")
+    names = [str(field.name) for field in schema]
+    classes = _class_names(schema.metadata or {})
+    notes.unit = "row"
+    rows = _rows(file, name, [classes.get(column, ()) for column in names], len(data))
+    table = Table("a Parquet table", names, rows, unit="row")
+    some = [next(table.rows, (0, []))] if n_rows else []
+    table.sample([row for _, row in some])
+    table.rows = chain(some, table.rows)
+    return table
+
+
+def _rows(
+    file: pq.ParquetFile, name: str, classes: list[Sequence[str]], n_bytes: int
+) -> Iterator[tuple[int, list[Any]]]:
+    number, n_rows = 0, max(file.metadata.num_rows, 1)
+    try:
+        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+            columns = [column.to_pylist() for column in batch.columns]
+            progress.count(n_bytes * batch.num_rows // n_rows)
+            for values in zip(*columns, strict=True):
+                number += 1
+                row = [_with_names(value, of) if of else value for value, of in zip(values, classes, strict=True)]
+                if any(isinstance(value, str) and len(value) > MAX_CELL for value in row):
+                    raise InvalidInput(
+                        f"{name}, row {number:,}: a text has more than {MAX_CELL:,} characters. Shorten it."
+                    )
+                yield number, row
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"{name}, after row {number:,}: the Parquet table cannot be read further. Check that it is whole."
+        ) from error
+
+
+def _with_names(value: Any, names: Sequence[str]) -> Any:
+    """The names of classes given as numbers; -1 stands for none."""
+    if isinstance(value, list):
+        return [_with_names(each, names) for each in value]
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+def _class_names(metadata: dict[bytes, bytes]) -> dict[str, Sequence[str]]:
+    """Of each column of classes their names, as the library ``datasets`` writes them into the file."""
+    try:
+        features = json.loads(metadata.get(_FEATURES, b"{}"))["info"]["features"]
+        return {column: names for column, feature in features.items() if (names := _names_of(feature))}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _names_of(feature: Any) -> Sequence[str]:
+    if isinstance(feature, list):
+        return _names_of(feature[0])
+    names = feature.get("names")
+    if isinstance(names, list) and all(isinstance(each, str) for each in names):
+        return names
+    return _names_of(feature["feature"]) if "feature" in feature else ()

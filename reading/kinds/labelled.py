@@ -1,0 +1,115 @@
+"""Texts, or pairs of texts, each with its label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
+from reading.data import Choices, Notebook, Role, Row, Table
+from reading.items import Labelled
+from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
+from reading.text import Text, clipped, listed, number
+
+MAX_LABEL: Final = 200
+"""Characters of a label, which stands in tables, messages and legends."""
+
+_NONE: Final = "-"
+_MISSING: Final = {"nan", "na", "n/a", "null", "none", "<na>", "nat"}
+_FASTTEXT: Final = "__label__"
+_SENTEVAL: Final = ("split", "label", "text")
+_LOOKED_AT: Final = 20
+
+
+def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+    """Also the probing sets of SentEval: a split (tr, va or te), a label and a text between tabs, without names; and
+    fastText's lines, in which labels stand before the text.
+    """
+    lines = [*islice((line.split("\t") for line in text.head if line.strip()), _LOOKED_AT)]
+    if any(len(cells) == 3 and cells[0] in SPLITS for cells in lines) and lines[0][0].lower() not in ("split", "part"):
+        choices = Choices(choices.columns, header=False if choices.header is None else choices.header, quoting="none")
+        table = open_table(kind, text, choices, notes)
+        table.columns = dict(zip(_SENTEVAL, table.names, strict=False))
+        return table
+    if text.first_line.startswith(_FASTTEXT):
+        return Table("fastText’s lines", ["label", "text"], _of_fasttext(text))
+    return open_table(kind, text, choices, notes)
+
+
+def _of_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
+    for place, line in text.numbered():
+        words = line.split()
+        labels = [word.removeprefix(_FASTTEXT) for word in words if word.startswith(_FASTTEXT)]
+        if words:
+            yield place, [labels, " ".join(word for word in words if not word.startswith(_FASTTEXT))]
+
+
+def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
+    rows: list[Row] = []
+    n_several = 0
+    first_several: tuple[int, str] = (0, "")
+    pairs = "pair" in places
+    for line, cells in cells_of(table, places):
+        text, pair = stripped(cells, "text"), stripped(cells, "pair")
+        labels = as_list(cells["label"])
+        label = stripped(cells, "label") if labels is None else str(labels[0]).strip() if len(labels) == 1 else ""
+        if labels is not None and (len(labels) > 1 or isinstance(labels[0] if labels else None, list)):
+            first_several = first_several if n_several else (line, clipped(str(labels)))
+            n_several += 1
+            place.notes.leave_out("rows with several labels", line)
+        elif not (text and label and (pair or not pairs)):
+            place.notes.leave_out(f"rows without {'two texts and a label' if pairs else 'a text or a label'}", line)
+        elif len(label) > MAX_LABEL:
+            raise InvalidInput(
+                f"{place.at(line)}: the label has {len(label):,} characters; labels are names of up to "
+                f"{MAX_LABEL}. Check which column is the label."
+            )
+        else:
+            rows.append(Row(Labelled(text, pair or None, label), line, split_of(cells, line, place)))
+    if n_several > len(rows) / 2:
+        raise InvalidInput(
+            f"{place.at(first_several[0])}: the labels “{first_several[1]}” are several of one text, and so in "
+            f"{counted(n_several, 'row')}. Texts are told apart by one label each: choose a column with one."
+        )
+    yield from _with_labels(rows, place, pairs=pairs)
+
+
+def _with_labels(rows: Sequence[Row], place: Place, *, pairs: bool) -> Iterator[Row]:
+    """Those with a label: not "-", as NLI's sets write where annotators do not agree, nor -1, as Hugging Face's do."""
+    counts = Counter(row.item.label for row in rows if isinstance(row.item, Labelled))
+    values = {label: value for label in counts if (value := number(label)) is not None}
+    none = {_NONE} & counts.keys() if len(counts) > 1 else set()
+    # Beside 0 and 1 alone, -1 can be a class of its own: negative, neutral, positive.
+    if len(values) == len(counts) and min(values.values(), default=0) == -1:
+        others = set(values.values()) - {-1}
+        if not others or (others >= {0} and (pairs or max(others) > 1)):
+            none = {label for label, value in values.items() if value == -1}
+    for row in rows:
+        label = row.item.label if isinstance(row.item, Labelled) else ""
+        if label in none:
+            place.notes.leave_out(f"rows without a label (“{label}”)", row.line)
+        else:
+            yield row
+    for label in sorted(label for label in counts if label.lower() in _MISSING):
+        lines = [row.line for row in rows if isinstance(row.item, Labelled) and row.item.label == label]
+        place.notes.say(
+            f"The label “{label}” looks like a missing value; it is taken as a label "
+            f"({counted(len(lines), 'row')}, {listed(lines, place.unit)})."
+        )
+
+
+KIND: Final = Kind(
+    "labelled",
+    "text",
+    {
+        "text": Role("the text"),
+        "pair": Role("the second text", needed=False),
+        "label": Role("the label"),
+        "split": SPLIT,
+    },
+    _rows,
+    _open,
+)
