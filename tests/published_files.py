@@ -212,8 +212,8 @@ def tagged_words(n: int) -> list[tuple[str, str, str]]:
     people = [(word, "NNP", "BI"[k > 0] + "-PER") for k, word in enumerate(who)]
     twice = [("Lea", "NNP", "B-PER")] * (n % 3 == 0)
     places = [(word, "NNP", "BI"[k > 0] + "-LOC") for k, word in enumerate(place)]
-    return [*people, *twice, ("wouldn't", "MD", "O"), ("leave", "VB", "O"), *places, ("before", "IN", "O"), ("dawn", "NN", "O"), (f"#{n}", "CD", "O"),
-            ('"', "''", "O"), (".", ".", "O")]  # fmt: skip
+    others = ("before", "IN", "O"), ("dawn", "NN", "O"), (f"#{n}", "CD", "O"), ('"', "''", "O"), (".", ".", "O")
+    return [*people, *twice, ("wouldn't", "MD", "O"), ("leave", "VB", "O"), *places, *others]
 
 
 TAGGED = [tagged_words(n) for n in range(40)]

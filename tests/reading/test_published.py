@@ -14,7 +14,20 @@ from typing import Any
 import conllu
 import pandas as pd
 import pytest
-from published_files import FILES, IOB2, NLI, TYPES, WORDS, N, PublishedFile, blimp, sentence, zipped
+from published_files import (
+    FILES,
+    IOB2,
+    NLI,
+    TYPES,
+    WORDS,
+    N,
+    PublishedFile,
+    blimp,
+    comma,
+    parquet,
+    sentence,
+    zipped,
+)
 from seqeval.metrics.sequence_labeling import get_entities
 
 from model_zoo.errors import InvalidInput
@@ -204,15 +217,23 @@ def test_brackets_of_ontonotes_are_read_or_refused_by_name() -> None:
 @pytest.mark.parametrize(
     "name",
     ["wikiann.train", "ner_dataset.csv", "lists_python.csv", "lists_numpy.csv", "lists_json.csv", "lists.jsonl",
-     "Sequence.parquet", "List.parquet", "doccano.jsonl"],
+     "Sequence.parquet", "List.parquet"],
 )  # fmt: skip
 def test_tagged_words_in_other_formats(name: str) -> None:
     data = FILES[name].read()
     assert [item.words for item in data.items] == WORDS
-    assert [get_entities(list(item.tags)) for item in data.items] == [get_entities(list(tags)) for tags in IOB2]
+    assert [item.tags for item in data.items] == IOB2
     assert not data.left_out
-    if name != "doccano.jsonl":  # which has characters and no tags
-        assert [item.tags for item in data.items] == IOB2
+
+
+def test_characters_with_types_are_read_as_entities_or_refused() -> None:
+    file = FILES["doccano.jsonl"]
+    for chosen in ({}, {"columns": {"tokens": "text", "tags": "label"}}):
+        data = replace(file, chosen=chosen).read_or_refused()
+        if isinstance(data, str):
+            assert "doccano.jsonl" in data
+        else:
+            assert [get_entities(list(item.tags)) for item in data.items] == [get_entities(list(tags)) for tags in IOB2]
 
 
 def test_a_word_a_row_is_read_as_pandas_groups_it() -> None:
@@ -229,10 +250,25 @@ def test_numbers_for_tags_are_refused_as_what_they_are(name: str) -> None:
         FILES[name].read()
 
 
-def test_a_list_that_numpy_has_cut_short_is_no_sentence() -> None:
-    rows = "".join(f"['Mia' 'left' ... 'home' '{n}'],['B-PER' 'O' ... 'O' 'O']\n" for n in N)
-    with pytest.raises(InvalidInput, match=r"lists\.csv"):
-        read(f"tokens,tags\n{rows}".encode(), "tagged", name="lists.csv")
+@pytest.mark.parametrize(
+    ("tokens", "tags"),
+    [
+        ("['Mia' 'left' ... 'home' '.']", "['B-PER' 'O' ... 'O' 'O']"),  # numpy, of a thousand words
+        ("['Mia', 'lef", "['B-PER', 'O']"),  # a spreadsheet's cell is full
+        ("['Mia', 'left'", "['B-PER', 'O'"),
+        ("[Mia, left]", "[B-PER, O]"),
+        ("('Mia', 'left')", "('B-PER', 'O')"),
+        ("array(['Mia', 'left'], dtype=object)", "array(['B-PER', 'O'], dtype=object)"),
+    ],
+)
+def test_what_is_no_whole_list_is_no_sentence(tokens: str, tags: str) -> None:
+    """It is read as the list that it is, or refused; its brackets and quotes are no words, and no word is missing."""
+    file = PublishedFile("lists.csv", "tagged", comma("tokens,tags", [(tokens, tags)] * 10))
+    data = file.read_or_refused()
+    if isinstance(data, str):
+        assert "lists.csv, line 2" in data
+    else:
+        assert {item.words for item in data.items} == {("Mia", "left")}
 
 
 # Questions.
@@ -347,7 +383,54 @@ def test_a_pronoun_with_its_two_nouns() -> None:
     assert {(item.pronoun, item.antecedent, item.distractor) for item in data.items} == {("she", "nurse", "baker")}
 
 
+# Quotes that a program wrote, and names of classes.
+
+
+@pytest.mark.parametrize("texts", [['She said "go".', "a\tb"], ["two\nlines", 'x "y" z'], ['"All of it"', '5" nail']])
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+def test_quotes_that_pandas_writes_are_read_as_pandas_reads_them(texts: list[str], separator: str) -> None:
+    frame = pd.DataFrame({"text": [*texts, *map(sentence, range(20))], "label": ["a", "b"] * 11})
+    data = read(frame.to_csv(sep=separator, index=False).encode(), "labelled", name="own.txt")
+    assert [(item.text, item.label) for item in data.items] == list(frame.itertuples(index=False, name=None))
+    assert not data.left_out
+
+
+def test_a_number_that_names_no_class_is_no_label() -> None:
+    """Hugging Face writes -1 into test splits."""
+    features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
+    rows = [{"text": sentence(n), "label": (0, 1, -1)[n % 3]} for n in N]
+    data = read(parquet(rows, features), "labelled", name="test.parquet")
+    assert {item.label for item in data.items} == {"no", "yes"}
+    assert len(left_out(data)) == len(N) // 3
+
+
+def test_an_answer_with_a_bracket_in_a_cell_of_numpy() -> None:
+    row = {
+        "question": "Which?",
+        "context": "See [1] and 'so'.",
+        "answers": {"text": ["[1] and 'so'"], "answer_start": [4]},
+    }
+    frame = pd.read_parquet(io.BytesIO(parquet([row])))
+    data = read(frame.to_csv(index=False).encode(), "questions", name="own.csv")
+    assert [item.answers for item in data.items] == [((4, "[1] and 'so'"),)]
+
+
 # Archives, folders, paths.
+
+
+def test_an_archive_as_published_holds_other_things_too() -> None:
+    """SNLI's has an empty icon, a description and a test split without labels as GLUE's."""
+    members = {
+        "snli_1.0/Icon\r": b"",
+        "snli_1.0/README.txt": b"Pairs of sentences, by us.\n",
+        "__MACOSX/snli_1.0/._Icon": b"\0\0",
+        "snli_1.0/test.tsv": b"index\tsentence1\n0\tOne more.\n",
+        "snli_1.0/snli_1.0_dev.jsonl": FILES["snli_1.0_dev.jsonl"].data,
+    }
+    data = read(zipped(members), "labelled", name="snli_1.0.zip")
+    assert data.items == FILES["snli_1.0_dev.jsonl"].read().items
+    assert {*data.splits} == {"dev"}
+    assert "test.tsv" in " ".join(data.notes)
 
 
 @pytest.mark.parametrize("task", ["SST-2", "QNLI", "STS-B"])
@@ -377,6 +460,12 @@ def test_every_choice_can_be_made() -> None:
     named = read(b"text,label\nx,y\n", "labelled", name="own.csv", header=False,
                  columns={"text": "column 1", "label": "column 2"})  # fmt: skip
     assert [(item.text, item.label) for item in named.items] == [("text", "label"), ("x", "y")]
+
+
+@pytest.mark.parametrize("columns", [{"text": "nothing"}, {"nothing": "question"}])
+def test_a_choice_that_there_is_not_is_refused(columns: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput, match="nothing"):
+        replace(FILES["QNLI/train.tsv"], chosen={"columns": columns}).read()
 
 
 def test_classes_of_a_parquet_table_have_the_names_of_its_schema() -> None:
