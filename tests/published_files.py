@@ -202,8 +202,8 @@ def two_quotes() -> Iterator[PublishedFile]:
 
 # Words with tags.
 
-NAMED = "Mia Berg", "Otto", "Ines Kahn", "Jo"
-PLACED = "Riga", "New Bern", "Turin", "Lake Ede"
+NAMED = "Mia Berg", "Otto", "Nora Kahn", "Jo"
+PLACED = "Riga", "New Bern", "Turin", "Lake Como"
 
 
 def tagged_words(n: int) -> list[tuple[str, str, str]]:
@@ -354,7 +354,7 @@ def questions() -> Iterator[PublishedFile]:
 
 # Trees, minimal pairs, pairs, pronouns, sentences.
 
-NAMES = "Mia", "Otto", "Ines", "Jonas", "Lea"
+NAMES = "Mia", "Otto", "Nora", "Jonas", "Lea"
 DOES = "close", "paint", "sell", "wash", "open"
 THINGS = "door", "boat", "table", "lamp"
 

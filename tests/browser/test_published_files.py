@@ -1,4 +1,4 @@
-"""Files as the world publishes them, in a real browser: uploaded, their columns chosen where none are named, a result."""
+"""Files as the world publishes them, in a real browser: uploaded, columns chosen where none are named, a result."""
 
 from __future__ import annotations
 
