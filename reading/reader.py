@@ -38,9 +38,9 @@ def read(
     """What a file holds: a path, or its bytes and its ``name``.
 
     ``kind`` is one of "labelled", "scored", "tagged", "questions", "minimal pairs", "pairs", "sentences", "trees" and
-    "pronouns". What the file is, and which column is what, its content tells; ``columns`` (a role's column by its name),
-    ``header`` and ``quoting`` say otherwise, as ``Choices``. Raises InvalidInput, with the line where one is to blame,
-    for what cannot be read; MissingColumn where a role has no column.
+    "pronouns". What the file is, and which column is what, its content tells; ``columns`` (a role's column by its
+    name), ``header`` and ``quoting`` say otherwise, as ``Choices``. Raises InvalidInput, with the line where one is to
+    blame, for what cannot be read; MissingColumn where a role has no column.
     """
     if isinstance(source, bytes):
         data, called = source, name or "The file"
@@ -181,8 +181,9 @@ def _split_by_name(name: str) -> Split | None:
 
 def _shown(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of an item's fields and their values as texts, for a preview."""
-    names = ("text", "upos", "deprel") if isinstance(item, ParsedSentence) else None
-    names = names or tuple(field.name for field in fields(item) if field.name != "cluster")
+    names: tuple[str, ...] = tuple(field.name for field in fields(item) if field.name != "cluster")
+    if isinstance(item, ParsedSentence):
+        names = ("text", "upos", "deprel")
     return names, tuple(_cell(getattr(item, name)) for name in names)
 
 

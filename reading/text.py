@@ -80,8 +80,8 @@ class Text:
         return self.data.decode()
 
     def lines(self, *, ends: bool = False) -> Iterator[str]:
-        """Lines ended by \\n, \\r\\n or \\r, one at a time, with their ``ends`` where wanted; other separators of Unicode
-        may occur in a text.
+        """Lines ended by \\n, \\r\\n or \\r, one at a time, with their ``ends`` where wanted; other separators of
+        Unicode may occur in a text.
         """
         for line in io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline="" if ends else None):
             yield line if ends else line.removesuffix("\n")

@@ -14,7 +14,7 @@ import streamlit as st
 from model_zoo.types import counted
 from reading import Choices, MissingColumn, Report
 from reading.text import clipped
-from ui.as_python import arguments
+from ui.as_python import arguments, literal
 from ui.field import Codec, Field
 from ui.messages import caption
 
@@ -28,7 +28,7 @@ _QUOTES: Final[Mapping[str, str]] = {"csv": "around cells, as in CSV", "none": "
 
 def choices_field(name: str, of: str) -> Field[Choices]:
     """What a visitor decides of how a page reads files: in its address, but nothing where all is left to the files."""
-    return Field(name, Choices(), Codec(_read, _write), of=of)
+    return Field(name, Choices(), Codec(_read, written), of=of)
 
 
 def _read(text: str) -> Choices:
@@ -48,7 +48,8 @@ def _read(text: str) -> Choices:
     raise ValueError(f"“{text[:40]}” does not say how to read a file.")
 
 
-def _write(choices: Choices) -> str:
+def written(choices: Choices) -> str:
+    """The choices as an address has them, "" for none."""
     values = {
         "columns": dict(choices.columns) or None,
         "header": choices.header,
@@ -60,9 +61,17 @@ def _write(choices: Choices) -> str:
 
 def in_python(choices: Choices) -> str:
     """The choices as arguments of ``read``, each after a comma."""
-    columns = ", ".join(f"{arguments(role)}: {arguments(column)}" for role, column in choices.columns)
+    columns = ", ".join(f"{literal(role)}: {literal(column)}" for role, column in choices.columns)
     named = arguments(header=choices.header, quoting=choices.quoting)
     return "".join(f", {part}" for part in (f"columns={{{columns}}}" if columns else "", named) if part)
+
+
+def choices_in_python(choices: Choices) -> tuple[str, tuple[str, ...]]:
+    """The choices as an argument of what reads several files, after a comma, and what that imports; "" for none."""
+    if choices == Choices():
+        return "", ()
+    given = arguments(columns=choices.columns or None, header=choices.header, quoting=choices.quoting)
+    return f", choices=Choices({given})", ("from reading import Choices",)
 
 
 @contextmanager
@@ -88,7 +97,7 @@ def draw(report: Report, field: Field[Choices]) -> None:
 
 
 def _sentence(report: Report) -> str:
-    """ "Read as a table (tab between columns): 150 rows. The text: “sentence1”; the label: “gold_label”. Not used: …"."""
+    """ "Read as a table (tab between columns): 150 texts. The text: “sentence1”; the label: “gold_label”."."""
     columns = "; ".join(f"{report.roles[role].what}: “{clipped(name)}”" for role, name in report.columns.items())
     unused = ", ".join(f"“{clipped(name)}”" for name in report.unused[:_MOST_NAMED])
     more = " …" if len(report.unused) > _MOST_NAMED else ""

@@ -12,9 +12,11 @@ from typing import Any, Final, TypeVar, cast
 import streamlit as st
 from cachetools import LRUCache
 
+import reading
 from jobs.reading import Reading
 from model_zoo.types import MB
 from reading import Choices
+from reading.items import MinimalPair
 from reading.reader import unpacks
 from ui import how_read, work
 from ui.field import Field
@@ -63,6 +65,17 @@ def read(files: Sequence[File], call: partial[Data]) -> Data:
     return cast(Data, kept[0])
 
 
+def read_pairs(files: Sequence[File], most: int, choices: Field[Choices]) -> reading.Data:
+    """The minimal pairs of files, at most so many. Raises as ``read``."""
+    given = [(file.name, file.data) for file in files]
+    return read(files, partial(reading.read_files, given, "minimal pairs", choices.value, most=most))
+
+
+def minimal_pairs(data: reading.Data) -> tuple[MinimalPair, ...]:
+    """What was read, as the pairs that it is."""
+    return tuple(pair for pair in data.items if isinstance(pair, MinimalPair))
+
+
 def _identity(value: Any) -> Any:
     """What tells a call, or an argument of it, from any other: of bytes their digest."""
     if isinstance(value, partial):
@@ -103,8 +116,8 @@ def _stopped(new: Callable[[], Reading], names: str) -> None:
 class OwnFile:
     """``upload`` is the key of its control. Which file is in use is remembered under ``in_use`` in the session, because
     the control forgets it when another page is opened; of ``several`` files, which. ``pasted`` holds what is typed
-    instead. ``ready`` are files of the app's own that can be used like an uploaded one, by their names. ``choices`` of how
-    to read a file are forgotten when another takes its place.
+    instead. ``ready`` are files of the app's own that can be used like an uploaded one, by their names. ``choices`` of
+    how to read a file are forgotten when another takes its place.
     """
 
     upload: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -13,7 +14,7 @@ from analysis.corpus.sentences import NO_HEAD, Corpus, alike
 from analysis.probing.template_trees import template_conllu
 from analysis.probing.trees import flaw
 from model_zoo.errors import InvalidInput
-from reading.data import Choices, Notebook, Row
+from reading.data import Choices, Data, Notebook, Row
 from reading.formats.conllu import MAX_WORDS
 from reading.items import ParsedSentence, PlainSentence
 from reading.reader import MAX_BYTES, Stream
@@ -52,6 +53,23 @@ def read_corpus(
     corpus.files = stream.notes.names
     corpus.report = stream.report(len(corpus))
     return corpus
+
+
+def corpus_of(data: Data) -> Corpus:
+    """The sentences that were read of a file (of kind "sentences"), as ``read_corpus`` takes them."""
+    notes = Notebook()
+    notes.begin(data.name)
+    builder = _Builder(notes)
+    for item, line in zip(data.items, data.lines, strict=True):
+        builder.add(Row(item, line))
+    builder.corpus.files = notes.names
+    builder.corpus.report = replace(
+        data.report,
+        n_items=len(builder.corpus),
+        notes=(*data.report.notes, *notes.remarks()),
+        left_out=dict(data.report.left_out) | notes.left_out(),
+    )
+    return builder.corpus
 
 
 @cache

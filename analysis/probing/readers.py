@@ -34,6 +34,7 @@ from reading.items import ROOT, Labelled, ParsedSentence
 from reading.text import listed, number
 
 CoNLLTarget = Literal["upos", "deprel", "head_distance"]
+Target = CoNLLTarget | Literal["", "trees"]
 HEAD_DISTANCE_LIMIT: Final = 5
 # The trees of a file keep the distances of all pairs of words in a sentence: so many take 80 MB.
 MAX_DISTANCES = 10_000_000
@@ -173,7 +174,7 @@ def treebank(data: reading.Data, *, seed: int = 0) -> Treebank:
 
 
 def read_file(
-    data: bytes, name: str, target: CoNLLTarget | Literal["", "trees"], seed: int, choices: reading.Choices
+    data: bytes, name: str, target: Target, seed: int, choices: reading.Choices
 ) -> tuple[Dataset | Treebank, reading.Report]:
     """A file as data to probe, and how it was read: of labelled texts, or with a ``target`` of a treebank's words or
     trees. Raises InvalidInput.

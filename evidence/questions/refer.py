@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from analysis.corpus.coreference import Referred
-from analysis.corpus.sentences import Sentence, plain_words
+from analysis.corpus.sentences import Sentence
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Streamed
+from reading.sentences import plain_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from analysis.corpus.sentences import Sentence, plain_words
+from analysis.corpus.sentences import Sentence
 from analysis.corpus.survey import Survey, total
 from model_zoo.question import LoadedModel, Streamed
+from reading.sentences import plain_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.corpus.examples import STEPS
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import ALL, Found
-from analysis.corpus.sentences import Corpus, plain_words
+from analysis.corpus.sentences import Corpus
 from analysis.head_measures import special_names
 from evidence.questions.survey_heads import SurveyHeads
 from pages.corpus import looking, switching_off
@@ -22,6 +22,7 @@ from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
 from pages.corpus.relations import SHOW
 from pages.corpus.scene import Scene, relation_in_python, written
+from reading.sentences import plain_words
 from ui import Field, View, as_python, as_text, caption, example_sentences, figures, notes, one_of, save, widgets
 from viz.head_measure import HeadMeasure
 from viz.measure_dots import measure_dots

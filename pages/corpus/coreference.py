@@ -39,6 +39,7 @@ from ui import (
     caption,
     enumerated,
     figures,
+    how_read,
     notes,
     one_of,
     save,
@@ -70,7 +71,9 @@ RESULT: Field[str] = Field(
     "pronoun_result", "right", one_of("the sentences shown", {"right": "Right", "wrong": "Wrong"}), of=_PAGE
 )
 
-_OWN: Final = OwnFile(upload="pronouns upload", in_use="pronouns file", pasted=OWN_PAIRS)
+READ: Final = how_read.choices_field("pronouns_read", _PAGE)
+
+_OWN: Final = OwnFile(upload="pronouns upload", in_use="pronouns file", pasted=OWN_PAIRS, choices=READ)
 _TABLE: Final = "heads and pronouns"
 _SHOWN: Final = 10  # heads in the table
 _PLACE: Final = 50  # px
@@ -108,8 +111,13 @@ def _pronouns(scene: Scene) -> None:
             st.caption(_ABOUT)
             said = st.empty()
             file = _OWN.draw()
-            with also_at(said):
-                pairs = built_in_pairs() if file is None else read([file], partial(read_pairs, file.name, file.data))
+            choices = READ.value
+            with also_at(said), how_read.choosing(READ):
+                pairs = built_in_pairs()
+                if file is not None:
+                    pairs = read([file], partial(read_pairs, file.name, file.data, choices))
+            if file is not None and pairs.corpus.report is not None:
+                how_read.draw(pairs.corpus.report, READ)
         job = _job(scene, pairs)
         wanted = scene.model, pairs
         work.button(
@@ -121,8 +129,9 @@ def _pronouns(scene: Scene) -> None:
         )
         by = widgets.choice("Looks there", BY)
     work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
-    for note in pairs.corpus.notes:
-        say_cut(note)
+    if pairs.corpus.report is not None:
+        for remark in pairs.corpus.report.remarks:
+            say_cut(remark)
     if job is None:
         if file is None and _is_bundled(scene.model) and not work.running(Referring):  # seconds: no view opens empty
             desk().start(Referring(engine(), scene.model, pairs))
@@ -210,7 +219,9 @@ def _pronouns_in_python(scene: Scene, judged: Judged, file: File | None) -> None
     read = "pairs = built_in()"
     if file is not None:
         read, more = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
-        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data)"
+        given, needed = how_read.choices_in_python(READ.value)
+        imports += needed
+        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data{given})"
         imports += more
     by = as_python.arguments(None if judged.by == BY.default else judged.by)
     made = "built_in" if file is None else "read_pairs"
@@ -463,7 +474,7 @@ VIEW = View(
     "The sentences with pronouns were written for this app: who is meant, only the sense, the gender or the number "
     "tells, and never the order of the nouns. A head is chosen on one half of them and judged on the other.",
     caution=notes.CAUTION,
-    fields=(OWN_PAIRS, BY, RESULT),
+    fields=(OWN_PAIRS, READ, BY, RESULT),
     left_out=_left_out,
     needs=("attention",),
     starts=True,

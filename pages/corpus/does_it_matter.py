@@ -12,7 +12,6 @@ import streamlit as st
 
 from analysis.corpus.importance import Curve, Foretold, Mean
 from analysis.corpus.relation_names import short
-from analysis.minimal_pairs import read
 from evidence.items import LabelledText
 from evidence.material import of_labels, of_pairs
 from jobs.mattering import Mattering
@@ -34,15 +33,15 @@ from ui import (
     ask_for,
     caption,
     figures,
+    how_read,
     notes,
     one_of,
-    own_file,
     save,
-    say_cut,
     widgets,
     work,
 )
 from ui.lit_words import choose
+from ui.own_file import minimal_pairs, read_pairs
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
 from viz.pruning import pruning
@@ -58,6 +57,8 @@ _ALL, _OWN = "all kinds", "your own"
 PAIRS: Field[str] = Field("pairs", _ALL, one_of("the pairs", (_ALL, *acceptability.KINDS, _OWN)), of="corpus")
 _BY: Final[Mapping[str, str]] = {"estimate": "Expected change", "importance": "Importance"}
 GRADIENT: Field[str] = Field("gradient", "estimate", one_of("what is foretold", _BY), of="corpus")
+
+READ = how_read.choices_field("tried_read", "corpus")
 
 _FILES = "pairs for heads"
 _MOST_PAIRS: Final = 10_000
@@ -141,12 +142,13 @@ def _pairs() -> Tried | None:
     if not uploaded:
         ask_for("Upload pairs: CSV with the columns good and bad, or the JSON lines of BLiMP.")
         return None
-    pairs = own_file.read(uploaded, partial(read, [(file.data, file.name) for file in uploaded], _MOST_PAIRS))
-    for note in pairs.notes:
-        say_cut(note)
-    name = f"own {hash(pairs.rows)}"
+    with how_read.choosing(READ):
+        data = read_pairs(uploaded, _MOST_PAIRS, READ)
+    how_read.draw(data.report, READ)
+    pairs = minimal_pairs(data)
+    name = f"own {hash(pairs)}"
     lines = _pairs_in_python([file.name for file in uploaded])
-    return Tried(name, "pairs", lambda: of_pairs(pairs.rows, name), in_python=lines)
+    return Tried(name, "pairs", lambda: of_pairs(pairs, name), in_python=lines)
 
 
 def _built_in_pairs_in_python(kind: str) -> tuple[str, tuple[str, ...]]:
@@ -162,14 +164,15 @@ def _built_in_pairs_in_python(kind: str) -> tuple[str, tuple[str, ...]]:
 
 def _pairs_in_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
     """Lines that bind ``material`` to pairs of these files, and what they import."""
+    given, needed = how_read.choices_in_python(READ.value)
     return (
         f"files = [Path(name) for name in {as_python.literal(names)}]  # those that you uploaded\n"
-        f"pairs = read([(file.read_bytes(), file.name) for file in files], {_MOST_PAIRS}).rows\n"
+        f'pairs = read_files([(file.name, file.read_bytes()) for file in files], "minimal pairs"{given}).items\n'
         'material = of_pairs(pairs, "your own")\n',
         (
             "from pathlib import Path",
-            "from analysis.minimal_pairs import read",
             "from evidence.material import of_pairs",
+            *needed,
         ),
     )
 
@@ -440,7 +443,7 @@ VIEW: View[Scene] = View(
     "off one at a time beside it, since any head may be missed a little.",
     caution="A small effect does not show that a head does nothing: others may do the same. A large one does not show "
     "that it acts through the word it looks at.",
-    fields=(TRIED_ON, PAIRS, GRADIENT),
+    fields=(TRIED_ON, PAIRS, GRADIENT, READ),
     needs=("attention",),
     left_out=lambda _scene: notes.not_in_link(["what was found with heads off"] if _has_run() else []),
     starts=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ui import Field, pattern, view_field, within
+from ui import Field, how_read, pattern, view_field, within
 
 _PAGE = "corpus"
 
@@ -13,7 +13,8 @@ SENTENCES: Field[int] = Field("sentences", 1000, within("the number of sentences
 SEED: Field[int] = Field("seed", 0, within("the seed", 0, 999_999), of=_PAGE)
 DATA: Field[str] = Field("data", "", of=_PAGE)
 FREQUENCIES: Field[str] = Field("frequencies", "", of=_PAGE)
-SOURCE = (SENTENCES, SEED, DATA, FREQUENCIES)
+READ = how_read.choices_field("read", _PAGE)
+SOURCE = (SENTENCES, SEED, DATA, READ, FREQUENCIES)
 
 # A relation and where a head looks from: "obj.up" is from the object to its verb.
 RELATION: Field[str] = Field(

@@ -14,15 +14,16 @@ from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sam
 from analysis.corpus.sentences import Corpus
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import MB, counted
-from pages.corpus.fields import DATA, FREQUENCIES, SEED, SENTENCES
-from ui import as_python, as_text, caption, save, widgets
+from pages.corpus.fields import DATA, FREQUENCIES, READ, SEED, SENTENCES
+from reading import Choices
+from ui import as_python, as_text, caption, how_read, save, widgets
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from web.process import kept
 from web.settings import settings
 from web.uploads import File
 
-_OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True)
+_OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True, choices=READ)
 _LIST: Final = OwnFile(upload="frequencies upload", in_use="frequencies file", pasted=FREQUENCIES)
 _READ: Final = "the corpus read last"
 BUILT_IN: Final = "built in"
@@ -30,8 +31,8 @@ BUILT_IN: Final = "built in"
 _MOST_READ: Final = 4
 
 _ABOUT: Final = (
-    "Plain text, a table (CSV, TSV) with a column `text` or `sentence`, CoNLL-U with trees, or a zip of these. Only "
-    "trees let relations be measured."
+    "Plain text, a table (CSV, TSV, Parquet) or JSON with a column `text` or `sentence`, words in columns (CoNLL), a "
+    "treebank (CoNLL-U), or a zip of these. Only trees let relations be measured."
 )
 _ABOUT_LIST: Final = (
     "A word and how often it occurs on each line. Without a list, the rarest word of a sentence is the one that occurs "
@@ -85,16 +86,20 @@ def draw() -> Source:
             "conllu",
             "200 sentences with trees, made from templates written for this app.",
         )
-        with also_at(said):
-            found = _found(files, int(n), int(seed), frequencies)
-        with said:
-            _describe(found)
-    return found
+        choices = READ.value
+        with also_at(said), how_read.choosing(READ):
+            source = _source(files, int(n), int(seed), frequencies, choices)
+        with said.container():
+            _describe(source)
+            if files and source.corpus.report is not None:
+                how_read.draw(source.corpus.report, READ)
+    return source
 
 
 def told(source: Source) -> None:
     """What was left out of the data, or read otherwise than it was written."""
-    notes = source.corpus.notes
+    report = source.corpus.report
+    notes = () if report is None else report.remarks
     if notes:
         with st.expander(f"How the sentences were read: {counted(len(notes), 'note')}", icon=":material/rule:"):
             for note in notes:
@@ -109,31 +114,32 @@ def uploaded() -> list[str]:
     ]
 
 
-def _found(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> Source:
+def _source(files: Sequence[File], n: int, seed: int, frequencies: File | None, choices: Choices) -> Source:
     """What is read, once for this visitor until something else is chosen."""
-    fingerprint = _fingerprint(files, n, seed, frequencies)
+    fingerprint = _fingerprint(files, n, seed, frequencies, choices)
     last: Source | None = st.session_state.get(_READ)
     if last is None or last.fingerprint != fingerprint:
-        whole = read(files, _whole(files)) if files else built_in()
+        whole = read(files, _whole(files, choices)) if files else built_in()
         listed = None
         if frequencies is not None:
             listed = read([frequencies], partial(read_frequencies, frequencies.name, frequencies.data))
-        last = st.session_state[_READ] = _drawn(fingerprint, whole, listed, files, n, seed, frequencies)
+        last = st.session_state[_READ] = _drawn(fingerprint, whole, listed, files, n, seed, frequencies, choices)
     return last
 
 
-def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None) -> str:
+def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | None, choices: Choices) -> str:
     if not files and frequencies is None and n >= len(built_in()):
         return BUILT_IN
-    digest = hashlib.sha256(repr((n, seed, [file.name for file in files], frequencies and frequencies.name)).encode())
+    names = [file.name for file in files], frequencies and frequencies.name
+    digest = hashlib.sha256(repr((n, seed, *names, choices)).encode())
     for data in (*(file.data for file in files), b"" if frequencies is None else frequencies.data):
         digest.update(hashlib.sha256(data).digest())
     return digest.hexdigest()
 
 
-def _whole(files: Sequence[File]) -> partial[Corpus]:
+def _whole(files: Sequence[File], choices: Choices) -> partial[Corpus]:
     """A call that reads all sentences of files."""
-    return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB)
+    return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB, choices)
 
 
 @kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
@@ -145,31 +151,34 @@ def _drawn(
     n: int,
     seed: int,
     frequencies: File | None,
+    choices: Choices,
 ) -> Source:
     corpus = sampled(whole, n, seed)
     if corpus is whole:
         corpus = whole.only(range(len(whole)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
-    lines, imports = _read_in_python(files, n if n < len(whole) else None, seed)
+    lines, imports = _read_in_python(files, n if n < len(whole) else None, seed, choices)
     rare, more = _rare_in_python(frequencies)
     return Source(
         corpus, fingerprint, bool(files) or listed is not None, len(whole), lines, rare, (tuple(imports), tuple(more))
     )
 
 
-def _read_in_python(files: Sequence[File], n: int | None, seed: int) -> tuple[str, list[str]]:
+def _read_in_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[str]]:
     """Lines that bind ``corpus``, to ``n`` of its sentences where there are more, and what they import."""
     imports = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
     lines = "corpus = built_in()\n"
+    given, needed = how_read.choices_in_python(choices)
+    imports += needed
     if len(files) == 1:
         read, more = as_python.file(files[0].name, files[0].data, uploaded=_OWN.uploaded())
-        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)])\n"
+        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)]{given})\n"
         imports += more
     elif files:
         names = as_python.literal([file.name for file in files])
         lines = (
             f"files = [Path(name) for name in {names}]  # those that you uploaded\n"
-            "corpus = read_corpus([(one.name, one.read_bytes()) for one in files])\n"
+            f"corpus = read_corpus([(file.name, file.read_bytes()) for file in files]{given})\n"
         )
         imports.append("from pathlib import Path")
     if n is not None:

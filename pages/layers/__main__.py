@@ -105,7 +105,8 @@ def _probed(engine: Engine, model: str, chosen: Settings) -> Iterator[dict[str, 
 def trees_of(engine: Engine, model: str, chosen: Settings) -> dict[str, Any]:
     """The structural probe on the sentences made from templates."""
     encode, untrained = (functools.partial(engine.iter_hidden_states, name) for name in (model, f"{UNTRAINED}{model}"))
-    treebank = readers.read_trees(template_conllu().encode(), "template-trees.conllu", seed=chosen.seed)
+    sentences = read(template_conllu().encode(), "trees", name="template-trees.conllu")
+    treebank = readers.treebank(sentences, seed=chosen.seed)
     for event in structural_study.run(
         encode, [StructuralTask(treebank, fields.RANK.default)], chosen, untrained=untrained
     ):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.probing.classifier import ProbeKind
 from analysis.probing.features import Pieces, Pooling
 from analysis.probing.structural import RANK as DEFAULT_RANK
 from analysis.probing.structural import Kind
-from ui import SWITCH, Field, count, names, one_of, optional, view_field, within
+from ui import SWITCH, Field, count, how_read, names, one_of, optional, view_field, within
 
 _PAGE = "layers"
 
@@ -34,18 +36,27 @@ MDL: Field[bool] = Field("mdl", False, SWITCH, of=_PAGE)
 ASKED = (TASKS, SENTENCES, SEED, SEEDS, POOLING, PIECES, PROBE, CONTROL_TASK, UNTRAINED, MDL)
 
 # The visitor's own data; the rank is that of the structural probe.
-_FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
+_FORMATS = {"table": "Labelled texts", "conllu": "Treebank (CoNLL-U)"}
+_FORMAT = one_of("the format", _FORMATS)
+# Links of earlier versions told SentEval's tables from others.
+_SENTEVAL = "senteval"
 _TARGETS = {
     "upos": "Part of speech",
     "deprel": "Dependency relation",
     "head_distance": "Distance to the head",
     "trees": "Syntax trees",
 }
-FORMAT: Field[str] = Field("format", "table", one_of("the format", _FORMATS), of=_PAGE)
+FORMAT: Field[str] = Field(
+    "format",
+    "table",
+    replace(_FORMAT, read=lambda text: _FORMAT.read("table" if text == _SENTEVAL else text)),
+    of=_PAGE,
+)
 TARGET: Field[str] = Field("target", "upos", one_of("the target", _TARGETS), of=_PAGE)
 RANK: Field[int] = Field("rank", DEFAULT_RANK, within("the rank", 1, 99_999), of=_PAGE)
 DATA: Field[str] = Field("data", "", of=_PAGE)
-OWN_DATA = (FORMAT, TARGET, RANK, DATA)
+READ = how_read.choices_field("read", _PAGE)
+OWN_DATA = (FORMAT, TARGET, RANK, DATA, READ)
 
 # Which results are looked at. Layer 0 is the embeddings; with no layer of a tree, the best one is shown.
 TASK: Field[str] = Field("task", "", of=_PAGE)

@@ -13,7 +13,8 @@ from model_zoo.registry import UNTRAINED
 from pages.layers import own_data
 from pages.layers.fields import FORMAT, TARGET
 from pages.layers.own_data import OwnData
-from ui import as_python
+from reading import Choices
+from ui import as_python, how_read
 
 _PARTIAL: Final = "from functools import partial"
 _CAME: Final = "# The page shows what came with the app: measured again, a few items may come out differently.\n"
@@ -68,16 +69,17 @@ def trees(found: FoundTrees, own: OwnData | None) -> tuple[str, list[str]]:
     read, imports = own_data.in_python(result.task, own)
     random = "untrained_encode=untrained" if settings.untrained else ""
     rank = as_python.arguments(rank=None if result.rank == RANK else result.rank)
-    asked = ", ".join(filter(None, ("encode", "treebank", rank, random, _changed(settings, _OF_TREES))))
+    asked = ", ".join(filter(None, ("encode", "bank", rank, random, _changed(settings, _OF_TREES))))
     return (
         f"{_encoders(found.model.id, untrained=settings.untrained, came=found.precomputed)}"
         f"{read}\n"
-        f"treebank = read_trees(data, {as_python.arguments(result.task, seed=settings.seed or None)})\n"
+        f"bank = treebank({_read_call(result.task, 'trees', own)}{_seed(settings.seed)})\n"
         f"result = structural_probe({asked})\n"
     ), [
         _PARTIAL,
         "from analysis.probing import structural_probe",
-        "from analysis.probing.readers import read_trees",
+        "from analysis.probing.readers import treebank",
+        "from reading import read",
         *imports,
     ]
 
@@ -118,8 +120,23 @@ def _task(name: str, seed: int, own: OwnData | None) -> tuple[str, str, list[str
     """A task, built-in or of the visitor's data: lines that read this, an expression, and what they import."""
     if name in TASKS:
         return "", f"TASKS[{as_python.literal(name)}]", ["from analysis.probing import TASKS"]
-    reader = {"table": "read_table", "senteval": "read_senteval", "conllu": "read_conllu"}[FORMAT.value]
     read, imports = own_data.in_python(name, own)
-    target = TARGET.value if FORMAT.value == "conllu" else None
-    given = as_python.arguments(name, target, seed=seed or None)
-    return f"{read}\n", f"{reader}(data, {given})", [f"from analysis.probing.readers import {reader}", *imports]
+    if FORMAT.value == "conllu":
+        reader, kind, target = "words", "trees", f", {as_python.literal(TARGET.value)}"
+    else:
+        reader, kind, target = "labelled_sentences", "labelled", ""
+    return (
+        f"{read}\n",
+        f"{reader}({_read_call(name, kind, own)}{target}{_seed(seed)})",
+        [f"from analysis.probing.readers import {reader}", "from reading import read", *imports],
+    )
+
+
+def _read_call(name: str, kind: str, own: OwnData | None) -> str:
+    """The call that reads ``data``, which has this name."""
+    choices = own.choices if own is not None and own.task.name == name else Choices()
+    return f"read(data, {as_python.arguments(kind, name=name)}{how_read.in_python(choices)})"
+
+
+def _seed(seed: int) -> str:
+    return f", {as_python.arguments(seed=seed)}" if seed else ""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import streamlit as st
 
@@ -15,15 +15,14 @@ from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
-from ui import as_python, as_text, caption, failures_as_messages, save, widgets
+from reading import Choices, Report
+from ui import as_python, as_text, caption, failures_as_messages, how_read, save, widgets
 from ui.own_file import OwnFile, read
 from web.uploads import File
 
 _ABOUT = {
-    "table": "CSV or TSV. The first line names the columns `text` and `label`; the sentences are split at random. "
-    "Separate columns with a comma, a semicolon, a tab or a vertical bar.",
-    "senteval": "Each line is `split`, `label`, `text`, separated by tabs; the split is tr (trains the probe), va "
-    "(chooses its regularization and the best layer) or te (tests it).",
+    "table": "A table (CSV, TSV, Parquet) or JSON with a `text` and its `label`, or lines as SentEval has them: split "
+    "(tr, va or te), label and text with tabs between. Without a column `split` the sentences are split at random.",
     "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
     "mean of a word's pieces or its first piece. The split is by sentence.",
 }
@@ -37,18 +36,22 @@ _OWN = OwnFile(
     upload="probing upload",
     in_use="probing file",
     pasted=fields.DATA,
+    choices=fields.READ,
     ready={_EXAMPLE: lambda: File(f"{_EXAMPLE}.conllu", template_conllu().encode())},
 )
 
 
 @dataclass(frozen=True, slots=True)
 class OwnData:
-    """``fingerprint`` tells this data, as it is read, from any other. The ``file`` was ``uploaded`` or pasted."""
+    """``fingerprint`` tells this data, as it is read by the ``choices``, from any other. The ``file`` was ``uploaded``
+    or pasted.
+    """
 
     fingerprint: str
     task: Dataset | StructuralTask
     file: File = field(repr=False)
     uploaded: bool
+    choices: Choices
 
 
 def draw(seed: int) -> OwnData | None:
@@ -60,14 +63,15 @@ def draw(seed: int) -> OwnData | None:
         target = widgets.choice("What to predict", fields.TARGET)
     if target == "trees":
         rank = _about_trees()
-    found: OwnData | None = None
+    own: OwnData | None = None
     with failures_as_messages():
         file = _OWN.draw()
         if file is None:
             return None
-        found = _read(file, format_, target, rank, seed)
-        _describe(found.task)
-    return found
+        with how_read.choosing(fields.READ):
+            own, report = _read(file, target, rank, seed)
+        _describe(own.task, report)
+    return own
 
 
 def in_python(name: str, own: OwnData | None) -> tuple[str, Sequence[str]]:
@@ -109,32 +113,23 @@ def uploaded() -> bool:
     return _OWN.uploaded()
 
 
-def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnData:
-    """What is to be probed."""
+def _read(file: File, target: str, rank: int, seed: int) -> tuple[OwnData, Report]:
+    """What is to be probed, and how it was read."""
+    choices = fields.READ.value
     parts = (
         hashlib.sha256(file.data).hexdigest(),
         file.name,
-        format_,
         f"{target} {rank}" if target == "trees" else target,
+        how_read.written(choices),
         str(seed),
     )
-    fingerprint = "own data " + " ".join(parts)
-    data: Dataset | Treebank = read([file], _reads(file, format_, target, seed))
+    call = partial(readers.read_file, file.data, file.name, cast(readers.Target, target), seed, choices)
+    data, report = read([file], call)
     task = StructuralTask(data, rank) if isinstance(data, Treebank) else data
-    return OwnData(fingerprint, task, file, uploaded())
+    return OwnData("own data " + " ".join(parts), task, file, uploaded(), choices), report
 
 
-def _reads(file: File, format_: str, target: str, seed: int) -> partial[Any]:
-    """A call that reads a file in its format."""
-    given = {"table": readers.read_table, "senteval": readers.read_senteval}
-    if format_ in given:
-        return partial(given[format_], file.data, file.name, seed=seed)
-    if target == "trees":
-        return partial(readers.read_trees, file.data, file.name, seed=seed)
-    return partial(readers.read_conllu, file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
-
-
-def _describe(task: Dataset | StructuralTask) -> None:
+def _describe(task: Dataset | StructuralTask, report: Report) -> None:
     dataset = task.treebank.words if isinstance(task, StructuralTask) else task
     n_test = int((dataset.split == TEST).sum())
     items = f", {counted(len(dataset), 'word')}" if dataset.level == "token" else ""
@@ -147,5 +142,6 @@ def _describe(task: Dataset | StructuralTask) -> None:
         ),
         icon=":material/check:",
     )
+    how_read.draw(report, fields.READ)
     for note in dataset.notes:
         caption(note)

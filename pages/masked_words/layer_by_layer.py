@@ -11,12 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corpus.reading import read_corpus, sampled
+from analysis.corpus.sentences import Corpus
 from analysis.lens_fit import JudgedLens
 from evidence.lens_sentences import MOST_OWN, lens_sentences
 from jobs.lens_fitting import LensFitting
 from model_zoo.types import MB, FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
-from ui import MASK, Field, View, as_python, caption, figures, notes, save, token_line, widgets, work
+from ui import MASK, Field, View, as_python, caption, figures, how_read, notes, save, token_line, widgets, work
 from ui.mask_strip import one_mask
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
@@ -31,7 +32,9 @@ from web.uploads import File
 
 OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
 
-_OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES)
+READ: Final = how_read.choices_field("lens_read", "masked_words")
+
+_OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES, choices=READ)
 _SEED: Final = 36
 _BEST: Final = 4  # tokens of a layer: what fits beside another table
 
@@ -99,9 +102,14 @@ def _put_python(
         else:
             if file is not None:
                 read, needed = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
-                texts = f"sampled(read_corpus([({as_python.literal(file.name)}, data)]), {MOST_OWN}, {_SEED}).texts"
+                given = f'"sentences", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
+                texts = f"sampled(corpus_of(read(data, {given})), {MOST_OWN}, {_SEED}).texts"
                 lines += [read, f"own = {texts}"]
-                imports += [*needed, "from analysis.corpus.reading import read_corpus, sampled"]
+                imports += [
+                    *needed,
+                    "from analysis.corpus.reading import corpus_of, sampled",
+                    "from reading import read",
+                ]
             lines += [
                 f"job = LensFitting(engine, model{', own' if own else ''})",
                 "for _ in job.steps():  # takes about a minute",
@@ -129,11 +137,15 @@ def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
         )
         said = st.empty()
         file = _OWN.draw()
-        with also_at(said):
-            found = () if file is None else _sampled(file)
-        if found:
-            said.caption(f"Read: {counted(len(found), 'sentence')}, at most {MOST_OWN}.")
-    return file, found
+        if file is None:
+            return None, ()
+        with also_at(said), how_read.choosing(READ):
+            corpus = _read(file)
+        own_sentences = tuple(sampled(corpus, MOST_OWN, _SEED).texts)
+        said.caption(f"Used: {counted(len(own_sentences), 'sentence')}, at most {MOST_OWN}.")
+        if corpus.report is not None:
+            how_read.draw(corpus.report, READ)
+    return file, own_sentences
 
 
 def _job(scene: Scene, own: tuple[str, ...]) -> LensFitting | None:
@@ -165,9 +177,8 @@ def _offer(scene: Scene, own: tuple[str, ...]) -> None:
         work.watch(job, stop=False)
 
 
-def _sampled(file: File) -> tuple[str, ...]:
-    corpus = read([file], partial(read_corpus, [(file.name, file.data)], settings().unpacked_mb * MB))
-    return tuple(sampled(corpus, MOST_OWN, _SEED).texts)
+def _read(file: File) -> Corpus:
+    return read([file], partial(read_corpus, [(file.name, file.data)], settings().unpacked_mb * MB, READ.value))
 
 
 def _judged(found: JudgedLens) -> None:
@@ -231,7 +242,7 @@ VIEW = View(
     "Layer by layer",
     draw,
     "How the prediction forms: what the model would predict after each layer, by the logit lens and by a fitted one.",
-    fields=(MASK, OWN_SENTENCES),
+    fields=(MASK, OWN_SENTENCES, READ),
     left_out=_left_out,
     tab=30,
     terms=("logit lens", "tuned lens"),

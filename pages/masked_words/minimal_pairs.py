@@ -9,12 +9,14 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
+from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import Field, View, as_python, caption, figures, notes, own_file, save, say_cut, widgets
+from ui import Field, View, as_python, caption, figures, how_read, notes, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
+from ui.messages import also_at
+from ui.own_file import minimal_pairs, read_pairs
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
 from web.engine import engine
@@ -38,6 +40,8 @@ The letter was written by hand.,The letter was wrote by hand.,irregular forms
 """,
     of="masked_words",
 )
+
+READ = how_read.choices_field("minimal_pairs_read", "masked_words")
 
 _MAX_PAIRS = 10_000
 _AT_ONCE = 16  # pairs that are asked for together, between which a click can stop the list
@@ -69,21 +73,26 @@ def draw(scene: Scene) -> None:
             uploaded = uploads.several("or upload files", _FILES, st.container())
             files = uploaded or [uploads.pasted(typed)]
             st.caption(
-                "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
+                "A table with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
                 f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
             )
+            problem = st.empty()
+            with also_at(problem), how_read.choosing(READ):
+                data = read_pairs(files, _MAX_PAIRS, READ)
+            if uploaded or typed != MINIMAL_PAIRS.default:
+                how_read.draw(data.report, READ)
         begin = st.container()
-    found = own_file.read(files, partial(read, [(file.data, file.name) for file in files], _MAX_PAIRS))
-    for note in found.notes:
-        say_cut(note)
+    for remark in data.report.remarks:
+        say_cut(remark)
+    pairs = minimal_pairs(data)
     with begin:
         example = not uploaded and typed == MINIMAL_PAIRS.default and (scene.causal or scene.info.mlm)
-        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows, example=example)
-    rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
+        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, pairs, example=example)
+    rows = [(pair.good, pair.bad, pair.phenomenon) for pair in pairs]
 
     def show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
         _show(model, judged)
-        if [pair for pair, _ in judged] == list(found.rows):
+        if [pair for pair, _ in judged] == list(pairs):
             _put_python(model, judged, files, uploaded=bool(uploaded))
 
     go_on(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
@@ -146,21 +155,29 @@ def _put_python(model: str, judged: list[tuple[MinimalPair, Judgement]], files: 
     if uploaded:
         paths = ", ".join(f"Path({as_python.literal(file.name)})" for file in files)
         lines, imports = [f"files = [{paths}]  # that you uploaded"], ("from pathlib import Path",)
-        given = "[(one.read_bytes(), one.name) for one in files]"
+        given = "[(file.name, file.read_bytes()) for file in files]"
     else:
         read_, imports = as_python.file(files[0].name, files[0].data, uploaded=False)
-        lines, given = [read_], '[(data, "pasted")]'
-    most = f", {_MAX_PAIRS}" if len(judged) == _MAX_PAIRS else ""
+        lines, given = [read_], f"[({as_python.literal(files[0].name)}, data)]"
+    most = f", most={_MAX_PAIRS}" if len(judged) == _MAX_PAIRS else ""
+    chosen, needed = how_read.choices_in_python(READ.value)
+    given += f', "minimal pairs"{chosen}'
+    imports = (*imports, *needed)
     by = "" if scheme == "causal" else f', scheme="{scheme}"'
     lines += [
-        f"pairs = read({given}{most}).rows",
+        f"pairs = read_files({given}{most}).items",
         f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})",
         "numbers = pd.DataFrame(accuracies(pairs, [one.difference for one in judged]))",
     ]
     as_python.put(
         "\n".join(lines),
         lambda: pd.DataFrame(_accuracies(judged)),
-        imports=["import pandas as pd", "from analysis.minimal_pairs import accuracies, read", *imports],
+        imports=[
+            "import pandas as pd",
+            "from analysis.minimal_pairs import accuracies",
+            "from reading import read_files",
+            *imports,
+        ],
     )
 
 
@@ -211,7 +228,7 @@ VIEW = View(
         "Two sentences differ in one point, and only one is acceptable: how often does the model find that one "
         "more probable?"
     ),
-    fields=(MINIMAL_PAIRS,),
+    fields=(MINIMAL_PAIRS, READ),
     left_out=lambda _scene: left_out(_FILES, _BATCH),
     tab=80,
     terms=("minimal pair",),

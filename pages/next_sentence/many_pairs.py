@@ -12,8 +12,11 @@ import streamlit as st
 from analysis import pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, as_python, caption, figures, note, notes, own_file, save, say_cut, tables, widgets
+from reading import read_files
+from reading.items import SentencePair
+from ui import Field, View, as_python, caption, figures, how_read, notes, own_file, save, say_cut, tables, widgets
 from ui.batch import Batch, go_on, left_out, offer
+from ui.messages import also_at
 from viz.calibration import calibration
 from web import uploads
 from web.engine import engine
@@ -30,6 +33,8 @@ They painted the kitchen yellow.,Whales breathe air.,0
 """,
     of="next_sentence",
 )
+
+READ = how_read.choices_field("pairs_read", "next_sentence")
 
 _BATCH = "pairs being judged"
 _FILE = "pairs file"
@@ -53,24 +58,22 @@ def draw(scene: Scene) -> None:
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
             file = uploads.one("or upload a file", _FILE, st.container())
+            uploaded = file is not None
+            own = uploaded or typed != PAIRS.default
+            file = file or uploads.pasted(typed)
+            problem = st.empty()
+            with also_at(problem), how_read.choosing(READ):
+                call = partial(read_files, [(file.name, file.data)], "pairs", READ.value, most=pairs.MAX_PAIRS)
+                data = own_file.read([file], call)
+            if own:
+                how_read.draw(data.report, READ)
         begin = st.container()
-    uploaded = file is not None
-    own = uploaded or typed != PAIRS.default
-    file = file or uploads.pasted(typed)
-    found, remarks = own_file.read([file], partial(pairs.read_file, file.data, file.name))
-    for remark in remarks:
-        note(remark)
-    labels = found.labels or [None] * len(found.rows)
-    rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
+    for remark in data.report.remarks:
+        say_cut(remark)
+    rows = [(pair.a, pair.b, pair.label) for pair in data.items if isinstance(pair, SentencePair)]
     with begin:
         example = not own and scene.lacks("nsp") is None
         batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows, example=example)
-    dropped = [
-        f"{counted(found.n_empty, 'row')} without an a or a b" if found.n_empty else "",
-        f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
-    ]
-    if any(dropped):
-        say_cut(f"Left out: {' and '.join(part for part in dropped if part)}.")
     before = pd.DataFrame(rows, columns=["a", "b", "label"]).dropna(axis="columns", how="all")
 
     def show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
@@ -116,12 +119,13 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
 def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, uploaded: bool) -> None:
     """P(B follows A) of every pair, where those that were judged are the pairs of this file."""
     read, imports = as_python.file(file.name, file.data, uploaded=uploaded)
-    name = as_python.literal(file.name if uploaded else "pasted")
+    given = f'data, "pairs", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
+    beyond = f"[:{pairs.MAX_PAIRS}]" if len(judged) == pairs.MAX_PAIRS else ""
     as_python.put(
         "\n".join(
             [
                 read,
-                f"pairs = read(decoded(data, {name})[0], {name}).rows",
+                f"pairs = [(pair.a, pair.b) for pair in read({given}).items]{beyond}",
                 f"scores = engine.next_sentence({as_python.literal(model)}, pairs)",
                 'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[one.p_next for one in scores])',
             ]
@@ -129,8 +133,7 @@ def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, 
         lambda: pd.DataFrame([(a, b, one.p_next) for (a, b, _), one in judged], columns=["a", "b", "p_next"]),
         imports=[
             "import pandas as pd",
-            "from analysis.files import decoded",
-            "from analysis.pairs import read",
+            "from reading import read",
             *imports,
         ],
     )
@@ -153,9 +156,9 @@ VIEW = View(
     "many pairs",
     "Many pairs",
     draw,
-    "Test a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
+    "Test a list: a table or JSON with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
     f"at most {pairs.MAX_PAIRS:,} pairs.",
-    fields=(PAIRS,),
+    fields=(PAIRS, READ),
     left_out=lambda _scene: left_out(_FILE, _BATCH),
     tab=40,
     terms=("expected calibration error", "calibration"),

@@ -46,9 +46,9 @@ _EXAMPLE: Mapping[Kind, str] = {
     "similarity": "text,text_pair,score\nA dog barks.,A dog is barking.,5\nA dog barks.,The bank is shut.,0",
 }
 _ABOUT_PARTS = (
-    "A column `split` (train, dev or test) keeps your own split, as do the names of files in a zip. Without it the data is "
-    "split at random into 70% training, 10% development and 20% test: texts that differ only in case and spaces stay "
-    "together, as do questions on one passage, and pairs with the same first text if there are at least ten "
+    "A column `split` (train, dev or test) keeps your own split, as do the names of files in a zip. Without it the "
+    "data is split at random into 70% training, 10% development and 20% test: texts that differ only in case and spaces "
+    "stay together, as do questions on one passage, and pairs with the same first text if there are at least ten "
     "different ones."
 )
 

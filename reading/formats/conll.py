@@ -1,4 +1,4 @@
-"""Columns of words as in the CoNLL shared tasks: a word a line, tabs or spaces between, an empty line after a sentence."""
+"""Words in columns as in the CoNLL shared tasks: a word a line, tabs or spaces between, empty lines after sentences."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FEWEST: Final = 3
 
 
 def looks_so(text: Text) -> bool:
-    """Whether a text is in such columns by the look of it: nearly every line ends in a tag of an entity, or it begins as
-    those of 2003 or 2012 do.
+    """Whether a text is in such columns by the look of it: nearly every line ends in a tag of an entity, or it begins
+    as those of 2003 or 2012 do.
     """
     if text.first_line.startswith(("-DOCSTART-", _2012)):
         return True
@@ -53,8 +53,8 @@ def table(text: Text, notes: Notebook) -> Table:
     several = [word for _, row in first for word in row[0] if " " in word]
     if len(several) > sum(len(row[0]) for _, row in first) / 2:
         raise InvalidInput(
-            f"{text.name}, line {first[0][0]:,}: “{clipped(several[0])}” is more than a word. In columns each line has one "
-            "word and its tag; in a table lists of them, in columns named tokens and tags."
+            f"{text.name}, line {first[0][0]:,}: “{clipped(several[0])}” is more than a word. In columns each line has "
+            "one word and its tag; in a table lists of them, in columns named tokens and tags."
         )
     if len(names) > 2 and all(_runs(row[0]) for _, row in first):
         words = 1
@@ -65,7 +65,7 @@ def table(text: Text, notes: Notebook) -> Table:
     language = _language(first, words)
     if language:
         notes.say(f"“{language}” before every word was taken off.")
-    rows = chain(first, sentences)
+    rows: Iterator[tuple[int, list[Any]]] = chain(first, sentences)
     if language:
         rows = _without(rows, words, language)
     columns = {"tokens": names[words], "tags": names[tags]} if names else {}
@@ -144,8 +144,8 @@ def _sentences(text: Text, notes: Notebook, most: int | None = None) -> Iterator
             broken = broken or number
         if len(line) > MAX_CELL or len(lines) >= MAX_WORDS:
             raise InvalidInput(
-                f"{text.name}, line {number:,}: a line of more than {MAX_CELL:,} characters, or a sentence of more than "
-                f"{counted(MAX_WORDS, 'word')}. Put an empty line after every sentence."
+                f"{text.name}, line {number:,}: a line of more than {MAX_CELL:,} characters, or a sentence of more "
+                f"than {counted(MAX_WORDS, 'word')}. Put an empty line after every sentence."
             )
         lines.append(cells)
 

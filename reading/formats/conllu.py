@@ -58,7 +58,7 @@ def sentences(text: Text, notes: Notebook) -> Iterator[tuple[int, ParsedSentence
         yield sentence.finish(notes)
 
 
-def table(text: Text, notes: Notebook) -> Table:
+def table(text: Text) -> Table:
     """The sentences as rows under the names of the ten columns, whose values are lists with one entry a word."""
 
     def rows() -> Iterator[tuple[int, list[Any]]]:

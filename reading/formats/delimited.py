@@ -1,8 +1,8 @@
 """Tables with a comma, a semicolon, a tab or a bar between the columns.
 
 Between tabs a quote is a sign like any other, unless the file's quotes are those of a program that writes CSV, and then
-only where they balance within the line: published files hold single quotes, two of which would swallow all lines between
-them.
+only where they balance within the line: published files hold single quotes, two of which would swallow all lines
+between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST_NAME, _MOST_WORDS = 60, 8
 
 def separator_of(text: Text) -> str:
     """The separator of the columns: of those in the first line the one that is as often in most others."""
-    lines = [line for line in islice((line for line in text.head if line.strip()), _LOOKED_AT)]
+    lines = list(islice((line for line in text.head if line.strip()), _LOOKED_AT))
     excel = _EXCEL.match(lines[0].strip()) if lines else None
     if excel:
         return excel[1]

@@ -64,7 +64,7 @@ def open_table(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Tab
     if text.first_line.startswith(("{", "[")):
         return jsons.table(text, notes)
     if conllu.looks_so(text):
-        return conllu.table(text, notes)
+        return conllu.table(text)
     if conll.looks_so(text):  # which has no such columns: said by its name
         return conll.table(text, notes)
     return delimited.table(text, choices, notes, known=knows(kind.roles, delimited.first_cells(text)))

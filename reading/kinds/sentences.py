@@ -33,7 +33,7 @@ def _parse(text: Text, choices: Choices, notes: Notebook) -> tuple[str, Iterator
 
 
 def _is_table(text: Text, choices: Choices, ending: str) -> bool:
-    """Whether the first line names a column of texts and others, not the beginning of a sentence ("Text, however, is")."""
+    """Whether the first line names a column of texts and others; it is not a sentence ("Text, however, is")."""
     names = delimited.first_cells(text)
     short = delimited.looks_like_names(names) and all(len(name.split()) <= 3 for name in names)
     known = any(normalized(name) in NAMES["text"] for name in names)
@@ -41,7 +41,7 @@ def _is_table(text: Text, choices: Choices, ending: str) -> bool:
     return bool(choices.columns) or ending in _TABLES or (wide and short and known)
 
 
-def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
     if is_json(text):
         return jsons.table(text, notes)
     if conll.looks_so(text):

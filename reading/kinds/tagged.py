@@ -18,11 +18,11 @@ from reading.text import Text, plain
 _TOKENS, _TAGS = Role("the words"), Role("their tags")
 
 
-def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
     if is_json(text):
         return jsons.table(text, notes)
     if conllu.looks_so(text):
-        return conllu.table(text, notes)
+        return conllu.table(text)
     header = set(map(normalized, delimited.first_cells(text)))
     if header & {*NAMES["tokens"]} and header & {*NAMES["tags"]}:
         return delimited.table(text, choices, notes, known=True)

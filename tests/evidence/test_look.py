@@ -15,10 +15,11 @@ import pytest
 
 from analysis.corpus.looks import Hits, Looks, strongest_word
 from analysis.corpus.pattern import Kind, Pattern
-from analysis.corpus.sentences import Corpus, Sentence, plain_words
+from analysis.corpus.sentences import Corpus, Sentence
 from evidence.questions.look import Look
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
+from reading.sentences import plain_words
 
 TINY = "embedded/tinybert"
 WORDS = "The cat sat on unbelievable mats , because she was tired and dogs barked loudly ."

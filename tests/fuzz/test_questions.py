@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import TYPED
 
 from analysis.corpus.pattern import KINDS, Kind, Pattern
-from analysis.corpus.sentences import Sentence, plain_words
+from analysis.corpus.sentences import Sentence
 from evidence.questions.look import Look
 from model_zoo import Engine, questions
 from model_zoo.errors import InvalidInput, ModelZooError
@@ -38,6 +38,7 @@ from model_zoo.types import (
     FittedLens,
     TargetAnswer,
 )
+from reading.sentences import plain_words
 
 QUESTIONS: list[type[Any]] = [
     one

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from analysis.corpus.nearest import Index
-from analysis.corpus.sentences import Corpus, plain_words
+from analysis.corpus.sentences import Corpus
 from jobs import indexing
 from jobs.indexing import Indexing
 from model_zoo import Engine
+from reading.sentences import plain_words
 
 TINY = "embedded/tinybert"
 

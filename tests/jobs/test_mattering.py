@@ -11,7 +11,7 @@ import pytest
 from checkpoints import N_HEADS, N_LAYERS, SENTENCES, WIDTH
 from safetensors.numpy import load_file, save_file
 
-from analysis.corpus.sentences import Corpus, plain_words
+from analysis.corpus.sentences import Corpus
 from analysis.minimal_pairs import MinimalPair
 from evidence.items import HiddenWord, LabelledText
 from evidence.material import Material, of_labels, of_pairs, of_words
@@ -21,6 +21,7 @@ from jobs.pruning import Pruning
 from jobs.switching import Switching
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
+from reading.sentences import plain_words
 from training.finetuning.sets import acceptability
 
 SHAPE = (N_LAYERS, N_HEADS)

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from analysis.corpus.pattern import Pattern
-from analysis.corpus.sentences import Corpus, plain_words
+from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
 from jobs.searching import Searching
 from model_zoo import Engine
+from reading.sentences import plain_words
 
 TINY = "embedded/tinybert"
 IT, CAT = Pattern("word", ("it",)), Pattern("word", ("cat",))

@@ -91,8 +91,8 @@ def _converted(tags: Sequence[str], prefixed: bool, where: str) -> tuple[str, ..
         kind = marked[2] if marked else tag
         if prefixed and not marked:
             raise InvalidInput(
-                f"{where}, word {word}: the tag “{clipped(tag)}” has no B- or I- before it, as others of the file have. "
-                "Write O for a word in no entity."
+                f"{where}, word {word}: the tag “{clipped(tag)}” has no B- or I- before it, as others of the file "
+                "have. Write O for a word in no entity."
             )
         if not any(character.isalpha() for character in kind):
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""What was read of a visitor's file, as ``Data`` to train on, or one sentence that says why nothing can be learned of it."""
+"""What was read of a visitor's file as ``Data`` to train on, or a sentence that says why it cannot be learned from."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.corpus.pattern import KINDS, Kind, Pattern
-from analysis.corpus.sentences import Corpus, Sentence, plain_words
+from analysis.corpus.sentences import Corpus, Sentence
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
+from reading.sentences import plain_words
 
 
 def corpus(*texts: str) -> Corpus:

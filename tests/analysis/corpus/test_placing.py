@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from analysis.corpus.placing import belongs, own_tokens, word_of_token
-from analysis.corpus.sentences import plain_words
 from model_zoo.types import Encoding
+from reading.sentences import plain_words
 
 
 def _encoding(text: str, offsets: Sequence[tuple[int, int]], n_special: tuple[int, int] = (1, 1)) -> Encoding:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus, is_judged, plain_words
+from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus, is_judged
+from reading.sentences import plain_words
 
 
 def _corpus(*texts: str) -> Corpus:
