@@ -77,6 +77,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What a role's column may be called, in any case; the first that a file has is taken."""
 
+ONE_COLUMN: Final = "a list of lines"
 _MOST_NAMED: Final = 8
 
 
@@ -134,6 +135,8 @@ def _missing(
 ) -> MissingColumn:
     where = f"{notes.names[-1]}{', line 1' if table.header else ''}"
     there = f"{table.format} has the {'column' if len(table.names) == 1 else 'columns'} {named(table.names)}"
+    if table.format == ONE_COLUMN:
+        do = "Put a tab, a comma or a semicolon between the columns."
     message = f"{where}: {what}; {there}. {do}{' ' if do else ''}Or choose the column."
     report = Report(
         kind,

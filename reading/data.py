@@ -198,6 +198,8 @@ class Table:
     quoting: Quoting | None = None
     columns: dict[str, str] = field(default_factory=dict)
     """Roles that the format itself knows."""
+    used: tuple[str, ...] = ()
+    """Columns that the format itself makes use of."""
 
     def sample(self, rows: list[list[Any]]) -> None:
         """Note of every column the first value there is among some rows."""

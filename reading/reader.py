@@ -11,7 +11,7 @@ from typing import Any, Final
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB
 from reading.columns import place
-from reading.data import Choices, Data, MissingColumn, Notebook, Quoting, Report, Row, Split, Table
+from reading.data import Choices, Data, Notebook, Quoting, Report, Row, Split, Table
 from reading.formats import archive, parquet
 from reading.items import Item, ParsedSentence
 from reading.kinds import KINDS
@@ -90,6 +90,12 @@ class Stream:
         if kind not in KINDS:
             raise InvalidInput(f"There is no kind of data “{clipped(kind)}”. The kinds are {named(KINDS)}.")
         self.kind = KINDS[kind]
+        foreign = [role for role, _ in choices.columns if role not in self.kind.roles]
+        if foreign:
+            raise InvalidInput(
+                f"Data of the kind “{kind}” has no {named(foreign)}. "
+                f"{f'Its columns are {named(self.kind.roles)}.' if self.kind.roles else 'It has no columns to choose.'}"
+            )
         self.notes = Notebook()
         self._files, self._choices, self._max_bytes = files, choices, max_bytes
         self._formats: dict[str, None] = {}
@@ -98,19 +104,19 @@ class Stream:
         self._table: tuple[Table, Mapping[str, int]] | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        lacking: MissingColumn | None = None
+        lacking: InvalidInput | None = None
         n_read = 0
         for name, data, packed in archive.unpacked(self._files, self._max_bytes, self.notes):
             self.notes.begin(name)
             try:
                 rows = self._open(name, data)
-            except MissingColumn as error:
+            except InvalidInput as error:
                 if not packed:
                     raise
-                # Archives hold test files without labels, and notes about the data.
+                # Archives hold test files without labels, icons, and notes about the data.
                 lacking = lacking or error
                 self.notes.names.pop()
-                self.notes.say(f"Not read: {name}, which lacks a column that is needed.")
+                self.notes.say(f"Not read: {error}")
                 continue
             n_read += 1
             split = _split_by_name(name) if packed and "split" in self.kind.roles else None
@@ -139,8 +145,20 @@ class Stream:
         self.notes.unit = table.unit
         places = place(self.kind.name, self.kind.roles, table, self._choices, self.notes)
         self._formats[table.format] = None
-        self._table = self._table or (table, places)
+        self._check_same(name, table, places)
         return self.kind.rows(table, places, Place(name, table.unit, self.notes))
+
+    def _check_same(self, name: str, table: Table, places: Mapping[str, int]) -> None:
+        """Raises InvalidInput where the files of an archive are different sets of data."""
+        columns = {role: table.names[place] for role, place in places.items()}
+        if self._table is None:
+            self._table = table, places
+        before = {role: self._table[0].names[place] for role, place in self._table[1].items()}
+        if columns != before and "split" in self.kind.roles:
+            raise InvalidInput(
+                f"{name}: its columns ({named(columns.values())}) are not those of {self.notes.names[0]} "
+                f"({named(before.values())}). Bring one set of data at a time."
+            )
 
     def report(self, n_items: int) -> Report:
         """How the files were read, so far. Raises InvalidInput where no item is left."""
@@ -154,7 +172,7 @@ class Stream:
             self.kind.noun,
             self.notes.unit,
             {role: table.names[at] for role, at in places.items()},
-            tuple(name for at, name in enumerate(table.names) if at not in used),
+            tuple(name for at, name in enumerate(table.names) if at not in used and name not in table.used),
             table.samples,
             self.kind.roles if self._table else {},
             table.header,
@@ -165,7 +183,7 @@ class Stream:
             tuple(self._preview),
         )
         if not n_items:
-            what = ", ".join(self.notes.names[:5]) or "The archive"
+            what = ", ".join((self.notes.names or [name for name, _ in self._files])[:5])
             raise InvalidInput(
                 f"{what}: there is no {self.kind.noun} to use. Choose a file with {self.kind.noun}s. "
                 f"{' '.join(report.remarks)}".rstrip()

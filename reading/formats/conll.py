@@ -48,7 +48,12 @@ def table(text: Text, notes: Notebook) -> Table:
         return _of_2012(text, notes)
     sentences = _sentences(text, notes)
     first = [*islice(sentences, 3)]
-    names = _named(text) or [f"column {n}" for n in range(1, (len(first[0][1]) if first else 0) + 1)]
+    if not first:
+        raise InvalidInput(
+            f"{text.name}: its lines have different numbers of columns. In columns each line has a word first and its "
+            "tag last, with a tab or spaces between; an empty line ends a sentence."
+        )
+    names = _named(text) or [f"column {n}" for n in range(1, len(first[0][1]) + 1)]
     words, tags = 0, len(names) - 1
     several = [word for _, row in first for word in row[0] if " " in word]
     if len(several) > sum(len(row[0]) for _, row in first) / 2:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
 from reading import progress
+from reading.columns import ONE_COLUMN
 from reading.data import Choices, Notebook, Quoting, Table
 from reading.text import MAX_CELL, Text
 
@@ -23,10 +25,12 @@ MAX_COLUMNS: Final = 200
 
 _SEPARATORS: Final = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _EXCEL: Final = re.compile(r'"?sep=([,;\t|])"?$', re.IGNORECASE)
-_QUOTED: Final = re.compile(r'"(?:[^"]|"")*"')
+_QUOTED: Final = re.compile(r'"[^"]*"')
 _LOOKED_AT: Final = 50  # rows that tell the separator, and hold a sample of each column
 _QUOTES_LOOKED_AT: Final = 5_000
 _LONGEST_NAME, _MOST_WORDS = 60, 8
+_LONGEST_CELL: Final = 50  # lines
+_FEWEST_ROWS: Final = 5  # that a stray quote swallowed
 
 
 def separator_of(text: Text) -> str:
@@ -78,8 +82,8 @@ def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Tabl
     """
     separator = separator_of(text)
     quoting: Quoting = choices.quoting or ("csv" if separator != "\t" else _quoting_between_tabs(text))
-    by_line = choices.quoting is None and separator == "\t"
-    rows = _rows(text, separator, quoting, by_line=by_line, notes=notes)
+    guessed = choices.quoting is None and separator == "\t"
+    rows = _rows(text, separator, quoting, guessed=guessed, notes=notes)
     line, first = next(((line, row) for line, row in rows if row), (1, []))
     if not first:
         raise InvalidInput(f"{text.name} has no row with anything in it. Name the columns in the first one.")
@@ -96,7 +100,7 @@ def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Tabl
 
 
 def _named(separator: str, n_columns: int) -> str:
-    return "a list of lines" if n_columns == 1 else f"a table ({_SEPARATORS[separator]} between columns)"
+    return ONE_COLUMN if n_columns == 1 else f"a table ({_SEPARATORS[separator]} between columns)"
 
 
 def _different(names: list[str]) -> list[str]:
@@ -132,13 +136,13 @@ def _whole(
 
 
 def _rows(
-    text: Text, separator: str, quoting: Quoting, *, by_line: bool, notes: Notebook
+    text: Text, separator: str, quoting: Quoting, *, guessed: bool, notes: Notebook
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line in which each begins; [] for an empty line."""
-    if quoting == "csv" and not by_line:
-        rows = _csv_rows(text, separator, notes)
+    if guessed:
+        rows = _rows_between_tabs(text, quoted=quoting == "csv")
     else:
-        rows = _line_rows(text, separator, balanced=quoting == "csv")
+        rows = _csv_rows(text, separator, notes) if quoting == "csv" else _unquoted_rows(text, separator)
     for line, row in rows:
         if len(row) > MAX_COLUMNS:
             raise InvalidInput(
@@ -151,15 +155,31 @@ def _rows(
 
 
 def _csv_rows(text: Text, separator: str, notes: Notebook) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(_counted(text), delimiter=separator, strict=True)
-    start, n_joined, first_joined = 1, 0, 0
+    """Rows as CSV has them. A quote that swallowed whole rows is none: they are read line by line."""
+    recent: list[str] = []
+
+    def lines() -> Iterator[str]:
+        for line in text.lines(ends=True):
+            progress.count(len(line))
+            recent.append(line)
+            yield line
+
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    start, n_joined, first_joined, width = 1, 0, 0, 0
     try:
         for row in reader:
-            if reader.line_num > start:
-                first_joined = first_joined or start
-                n_joined += reader.line_num - start + 1
-            yield start, row
-            start = reader.line_num + 1
+            width = width or len(row)
+            if len(recent) > 1 and _are_rows(recent, separator, width):
+                notes.note("Quotes that would join whole rows are read as ordinary signs", start)
+                for number, line in enumerate(recent, start=start):
+                    yield number, line.rstrip("\r\n").split(separator)
+            else:
+                if len(recent) > 1:
+                    first_joined = first_joined or start
+                    n_joined += len(recent)
+                yield start, row
+            start += len(recent)
+            recent.clear()
     except csv.Error as error:
         problem = (
             f"a cell has more than {MAX_CELL:,} characters. Close the quote that it begins with, or shorten it."
@@ -171,15 +191,57 @@ def _csv_rows(text: Text, separator: str, notes: Notebook) -> Iterator[tuple[int
         notes.say(f"Quotes joined {n_joined:,} lines into cells of several lines (from line {first_joined:,}).")
 
 
-def _counted(text: Text) -> Iterator[str]:
-    for line in text.lines(ends=True):
-        progress.count(len(line))
-        yield line
+def _are_rows(lines: list[str], separator: str, width: int) -> bool:
+    """Whether lines that a quote joined are rows of the table each: all of them with its number of separators, and too
+    many for a cell that happens to hold some.
+    """
+    return width > 1 and len(lines) >= _FEWEST_ROWS and all(line.count(separator) == width - 1 for line in lines)
 
 
-def _line_rows(text: Text, separator: str, *, balanced: bool) -> Iterator[tuple[int, list[str]]]:
+def _rows_between_tabs(text: Text, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+    """Rows with quotes that are those of CSV only where they balance: within a line, or within the next few lines where
+    these are no rows of their own.
+    """
+    width = len(first_cells(text))
+    lines = text.numbered()
+    ahead: deque[tuple[int, str]] = deque()
+    while line := (ahead.popleft() if ahead else next(lines, None)):
+        number, written = line
+        row = _balanced(written, "\t") if quoted and '"' in written else None
+        if row is None and quoted and written.count("\t") < width - 1 and _opens(written):
+            ahead.extend(islice(lines, max(0, _LONGEST_CELL - len(ahead))))
+            row, n_lines = _over_lines(written, [other for _, other in ahead], width)
+            for _ in range(n_lines):
+                ahead.popleft()
+        row = written.split("\t") if row is None else row
+        if len(written) > MAX_CELL and any(len(cell) > MAX_CELL for cell in row):
+            raise InvalidInput(
+                f"{text.name}, line {number:,}: a cell has more than {MAX_CELL:,} characters. Shorten it."
+            )
+        yield number, row
+
+
+def _opens(line: str) -> bool:
+    """Whether a cell of a line begins with a quote."""
+    return line.startswith('"') or '\t"' in line
+
+
+def _over_lines(line: str, following: list[str], width: int) -> tuple[list[str] | None, int]:
+    """The row that a line begins, and how many of the following belong to it; None where these do not end it."""
+    joined = line
+    for n_lines, other in enumerate(following, start=1):
+        joined += f"\n{other}"
+        if '"' in other:
+            row = next(csv.reader(joined.splitlines(keepends=True), delimiter="\t"), [])
+            balanced = joined.count('"') % 2 == 0
+            if balanced:
+                return (row, n_lines) if len(row) == width else (None, 0)
+    return None, 0
+
+
+def _unquoted_rows(text: Text, separator: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in text.numbered():
-        row = (_balanced(line, separator) if balanced and '"' in line else None) or line.split(separator)
+        row = line.split(separator)
         if len(line) > MAX_CELL and any(len(cell) > MAX_CELL for cell in row):
             raise InvalidInput(
                 f"{text.name}, line {number:,}: a cell has more than {MAX_CELL:,} characters. Shorten it."
@@ -196,10 +258,10 @@ def _balanced(line: str, separator: str) -> list[str] | None:
 
 
 def _quoting_between_tabs(text: Text) -> Quoting:
-    """ "csv" where a program quoted the cells: the names of the columns, or some that hold a tab or doubled quotes, and
-    every line with a quote at the edge of a cell has them all closed.
+    """ "csv" where a program quoted the cells: the names of the columns, or some that hold a tab or doubled quotes; and
+    no whole row has a quote that is not closed in it.
     """
-    evidence = False
+    evidence, width = False, len(first_cells(text))
     for number, line in enumerate(islice(text.lines(), _QUOTES_LOOKED_AT)):
         cells = line.split("\t")
         if '"' not in line or not any(cell.startswith('"') for cell in cells):
@@ -207,7 +269,9 @@ def _quoting_between_tabs(text: Text) -> Quoting:
         if number == 0 and all(_QUOTED.fullmatch(cell.strip()) for cell in cells):
             return "csv"
         row = _balanced(line, "\t")
-        if row is None:
+        if row is None and len(cells) == width:
             return "none"
-        evidence = evidence or any('"' in cell or "\t" in cell for cell in row)
+        evidence = evidence or (
+            row is not None and len(row) == width and any('"' in cell or "\t" in cell for cell in row)
+        )
     return "csv" if evidence else "none"

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any, Final
 
 import ijson
+import numpy as np
 
 from model_zoo.errors import InvalidInput
 from reading import progress
 from reading.data import Notebook, Table
 from reading.text import MAX_CELL, Text
 
+_DEEPEST: Final = 100  # brackets inside of each other; ijson's memory grows with their square
+_STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 _LOOKED_AT: Final = 1_000  # objects whose keys are the columns
+_OPENING: Final = (ord("["), ord("{"))
 _LONGEST_OBJECT: Final = 1_000_000  # characters
 _SQUAD_COLUMNS: Final = ["question", "context", "answers"]
 
@@ -86,6 +92,11 @@ def _check_length(value: dict[str, Any], where: str) -> None:
 def _of_objects(format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str) -> Table:
     """Rows of objects. The columns are the keys of the first thousand."""
     first = [*islice(objects, _LOOKED_AT)]
+    if len(first) == 1 and first[0][1]:
+        columns = [[*value.values()] if isinstance(value, dict) else value for value in first[0][1].values()]
+        if all(isinstance(column, list) and len(column) > 1 for column in columns):  # as pandas writes them
+            by_row = enumerate(zip(*columns, strict=False), start=1)
+            return Table("JSON by columns", [*first[0][1]], ((n, [*row]) for n, row in by_row), unit="row")
     names = [*dict.fromkeys(key for _, value in first for key in value)]
     rows = ((number, [value.get(name) for name in names]) for number, value in chain(first, objects))
     table = Table(format_, names, rows, unit=unit)
@@ -115,6 +126,9 @@ def _document(text: Text, notes: Notebook) -> Table:
 
 def _items(text: Text, prefix: str) -> Iterator[Any]:
     """The items of a list in a document. Raises InvalidInput with the line where the JSON is malformed."""
+    brackets = np.frombuffer(_STRINGS.sub(b"", text.data).translate(None, _NO_BRACKETS), dtype=np.uint8)
+    if np.cumsum(np.isin(brackets, _OPENING) * 2 - 1, dtype=np.int64).max(initial=0) > _DEEPEST:
+        raise InvalidInput(f"{text.name}: its lists and objects are nested more than {_DEEPEST} deep. Flatten them.")
     data = _Counted(text.data)
     try:
         yield from ijson.items(data, prefix)

@@ -54,7 +54,9 @@ def _rows(
             progress.count(n_bytes * batch.num_rows // n_rows)
             for values in zip(*columns, strict=True):
                 number += 1
-                row = [_with_names(value, of) if of else value for value, of in zip(values, classes, strict=True)]
+                row = [
+                    _with_names(value, of) if of else _text(value) for value, of in zip(values, classes, strict=True)
+                ]
                 if any(isinstance(value, str) and len(value) > MAX_CELL for value in row):
                     raise InvalidInput(
                         f"{name}, row {number:,}: a text has more than {MAX_CELL:,} characters. Shorten it."
@@ -66,11 +68,15 @@ def _rows(
         ) from error
 
 
+def _text(value: Any) -> Any:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
 def _with_names(value: Any, names: Sequence[str]) -> Any:
-    """The names of classes given as numbers; -1 stands for none."""
+    """The names of classes given as numbers; a number beyond them, as -1, stands for none."""
     if isinstance(value, list):
         return [_with_names(each, names) for each in value]
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
 def _class_names(metadata: dict[bytes, bytes]) -> dict[str, Sequence[str]]:

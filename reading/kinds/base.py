@@ -28,8 +28,10 @@ Cells = Mapping[str, Any]
 
 # The first word of a text, or of a file in columns, may be a bracket.
 _JSON: Final = re.compile(r'\{\s*("|\}|$)|\[\s*([\[{"]|\]?$)')
-_BETWEEN: Final = re.compile(r"""['"]\s+['"]""")
-_STRING: Final = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_STRING: Final = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
+# numpy's: array(['a', 'b'], dtype=object).
+_ARRAY: Final = re.compile(r"""array\((\[(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\]'"])*+\])(?:,\s*dtype=\w+)?\)""")
+_LIST: Final = re.compile(r"""\[\s*(['"\d\]-]|\w+,)|\(\s*['"]|array\(\[""")
 
 
 @dataclass(frozen=True)
@@ -100,28 +102,41 @@ def split_of(cells: Cells, line: int, place: Place) -> Split | None:
     return SPLITS[written.lower()]
 
 
-def as_list(value: Any) -> list[Any] | None:
-    """A list, also one written into a cell as JSON, Python or numpy write it; None for anything else."""
+def as_list(value: Any, where: str = "") -> list[Any] | None:
+    """A list, also one written into a cell as JSON, Python or numpy write it; None for anything else.
+
+    Raises InvalidInput, with ``where`` it stands, for what begins as such a list and cannot be read to its end.
+    """
     if isinstance(value, list):
         return value
     text = value.strip() if isinstance(value, str) else ""
-    if not (text.startswith("[") and text.endswith("]")):
+    if not _LIST.match(text):
         return None
     parsed = _literal(text)
-    return parsed if isinstance(parsed, list) else None
+    if not isinstance(parsed, list | tuple):
+        raise InvalidInput(f'{where}: the list “{clipped(text)}” cannot be read. Write it whole, as JSON: ["a", "b"].')
+    return [*parsed]
 
 
 def _literal(text: str) -> Any:
+    """What JSON, Python or numpy wrote; None for anything else."""
     try:
         return json.loads(text, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         pass
-    if _BETWEEN.search(text):  # numpy's; Python would join neighbours into one string
-        return [_unescaped(match) for match in _STRING.finditer(text)]
+    text = _ARRAY.sub(lambda match: match[1], text)
+    between = _STRING.sub("\0", text)
+    # Python would join neighbours into one string.
+    if text.startswith("[") and re.search(r"\0\s+\0", between):
+        return (
+            [_unescaped(match) for match in _STRING.finditer(text)] if re.fullmatch(r"\[[\0\s]*\]", between) else None
+        )
+    if re.fullmatch(r"\[[-\d.\s]*\]", text):
+        return text[1:-1].split()
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text[1:-1].split() if re.fullmatch(r"\[[-\d.\s]+\]", text) else None
+        return None
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -131,8 +146,5 @@ def _unescaped(match: re.Match[str]) -> str:
 def as_object(value: Any) -> Any:
     """An object written into a cell as JSON or Python write it, as an object; anything else as it is."""
     text = value.strip() if isinstance(value, str) else ""
-    if not (text.startswith("{") and text.endswith("}")):
-        return value
-    # numpy's lists inside: {'text': array(['1800'], dtype=object), ...}
-    parsed = _literal(re.sub(r"array\((\[[^\]]*\])(?:, dtype=\w+)?\)", r"\1", text))
+    parsed = _literal(text) if text.startswith("{") and text.endswith("}") else None
     return parsed if isinstance(parsed, dict) else value

@@ -54,7 +54,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
     pairs = "pair" in places
     for line, cells in cells_of(table, places):
         text, pair = stripped(cells, "text"), stripped(cells, "pair")
-        labels = as_list(cells["label"])
+        labels = as_list(cells["label"], place.at(line))
         label = stripped(cells, "label") if labels is None else str(labels[0]).strip() if len(labels) == 1 else ""
         if labels is not None and (len(labels) > 1 or isinstance(labels[0] if labels else None, list)):
             first_several = first_several if n_several else (line, clipped(str(labels)))
@@ -81,12 +81,14 @@ def _with_labels(rows: Sequence[Row], place: Place, *, pairs: bool) -> Iterator[
     """Those with a label: not "-", as NLI's sets write where annotators do not agree, nor -1, as Hugging Face's do."""
     counts = Counter(row.item.label for row in rows if isinstance(row.item, Labelled))
     values = {label: value for label in counts if (value := number(label)) is not None}
-    none = {_NONE} & counts.keys() if len(counts) > 1 else set()
+    none = {_NONE} & counts.keys() if len(counts) > 1 and "+" not in counts else set()
     # Beside 0 and 1 alone, -1 can be a class of its own: negative, neutral, positive.
     if len(values) == len(counts) and min(values.values(), default=0) == -1:
         others = set(values.values()) - {-1}
         if not others or (others >= {0} and (pairs or max(others) > 1)):
             none = {label for label, value in values.items() if value == -1}
+        else:
+            place.notes.say("-1 is taken as a label; some sets of data write it where there is none.")
     for row in rows:
         label = row.item.label if isinstance(row.item, Labelled) else ""
         if label in none:

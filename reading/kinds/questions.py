@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from model_zoo.errors import InvalidInput
 from reading.data import Role, Row, Split, Table
 from reading.items import PassageQuestion
 from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, as_object, cells_of, open_table, split_of, stripped
@@ -24,7 +25,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         if not (question and context.strip()):
             place.notes.leave_out(f"{place.unit}s without a question or a passage", line)
             continue
-        given = _given(as_object(cells["answer"]), cells.get("answer_start"))
+        given = _given(as_object(cells["answer"]), cells.get("answer_start"), place.at(line))
         answers: list[tuple[int, str]] = []
         for start, answer in given:
             at = context.find(answer) if start is None else _nearest(context, answer, start)
@@ -66,14 +67,15 @@ def _held_out(split: Split | None) -> int:
     return -1 if split is None else _ORDER.index(split)
 
 
-def _given(value: Any, start: Any) -> list[tuple[int | None, str]]:
+def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
     """Answers in any of the usual forms, without the empty ones: a text and its start, lists of both, or objects of
     ``text`` and ``answer_start``, as SQuAD has them.
     """
     if isinstance(value, dict):
         start = value.get("answer_start", start)
         value = value.get("text")
-    listed_texts, listed_starts = as_list(value), as_list(start)
+    listed_texts = as_list(value) if isinstance(value, list) else _texts_of(value, where)
+    listed_starts = as_list(start, where)
     texts: list[Any] = [value] if listed_texts is None else listed_texts
     starts: list[Any] = [start] * len(texts) if listed_starts is None else listed_starts
     given: list[tuple[int | None, str]] = []
@@ -86,6 +88,14 @@ def _given(value: Any, start: Any) -> list[tuple[int | None, str]]:
         if written.strip():
             given.append((first, written.strip()))
     return list(dict.fromkeys(given))
+
+
+def _texts_of(value: Any, where: str) -> list[Any] | None:
+    """The texts of a list in a cell; a text that only begins as one is an answer."""
+    try:
+        return as_list(value, where)
+    except InvalidInput:
+        return None
 
 
 def _first_character(written: str) -> int | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -13,8 +14,9 @@ from reading.data import Choices, Notebook, Role, Row, Table
 from reading.formats import conll, conllu, delimited, jsons
 from reading.items import Tagged
 from reading.kinds.base import SPLIT, Kind, Place, as_list, cells_of, is_json, split_of
-from reading.text import Text, plain
+from reading.text import Text, clipped, plain
 
+_NO_TAG: Final = re.compile(r"""['"\[\](),]""")
 _TOKENS, _TAGS = Role("the words"), Role("their tags")
 
 
@@ -44,6 +46,7 @@ def _sentences_of(table: Table, word: str, tag: str, notes: Notebook) -> Table:
         start, number = 0, ""
         for line, row in chain(table.rows, [(-1, [])]):
             written = row[mark].strip() if row and mark is not None else ""
+            written = "" if written.lower() == "nan" else written  # as pandas writes an empty cell
             if lines and (not row or (written and written != number)):
                 yield start, [[cells[place] for cells in lines] for place in range(len(names))]
                 lines = []
@@ -56,13 +59,20 @@ def _sentences_of(table: Table, word: str, tag: str, notes: Notebook) -> Table:
     by_sentence = Table(f"{table.format}, a word a row", table.names, rows(), table.samples, columns=columns)
     by_sentence.header, by_sentence.quoting = table.header, table.quoting
     if mark is not None:
+        by_sentence.used = (table.names[mark],)
         notes.say(f"A sentence begins where “{table.names[mark]}” changes.")
     return by_sentence
 
 
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
     for line, cells in cells_of(table, places):
-        words, tags = (_words(cells[role], place.at(line), role) for role in ("tokens", "tags"))
+        words, tags = (_words(cells[role], place.at(line)) for role in ("tokens", "tags"))
+        odd = next((tag for tag in tags if _NO_TAG.search(tag)), None)
+        if odd is not None:
+            raise InvalidInput(
+                f"{place.at(line)}: “{clipped(odd)}” is not a tag. Write lists of tags as JSON, or tags with spaces "
+                "between."
+            )
         if len(words) != len(tags):
             raise InvalidInput(
                 f"{place.at(line)}: {counted(len(words), 'word')} and {counted(len(tags), 'tag')}. "
@@ -79,18 +89,10 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
             place.notes.leave_out("sentences without a word and a tag in every place", line)
 
 
-def _words(value: Any, where: str, role: str) -> tuple[str, ...]:
+def _words(value: Any, where: str) -> tuple[str, ...]:
     """The words of a list, also of one written into a cell; of another text those between spaces."""
-    each: Sequence[Any] | None = as_list(value)
-    if each is None:
-        text = plain(value).strip()
-        if text.startswith("[") and text.endswith("]") and len(text) > 2 and text[1] in "'\"":
-            raise InvalidInput(
-                f"{where}: the list of {'words' if role == 'tokens' else 'tags'} in the cell cannot be read. Write it "
-                "as JSON."
-            )
-        each = text.split()
-    return tuple(plain(part).strip() for part in each)
+    each = as_list(value, where)
+    return tuple(plain(part).strip() for part in (plain(value).split() if each is None else each))
 
 
 KIND: Final = Kind("tagged", "sentence", {"tokens": _TOKENS, "tags": _TAGS, "split": SPLIT}, _rows, _open)
