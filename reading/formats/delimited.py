@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
 from reading import progress
 from reading.columns import ONE_COLUMN
 from reading.data import Choices, Notebook, Quoting, Table
@@ -93,8 +94,8 @@ def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Tabl
     some = [*islice(rows, _LOOKED_AT)]
     if not header:
         some.insert(0, (line, first))
-    counted = _whole(chain(some, rows), len(names), notes, text.name, separator)
-    table = Table(_named(separator, len(names)), names, counted, header=header, quoting=quoting)
+    whole = _whole(chain(some, rows), len(names), notes, text.name, separator)
+    table = Table(_named(separator, len(names)), names, whole, header=header, quoting=quoting)
     table.sample([row for _, row in some])
     return table
 
@@ -129,8 +130,8 @@ def _whole(
         yield line, row
     if n_other > n_whole:
         raise InvalidInput(
-            f"{name}, line {first_other[0]:,}: {first_other[1]:,} columns where the first line has {width}, and "
-            f"{n_other:,} of {n_other + n_whole:,} rows are so. If a text holds a {_SEPARATORS[separator]}, put it in "
+            f"{name}, line {first_other[0]:,}: {counted(first_other[1], 'column')} where the first line has {width}, "
+            f"and {n_other:,} of {n_other + n_whole:,} rows are so. If a text holds a {_SEPARATORS[separator]}, put it in "
             "quotes."
         )
 
