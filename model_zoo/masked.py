@@ -15,6 +15,7 @@ from model_zoo.interventions.editing import Editor, Rows, editing
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
 from model_zoo.running import batches
+from model_zoo.text import foreign_mask
 from model_zoo.tokenizer_sandbox import failures_told
 from model_zoo.types import (
     Encoding,
@@ -28,9 +29,6 @@ from model_zoo.types import (
     Vocabulary,
     Without,
 )
-
-# The mask tokens of common families, to recognize one that belongs to another model.
-_MASKS = ("[MASK]", "<mask>", "<extra_id_0>")
 
 # Predictions of before and after among which the largest shift is looked for.
 _SHIFTED_AMONG = 50
@@ -93,10 +91,7 @@ def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
             f"No mask is left: {loaded.info.id} reads {len(encoding)} tokens at most, "
             f"and every {own} comes after them. Shorten the text before it."
         )
-    foreign = next((mask for mask in _MASKS if mask != own and mask in encoding.text), None)
-    if foreign is not None:
-        return f"{foreign} is the mask of other models and plain text to this one. Type {own} instead."
-    return f"There is no mask in the text. Choose a word to mask, or type {own}."
+    return foreign_mask(encoding.text, own) or f"There is no mask in the text. Choose a word to mask, or type {own}."
 
 
 def fill_mask(

@@ -27,6 +27,10 @@ _WORD = regex.compile(
     regex.VERBOSE,
 )
 
+# The masks of common families, and what people write for one.
+_MASKS = ("[MASK]", "<mask>", "<extra_id_0>")
+_LIKE_A_MASK = regex.compile(r"<mask>|<extra_id_0>|\[\s*mask\s*\]", regex.IGNORECASE)
+
 # Halves of surrogate pairs, and control characters other than tab and the ends of lines.
 _UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
 
@@ -113,6 +117,15 @@ def _two(pair: tuple[str, str], number: int) -> tuple[str, str]:
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Character spans (start, end) of the words of a text, in order."""
     return [match.span() for match in _WORD.finditer(text)]
+
+
+def foreign_mask(text: str, own: str) -> str | None:
+    """A sentence about the first mask of a text that is none to a model whose mask is ``own``; [MASK] is one to all."""
+    foreign = next((mask for mask in _LIKE_A_MASK.findall(text) if mask not in (own, "[MASK]")), None)
+    if foreign is None:
+        return None
+    is_what = "is the mask of other models" if foreign in _MASKS else "looks like a mask"
+    return f"{on_one_line(foreign)} {is_what}, but is plain text to this model. Type {own} instead."
 
 
 def on_one_line(text: str) -> str:

@@ -12,9 +12,9 @@ _SHORT = {
     *("e.g", "i.e", "cf", "al", "inc", "ltd", "approx", "a.m", "p.m"),
 }
 
-# An end: terminators and closing quotes, then space; or a full-width terminator; or an empty line. A row of a thousand
-# dots is looked at once, not from each of them.
-_END = re.compile(r"""(?<![.!?…])[.!?…]++["'”’»)\]]*+(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
+# An end: terminators (also of Arabic, Urdu and Hindi) and closing quotes, then space; or those of Chinese and Japanese,
+# after which there is none; or an empty line. A row of a thousand dots is looked at once, not from each of them.
+_END = re.compile(r"""(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++["'”’»)\]]*+(?=\s)|[。！？｡]+[”’」』｣）》】]*|\n\s*\n""")
 
 _SIGN = re.compile(r"\S")
 _LOOKED_BACK = 1_000  # characters before an end that may hold a word
@@ -24,7 +24,8 @@ def split(text: str) -> tuple[str, ...]:
     """The sentences of a text in order, without the space around them.
 
     A rule, not a model: a sentence ends at . ! ? … before a space, unless the full stop belongs to an
-    abbreviation or an initial, or the next word starts with a small letter; at 。！？; and at an empty line.
+    abbreviation or an initial, or the next word starts with a small letter; at ؟ ۔ । ॥ before a space; at 。！？｡; and
+    at an empty line.
     """
     found = []
     start = 0

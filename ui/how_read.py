@@ -100,7 +100,7 @@ def _sentence(report: Report) -> str:
     """ "Read as a table (tab between columns): 150 texts. The text: “sentence1”; the label: “gold_label”."."""
     columns = "; ".join(f"{report.roles[role].what}: “{clipped(name)}”" for role, name in report.columns.items())
     unused = ", ".join(f"“{clipped(name)}”" for name in report.unused[:_MOST_NAMED])
-    more = " …" if len(report.unused) > _MOST_NAMED else ""
+    more = " …" if len(report.unused) > _MOST_NAMED else "."
     header = " The first line is data." if report.header is False else ""
     quotes = " Quotes are signs like any other." if report.quoting == "none" else ""
     return " ".join(
@@ -109,7 +109,7 @@ def _sentence(report: Report) -> str:
             (
                 f"Read as {report.format}: {counted(report.n_items, report.noun)}.{header}{quotes}",
                 f"{columns[:1].upper()}{columns[1:]}." if columns else "",
-                f"Not used: {unused}{more}." if unused else "",
+                f"Not used: {unused}{more}" if unused else "",
             ),
         )
     )

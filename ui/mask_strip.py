@@ -151,15 +151,16 @@ def draw(labels: Sequence[str], clicked: Collection[int], choose: Callable[[list
     hidden = [place for place in clicked if place >= len(shown)]
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
         with st.container(key="word_strip"):
-            st.pills(
-                "Click words to mask them",
-                range(len(shown)),
-                selection_mode="multi",
-                key=KEY,
-                format_func=lambda place: shown[place] if place < len(shown) else "",
-                on_change=lambda: choose([*st.session_state[KEY], *hidden]),
-                label_visibility="collapsed",
-            )
+            with widgets.running_as(labels, "word strip"):
+                st.pills(
+                    "Click words to mask them",
+                    range(len(shown)),
+                    selection_mode="multi",
+                    key=KEY,
+                    format_func=lambda place: shown[place] if place < len(shown) else "",
+                    on_change=lambda: choose([*st.session_state[KEY], *hidden]),
+                    label_visibility="collapsed",
+                )
             if len(labels) > len(shown):
                 st.caption(f"Only the first {len(shown):,} of {len(labels):,} words can be clicked here.")
         return widgets.controls()

@@ -24,6 +24,7 @@ from model_zoo import tracing
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, Unreachable
 from model_zoo.types import megabytes
 from ui import address
+from viz.direction import isolated
 from web.engine import cluster, engine
 from web.failures import unforeseen
 from web.frames import frames, place
@@ -249,8 +250,9 @@ _NO_WIDTH = str.maketrans("01", "\u200b\u2060")
 
 def as_text(text: str) -> str:
     """Markdown that shows ``text`` as it is: what people type must not turn into formatting, formulas, links, icons or
-    other signs.
+    other signs. A word in quotation marks that runs from right to left does not turn around what follows it.
     """
+    text = _QUOTED.sub(lambda quoted: f"“{isolated(quoted[1])}”", text)
     found, end = [], 0
     for match in _REWRITTEN.finditer(text):
         found += [_escaped(text[end : match.start()]), f":color[{_escaped(match[0])}]"]
@@ -261,6 +263,8 @@ def as_text(text: str) -> str:
 def _escaped(text: str) -> str:
     return "".join("\\" + c if c in r"\`*_{}[]()<>#+-.!|$:~^&@" and c.isascii() else c for c in text)
 
+
+_QUOTED = re.compile(r"“([^“”]*)”")
 
 # Streamlit's page looks for addresses (http://, www., a@b), icons (:material/home:) and arrows (->, <=) once more in
 # what Markdown has made text, where no backslash helps. One sign of each in a colour, which is none, parts them.

@@ -6,19 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
+from analysis.words import written
 from model_zoo import registry
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, Encoding, ModelInfo
 from ui import tuned
 from ui.messages import as_text, ask_for, enumerated, note, say_cut
 from ui.sources import NANGIA
+from viz.direction import isolated
 from viz.palette import MOST_COLOURS
+from web.engine import engine
 
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
 """What belongs beside every picture of attention."""
 
 PREJUDICE = f"Predicted words can repeat prejudices of the texts that a model was trained on ({NANGIA})."
 
+_MOST_NAMED = 5  # words that a vocabulary does not have
 _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bits
 
 
@@ -88,8 +92,10 @@ def many_labels(n: int) -> None:
         st.caption(f"There are {n} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
 
 
-def warn_of_cut(encoding: Encoding, which: str = "The text", *, masks: bool = False) -> None:
-    """What of a text was not read, if it is longer than the model reads; ``masks`` may have been among it."""
+def warn_of_reading(encoding: Encoding, model: str, which: str = "The text", *, masks: bool = False) -> None:
+    """What of a text the model did not read: what is longer than it reads, with the ``masks`` that may have been among
+    it, and what its vocabulary does not have.
+    """
     if encoding.n_dropped:
         whence = ", from the longer text first" if encoding.text_pair else ""
         say_cut(
@@ -97,15 +103,45 @@ def warn_of_cut(encoding: Encoding, which: str = "The text", *, masks: bool = Fa
             f"{encoding.n_dropped:,} at the end were left out{whence}{', with any mask among them' if masks else ''}. "
             "What you typed is unchanged; shorten it to see all of it."
         )
+    warn_of_unknown([encoding], model)
+
+
+def warn_of_unknown(encodings: Iterable[Encoding], model: str) -> None:
+    """What of the texts is not in the model's vocabulary."""
+    if unknown := not_in_vocabulary(encodings, model):
+        note(unknown)
+
+
+def not_in_vocabulary(encodings: Iterable[Encoding], model: str) -> str:
+    """The words of texts that the model's vocabulary does not have, in a sentence; "" where it has all."""
+    vocabulary = engine().vocabulary(model)
+    if vocabulary.unknown_id is None:
+        return ""
+    read_as = vocabulary.tokens[vocabulary.unknown_id]
+    words = [
+        *dict.fromkeys(
+            written(encoding, place)
+            for encoding in encodings
+            for place, token in enumerate(encoding.ids)
+            if token == vocabulary.unknown_id
+        )
+    ]
+    words = [word for word in words if word not in ("", read_as)]  # who types [UNK] means it
+    if not words:
+        return ""
+    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
+    return f"Not in the vocabulary, read as {read_as}: {', '.join(map(isolated, words[:_MOST_NAMED]))}{more}."
 
 
 def warn_of_run(run: AttentionRun) -> None:
-    """What the text's length or typed special tokens changed in the reading, and a decoder that wrote nothing."""
+    """What the text's length, words of no vocabulary or typed special tokens changed in the reading, and a decoder that
+    wrote nothing.
+    """
     texts = {"The text": run.encoding}
     if run.source is not None:
         texts = {"The encoder's text": run.source, "The decoder's text": run.encoding}
     for which, encoding in texts.items():
-        warn_of_cut(encoding, which)
+        warn_of_reading(encoding, run.model.id, which)
     beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
     typed = sorted(
         {

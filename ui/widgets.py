@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, TypeVar, cast
 
 import streamlit as st
@@ -16,6 +17,7 @@ from ui import address, lesson_links, notes, size_card, tuned
 from ui.examples import Examples
 from ui.field import Field, count, place, places
 from ui.messages import enumerated
+from viz.direction import direction_of
 from web.settings import settings
 
 Option = TypeVar("Option")
@@ -52,6 +54,11 @@ def asked(name: str = "") -> DeltaGenerator:
 def controls(name: str = "") -> DeltaGenerator:
     """The line of a view's controls, right above its picture, their labels beside them. A second one has a name."""
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"controls {name}".strip())
+
+
+def running_as(words: Iterable[str], key: str) -> AbstractContextManager[object]:
+    """A place for buttons of words, which runs from the right where a text of these words does."""
+    return st.container(key=f"right to left {key}") if direction_of(words) == "rtl" else nullcontext()
 
 
 def popover(label: str, icon: str, key: str | None = None) -> DeltaGenerator:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from analysis.corruption import Corruption
 from model_zoo.types import Encoding, MaskPrediction, Vocabulary
+from viz.direction import direction_of
 from viz.palette import categorical
 from viz.token_line import Cell, Item, Line, filled_with
 
@@ -37,7 +38,7 @@ def corrupted(
         if answer.log_probability is not None:
             cells.append(Cell(f"{-answer.log_probability:.2f}", small=True))
         items.append(Item(tuple(cells), f"{NAMES[kind]}; original {token}; prediction: {guess}"))
-    return Line(tuple(items))
+    return Line(tuple(items), dir=direction_of([encoding.text]))
 
 
 def legend(corruption: Corruption, *, dark: bool = False) -> Line:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from analysis.erasure import Erasure
 from analysis.words import Unit
 from model_zoo.types import signed
+from viz.direction import isolated
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import by_sign, diverging
@@ -63,7 +64,7 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
     low, high = min([0.0, *bits]), max([0.0, *bits])
     room = 0.05 * (high - low or 1.0)
     names = [
-        f"without “{token_text(effect.word.label, 14)}”: {percent(effect.before)} → {percent(effect.after)}"
+        f"without “{isolated(token_text(effect.word.label, 14))}”: {percent(effect.before)} → {percent(effect.after)}"
         for effect in effects
     ]
     return go.Figure(

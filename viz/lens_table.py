@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model_zoo.types import MaskLens
+from viz.direction import isolated
 from viz.palette import sequential, square_root
 from viz.token_line import Item, Line, filled
 
@@ -14,13 +15,14 @@ def lens_table(lens: MaskLens, *, dark: bool = False) -> tuple[Line, ...]:
         Line(
             tuple(
                 Item(
-                    (filled(f"{entry.token} {entry.probability:.0%}", scale, entry.probability),),
+                    (filled(f"{isolated(entry.token)} {entry.probability:.0%}", scale, entry.probability),),
                     f"{entry.token}: {entry.probability:.4f}",
                     marked=entry.id == lens.answer.id,
                 )
                 for entry in best
             ),
             "embeddings" if layer == 0 else f"layer {layer}",
+            "ltr",  # a ranking, whatever token is the first of it
         )
         for layer, best in enumerate(lens.layers)
     )

@@ -20,6 +20,7 @@ from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, FloatArray
 from viz import component
+from viz.direction import Direction, direction_of
 from viz.layout import visible_text
 from viz.palette import sequential
 from viz.token_line import filled_with
@@ -36,8 +37,10 @@ class Word(TypedDict):
     text: str
     token: str  # as the tokenizer writes it
     space: bool  # whether something parts it from the one before
+    piece: bool  # whether it goes on with the word of the one before
     special: bool
     segment: int  # 0 for the first text, 1 for the second
+    dir: Direction  # in which that text runs
 
 
 Says = Literal["attends", "takes", "changes"]
@@ -133,7 +136,9 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
     covers nothing that can be seen, or only characters of the unit before: a byte in the middle of a character.
     """
     found: list[Word] = []
+    directions = [direction_of([text]) for text in (encoding.text, encoding.text_pair or "")]
     covered, segment, apart = 0, -1, True  # up to where the text of the segment is written, and what came last
+    before = None  # the word of the unit before
     for unit in units:
         text = (encoding.text if unit.segment == 0 else encoding.text_pair) or ""
         if unit.segment != segment:
@@ -152,11 +157,13 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
                 text=visible_text(shown) if shown else token,
                 token=token,
                 space=space,
+                piece=encoding.word_ids[unit.start] is not None and encoding.word_ids[unit.start] == before,
                 special=unit.special,
                 segment=unit.segment,
+                dir=directions[unit.segment],
             )
         )
-        apart = unit.special
+        apart, before = unit.special, encoding.word_ids[unit.start]
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.alignment import BETWEEN
 from model_zoo.types import counted
+from viz.direction import direction_of
 from viz.layout import visible_text
 from viz.palette import sequential
 from viz.token_line import Cell, Item, Line, filled
@@ -36,7 +37,7 @@ def pieces(words: Sequence[str], split: Mapping[str, Sequence[str]], *, dark: bo
         said = ", ".join(f"{name}: {counted(_n(one), 'piece')}" for name, one in zip(split, each, strict=True))
         lines[-1].append(Item((Cell(visible_text(word)), *cells), said))
         room -= width
-    return [Line(tuple(items)) for items in lines]
+    return [Line(tuple(items), dir=direction_of(words)) for items in lines]
 
 
 def _n(written: str) -> int:

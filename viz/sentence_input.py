@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model_zoo.types import Encoding
+from viz.direction import direction_of
 from viz.palette import categorical
 from viz.token_line import Cell, Item, Line, filled_with
 
@@ -21,5 +22,6 @@ def sentence_input(encoding: Encoding, *, dark: bool = False) -> Line:
                 f"{token}: token {place}, sentence {'AB'[segment]}",
             )
             for place, (token, segment) in enumerate(zip(encoding.tokens, encoding.segment_ids, strict=True))
-        )
+        ),
+        dir=direction_of([encoding.text]),
     )

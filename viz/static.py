@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from analysis.thumbnails import Thumbnails, max_pool
 from model_zoo.types import FloatArray
+from viz.direction import Direction
 from viz.layout import PAPER_FONT, clipped, even_marks, root_title, visible_text, weight_marks
 from viz.palette import LIGHT, categorical, diverging, rgb, sequential
 from viz.token_line import Line, filled_with
@@ -257,30 +258,32 @@ class Word:
     frame: bool = False
 
 
-def words_svg(lines: Iterable[tuple[str, Sequence[Word]]]) -> str:
-    """Lines of words, each after its label, that wrap like text."""
-    found = [(label, list(words)) for label, words in lines]
-    indent = max((_wide(label) for label, _ in found), default=0)
+def words_svg(lines: Iterable[tuple[str, Sequence[Word], Direction]]) -> str:
+    """Lines of words, each after its label, that wrap like text and run in a direction."""
+    found = [(label, list(words), direction) for label, words, direction in lines]
+    indent = max((_wide(label) for label, *_ in found), default=0)
     indent += 8 if indent else 0
     high, pad = 20, 3
     sheet = _Sheet(_WIDTH, 0)
     y = 4.0
-    for label, words in found:
+    for label, words, direction in found:
         deep = max((len(word.cells) for word in words), default=1) * high + 4
-        sheet.text(label, 0, y + 14, LIGHT.muted)
+        mirrored = direction == "rtl"
+        sheet.text(label, _WIDTH * mirrored, y + 14, LIGHT.muted, anchor="end" if mirrored else "start")
         x: float = indent
         for word in words:
             wide = max(_wide(text) for text, _, _ in word.cells) + 2 * pad
             x += 4 if word.space and x > indent else 0
             if x + wide > _WIDTH and x > indent:
                 x, y = indent, y + deep
+            left = _WIDTH - x - wide if mirrored else x
             for place, (text, ground, ink) in enumerate(word.cells):
                 top = y + place * high
                 if ground:
-                    sheet.box(x, top, wide, high - 1, ground)
-                sheet.text(text, x + wide / 2, top + 14, ink or LIGHT.text, anchor="middle")
+                    sheet.box(left, top, wide, high - 1, ground)
+                sheet.text(text, left + wide / 2, top + 14, ink or LIGHT.text, anchor="middle")
             if word.frame:
-                sheet.frame(x, y, wide, len(word.cells) * high - 1, LIGHT.primary)
+                sheet.frame(left, y, wide, len(word.cells) * high - 1, LIGHT.primary)
             x += wide
         y += deep
     sheet.height = y + 4
@@ -296,6 +299,7 @@ def of_token_line(lines: Iterable[Line]) -> str:
                 Word(tuple((cell.text, cell.fill, cell.ink) for cell in item.cells), frame=item.marked)
                 for item in line.items
             ],
+            line.direction,
         )
         for line in lines
     )

@@ -9,6 +9,7 @@ import numpy as np
 from analysis.scoring import unit_bits
 from analysis.words import Unit, token_units, word_units
 from model_zoo.types import FloatArray, Prediction, TokenScores
+from viz.direction import direction_of
 from viz.layout import visible_text
 from viz.palette import sequential
 from viz.token_line import Cell, Item, Line, filled
@@ -45,7 +46,7 @@ def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bo
             room = _WIDEST - indent
         lines[-1].append(column)
         room -= width
-    return [Line(tuple(items)) for items in lines]
+    return [Line(tuple(items), dir=direction_of(words)) for items in lines]
 
 
 def _column(word: str, bits: Mapping[str, float], dark: bool) -> Item:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from viz import component
+from viz.direction import Direction, direction_of
 from viz.palette import Colorscale, rgb
 
 SOURCE = component.source("token_line")
@@ -43,10 +44,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Items that wrap like words, after a label."""
+    """Items that wrap like words, after a label; ``dir`` is theirs where it is not that of the first words in them."""
 
     items: tuple[Item, ...]
     label: str = ""
+    dir: Direction | None = None
+
+    @property
+    def direction(self) -> Direction:
+        return self.dir or direction_of(item.cells[0].text for item in self.items)
 
 
 def payload(
@@ -55,7 +61,7 @@ def payload(
     """What the component reads. With the name of a ``file`` it gives a picture: these lines, or in a file of the other
     theme than they are of, ``dark`` or not, the ``others``.
     """
-    drawn, other = ([asdict(line) for line in each] for each in (lines, others))
+    drawn, other = ([asdict(line) | {"dir": line.direction} for line in each] for each in (lines, others))
     return {"lines": drawn, "others": other, "file": file, "dark": dark}
 
 

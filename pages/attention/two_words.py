@@ -10,7 +10,7 @@ from analysis.findings import pair_worth_seeing
 from analysis.words import Unit, word_units
 from model_zoo.types import Encoding
 from pages.attention.scene import Scene
-from ui import TEXT, Field, as_text, places, told_apart
+from ui import TEXT, Field, as_text, places, told_apart, widgets
 from ui.mask_strip import Span, carried
 from viz.layout import clipped, visible_text
 from web.engine import engine
@@ -102,5 +102,5 @@ def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int]
         return
     long = len(shown) > _LONG
     buttons = told_apart(map(as_text, shown))
-    with st.container(height=_SCROLLED if long else "content", border=long):
+    with st.container(height=_SCROLLED if long else "content", border=long), widgets.running_as(shown, label):
         st.pills(label, range(len(shown)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)

@@ -174,7 +174,7 @@ def make(view: View[Scene]) -> Scene:
     if reads == "next token" and pair:
         notes.complaints(["This model reads one text, so the second one is ignored."])
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
-    notes.warn_of_cut(encoding, masks=True)
+    notes.warn_of_reading(encoding, model, masks=True)
     mask_id = engine().vocabulary(model).mask_id
     masked, typed = mask_strip.masks_of(encoding, mask_id, MASKS) if reads == "mask" else ((), ())
     if FIND.value:

@@ -18,7 +18,20 @@ from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE, MASKS, OPENING
-from ui import Need, View, as_python, as_text, caption, failures_as_messages, mask_strip, say_cut, widgets
+from ui import (
+    Need,
+    View,
+    as_python,
+    as_text,
+    caption,
+    enumerated,
+    failures_as_messages,
+    mask_strip,
+    note,
+    notes,
+    say_cut,
+    widgets,
+)
 from web.engine import engine
 
 Result = TypeVar("Result")
@@ -97,6 +110,7 @@ def make(view: View[Scene]) -> Scene | None:
     infos, failed = load(chosen)
     scene = Scene(chosen=chosen, infos=infos, failed=failed, beside=beside, text=text, pair=pair)
     _failures(scene)
+    _say_unknown(scene)
     return scene if scene.models else None
 
 
@@ -216,6 +230,17 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
     if said:
         say_cut(said)
     return alignment
+
+
+def _say_unknown(scene: Scene) -> None:
+    """What the models' vocabularies do not have, each thing once; what is wrong with the text, the views say."""
+    encodings = good(ask(scene.models, lambda model: engine().encode(model, scene.text, scene.pair)))
+    of: dict[str, list[str]] = {}
+    for model, encoding in encodings.items():
+        of.setdefault(notes.not_in_vocabulary([encoding], model), []).append(scene.name(model))
+    for unknown, names in of.items():
+        if unknown:
+            note(unknown if len(of) == 1 else f"{enumerated(names)}: {unknown}")
 
 
 def _failures(scene: Scene) -> None:

@@ -8,13 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.alignment import BETWEEN, fertility, pieces_table
-from model_zoo.types import Encoding, counted
+from model_zoo.types import counted
 from pages.compare.scene import Scene, common_words, readings
-from ui import View, as_python, enumerated, note, notes, save, say, token_line
+from ui import View, as_python, enumerated, notes, save, say, token_line
 from viz.pieces import pieces
-from web.engine import engine
 
-_MOST_NAMED = 5  # unknown words named, of each model
 _TALLEST = 520  # px; a longer table scrolls
 
 
@@ -54,8 +52,6 @@ def draw(scene: Scene) -> None:
         counts.setdefault(said, []).append(scene.name(model))
     for said, of in counts.items():
         say(f"{enumerated(of)}{' each' if len(of) > 1 else ''}: {said}.")
-    for model, encoding in encodings.items():
-        _unknown(model, encoding)
     with st.expander("The table", icon=":material/table:"):
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
     with st.container(horizontal=True):
@@ -68,21 +64,6 @@ def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """The table, with the number of pieces of every word added."""
     counts = {f"{name}: pieces": [len(cell.split(BETWEEN)) for cell in table[name]] for name in names}
     return table.assign(**counts)
-
-
-def _unknown(model: str, encoding: Encoding) -> None:
-    """Name what is not in the vocabulary."""
-    vocabulary = engine().vocabulary(model)
-    places = [place for place, token in enumerate(encoding.ids) if token == vocabulary.unknown_id]
-    if vocabulary.unknown_id is None or not places:
-        return
-    texts = (encoding.text, encoding.text_pair or "")
-    words = [texts[encoding.segment_ids[place]][slice(*encoding.offsets[place])] for place in places]
-    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
-    note(
-        f"Not in the vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
-        f"{', '.join(words[:_MOST_NAMED])}{more}."
-    )
 
 
 VIEW = View(

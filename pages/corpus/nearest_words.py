@@ -28,6 +28,7 @@ from ui import (
     caption,
     example_sentences,
     figures,
+    notes,
     place,
     save,
     told_apart,
@@ -82,6 +83,7 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
         ask_for("Type a sentence, or take one of the corpus.")
         return
     states = engine().encoded_states(scene.model, text, layers=[layer])
+    notes.warn_of_unknown([states.encoding], scene.model)
     clicked = _click(text, states)
     if clicked is None:
         ask_for("There is no word in this sentence. Type another one.")

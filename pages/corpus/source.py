@@ -71,6 +71,7 @@ def draw() -> Source:
         st.caption(_ABOUT)
         said = st.empty()
         files = _OWN.draw_all()
+        how = st.container()
         left, right = st.columns(2)
         n = left.number_input(
             "Sentences at most", **SENTENCES.bound, help="Of a larger file, so many are drawn at random by the seed."
@@ -87,11 +88,12 @@ def draw() -> Source:
             "200 sentences with trees, made from templates written for this app.",
         )
         choices = READ.value
-        with also_at(said), how_read.choosing(READ):
+        with also_at(said), how, how_read.choosing(READ):
             source = _source(files, int(n), int(seed), frequencies, choices)
-        with said.container():
+        with said:
             _describe(source)
-            if files and source.corpus.report is not None:
+        if files and source.corpus.report is not None:
+            with how:
                 how_read.draw(source.corpus.report, READ)
     return source
 

@@ -70,7 +70,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     save.picture(sent["file"])
     with st.container(key="walk picture"):
         clicked = component("anatomy", SOURCE)(key=_KEY, data=pack(sent), on_open_change=lambda: None).open
-    notes.warn_of_cut(run.encoding)
+    notes.warn_of_reading(run.encoding, DEFAULT_MODEL)
     if clicked:
         page, values = way_from(clicked["place"], text, int(clicked["token"]), int(clicked["layer"]))
         st.switch_page(address.path(page), query_params=address.link(page, **values))

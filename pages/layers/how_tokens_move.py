@@ -43,7 +43,7 @@ def draw(scene: Scene) -> None:
     with st.spinner("Running the model …", show_time=True):
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens
-    notes.warn_of_cut(hidden.encoding)
+    notes.warn_of_reading(hidden.encoding, model)
     notes.beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)

@@ -201,7 +201,7 @@ def _draw(lesson: Lesson, step: Step, instead: str, parts: _Parts) -> None:
             with st.container(key="instead"):
                 _say(instead)
         with suppress(InvalidInput):  # of a text without a word, which a step from memory does without
-            notes.warn_of_cut(step.case.encoding)
+            notes.warn_of_reading(step.case.encoding, step.case.model)
         _say(step.text())
     with parts.ask, failures_as_messages():
         quiz.draw(lesson.name, STEP.value, step.ask())

@@ -62,7 +62,7 @@ def draw(scene: Scene) -> None:
     _put_python(scene, scores, scheme)
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
     if len(scores) == 2:
-        notes.warn_of_cut(scores[1].encoding, "B")
+        notes.warn_of_reading(scores[1].encoding, scene.model, "B")
     labels = ["A", "B"] if len(scores) == 2 else [""]
 
     def lines(*, dark: bool) -> list[Line]:

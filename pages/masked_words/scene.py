@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
+from model_zoo.text import foreign_mask
 from model_zoo.types import Encoding, FloatArray, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import WORDS
@@ -153,7 +154,7 @@ def _hide(info: ModelInfo, text: str, view: View[Scene]) -> Scene:
     """The text as the model reads it, and the words to hide, moved along with it where it was edited."""
     encoding = engine().encode(info.id, text)
     vocabulary = engine().vocabulary(info.id)
-    _warn(encoding, vocabulary, text)
+    _warn(info.id, encoding, vocabulary, text)
     masked, typed = ((), ()) if info.lm else mask_strip.masks_of(encoding, vocabulary.mask_id, MASKS)
     return Scene(
         info=info,
@@ -170,22 +171,10 @@ def _units(encoding: Encoding) -> tuple[Unit, ...]:
     return tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
 
 
-def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
-    notes.warn_of_cut(encoding, masks=True)
+def _warn(model: str, encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
     own = vocabulary.mask_token
-    foreign = next((mask for mask in ("<mask>", "<extra_id_0>") if mask in typed and mask != own), None)
-    if foreign is not None and own is not None:
-        st.warning(
-            as_text(f"{foreign} is the mask of other models, but plain text to this one. Type {own} instead."),
-            icon=":material/edit:",
-        )
+    if own is not None and (foreign := foreign_mask(typed, own)):
+        st.warning(as_text(foreign), icon=":material/edit:")
     if own not in (None, "[MASK]") and "[MASK]" in typed:
         note(f"[MASK] was read as {own}, this model's mask.")
-    if vocabulary.unknown_id in encoding.ids:
-        unknown = [
-            encoding.text[slice(*span)]
-            for token, span in zip(encoding.ids, encoding.offsets, strict=True)
-            if token == vocabulary.unknown_id
-        ]
-        read_as = vocabulary.tokens[vocabulary.unknown_id or 0]
-        note(f"Not in the vocabulary, read as {read_as}: {', '.join(unknown[:5])}.")
+    notes.warn_of_reading(encoding, model, masks=True)

@@ -16,6 +16,7 @@ from model_zoo.types import Shift
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
 from ui import View, as_python, ask_for, caption, figures, notes, say, told_apart, widgets
+from viz.direction import isolated
 from viz.shifts import shifts
 from web.engine import engine
 
@@ -62,7 +63,7 @@ def draw(scene: Scene) -> None:
                 figure = partial(shifts, shown[number], scene.name(scene.masks[number]), reach=reach)
                 figures.show(figure, f"shifts {number}", "what-if")
                 for name, side in zip(("before", "after"), answers, strict=True):
-                    best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)
+                    best = " · ".join(f"{isolated(e.token)} {e.probability:.0%}" for e in side[number].best)
                     say(f"{name}: {best}")
     if example:
         caption(example)

@@ -19,6 +19,7 @@ from pages.masked_words.fields import LONG, WORDS
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_text, figures, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
+from viz.direction import isolated
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 from viz.token_line import Line
@@ -50,7 +51,7 @@ def draw(scene: Scene) -> None:
     largest, name = ranked(effects), readable(followed.token)
     sentence, bars = st.columns([1, 1], gap="large")
     with sentence:
-        under = {answer.position: f"{name} {percent(followed.probability)}"}
+        under = {answer.position: f"{isolated(name)} {percent(followed.probability)}"}
 
         def lines(*, dark: bool) -> list[Line]:
             return [erased_sentence(scene.units, effects, scene.masks, under, dark=dark)]

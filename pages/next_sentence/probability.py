@@ -24,7 +24,7 @@ def draw(scene: Scene) -> None:
     with st.spinner("Running the model …", show_time=True):
         score = engine().next_sentence(model, a, b)
         others = dict(engine().iter_next_sentences(model, pairs))
-    notes.warn_of_cut(score.encoding, "The pair")
+    notes.warn_of_reading(score.encoding, model, "The pair")
     notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")

@@ -46,6 +46,7 @@ def draw(scene: Scene) -> None:
         found = found[:n_used]
     with st.spinner("Running the model …", show_time=True):
         scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(found))))
+    notes.warn_of_unknown((score.encoding for score in scores.values()), scene.model)
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
     values = [scores[place].p_next for place in range(len(found) - 1)]
     weakest = int(np.argmin(values))

@@ -84,8 +84,7 @@ def _heads(found: Tuned, known: trainings.Inside | None, own_data: Own | None) -
             after = engine().attend(found.id, text, pair, max_tokens=LONGEST)
         else:
             after = known.run(before, trainings.labelled(before.model, found.data.labels))
-    if before.encoding.n_dropped:
-        notes.warn_of_run(before)
+    notes.warn_of_run(before)
     change = change_of_heads(before, after)
     ranked = most_changed(change)
     lines, imports = in_python.one(found, own_data)

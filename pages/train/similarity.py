@@ -42,6 +42,7 @@ from ui import (
     enumerated,
     figures,
     note,
+    notes,
     one_of,
     optional,
     save,
@@ -120,6 +121,7 @@ def draw(scene: Scene) -> None:
         measured = _measured(model)
         beside = _beside(model, [*([query] if query else []), *lines])
     _cut(model, read, asked)
+    notes.warn_of_unknown((engine().encode(model, text) for text in [*filter(None, [query]), *lines]), model)
     shared = measured.shared[pooling][layer]
     raw = read.of[pooling][layer]
     vectors = shared.removed(raw) if removed else raw

@@ -80,7 +80,7 @@ def draw(scene: Scene) -> None:
     (found,) = engine().ask(Predict(model, ((text, pair),)))
     _put_python(scene, model if scene.last is None else scene.last, found, text, pair)
     encoding = engine().encode(model, text, pair)
-    notes.warn_of_cut(encoding)
+    notes.warn_of_reading(encoding, model)
     with st.container(key="answer"):
         _show(found, encoding, engine().info(model))
         caption(f"Model: {tuned.name(model) or model}.")

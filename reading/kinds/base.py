@@ -15,7 +15,7 @@ from reading.data import Choices, Notebook, Role, Row, Split, Table
 from reading.formats import conll, conllu, delimited, jsons
 from reading.text import Text, clipped, plain
 
-SPLIT: Final = Role("the split", needed=False)
+SPLIT: Final = Role("split", needed=False)
 
 SPLITS: Final[Mapping[str, Split]] = {
     **dict.fromkeys(("train", "training", "tr"), "train"),

@@ -107,9 +107,9 @@ KIND: Final = Kind(
     "labelled",
     "text",
     {
-        "text": Role("the text"),
-        "pair": Role("the second text", needed=False),
-        "label": Role("the label"),
+        "text": Role("text"),
+        "pair": Role("second text", needed=False),
+        "label": Role("label"),
         "split": SPLIT,
     },
     _rows,

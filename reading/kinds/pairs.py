@@ -38,7 +38,7 @@ def _label(cell: str, place: Place, line: int) -> bool | None:
 KIND: Final = Kind(
     "pairs",
     "pair",
-    {"a": Role("the sentence A"), "b": Role("the sentence B"), "label": Role("the label", needed=False)},
+    {"a": Role("sentence A"), "b": Role("sentence B"), "label": Role("label", needed=False)},
     _rows,
     open_table,
 )

@@ -30,7 +30,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
 KIND: Final = Kind(
     "scored",
     "pair",
-    {"text": Role("the text"), "pair": Role("the second text"), "score": Role("the score"), "split": SPLIT},
+    {"text": Role("text"), "pair": Role("second text"), "score": Role("score"), "split": SPLIT},
     _rows,
     open_table,
 )

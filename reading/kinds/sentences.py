@@ -16,7 +16,7 @@ from reading.text import Text, plain
 
 _TREEBANKS: Final = (".conllu", ".conll")
 _TABLES: Final = (".csv", ".tsv", ".tab")
-_ROLE: Final = {"text": Role("the text")}
+_ROLE: Final = {"text": Role("text")}
 
 
 def _parse(text: Text, choices: Choices, notes: Notebook) -> tuple[str, Iterator[Row]] | None:

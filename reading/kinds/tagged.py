@@ -17,7 +17,7 @@ from reading.kinds.base import SPLIT, Kind, Place, as_list, cells_of, is_json, s
 from reading.text import Text, clipped, plain
 
 _NO_TAG: Final = re.compile(r"""['"\[\](),]""")
-_TOKENS, _TAGS = Role("the words"), Role("their tags")
+_TOKENS, _TAGS = Role("words"), Role("tags")
 
 
 def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:

@@ -31,7 +31,15 @@ HEAD = np.array(
 
 def word(text: str, **changes: Any) -> lit_words.Word:
     special = text.startswith("[")
-    plain: dict[str, Any] = {"text": text, "token": text, "space": text != ".", "special": special, "segment": 0}
+    plain: dict[str, Any] = {
+        "text": text,
+        "token": text,
+        "space": text != ".",
+        "piece": False,
+        "special": special,
+        "segment": 0,
+        "dir": "ltr",
+    }
     return lit_words.Word(**(plain | changes))  # type: ignore[typeddict-item]
 
 
@@ -134,6 +142,24 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     page.keyboard.press("[")
     page.get_by_role("button", name="Previous head").click()
     assert page.evaluate("told") == [["head", 0], ["head", 1], ["head", 0], ["head", 71]]
+
+
+def test_a_text_from_right_to_left_runs_so_with_its_frame_and_its_full_stop(open_file: Callable[..., Page]) -> None:
+    """The parts of a number, and of a word in other letters, stay in their order."""
+    texts = ["[CLS]", "החתול", "3", ".", "5", "BE", "RT", "."]
+    pieces = {3, 4, 6}
+    queries = [
+        word(text, space=at not in pieces and at != 7, piece=at in pieces, dir="rtl") for at, text in enumerate(texts)
+    ]
+    page = open_file(lit_words.SOURCE, payload(np.eye(8, dtype=np.float32), queries=queries))
+    lefts = [box["left"] for box in words(page).evaluate_all("(all) => all.map((one) => one.getBoundingClientRect())")]
+    assert sorted(range(8), key=lefts.__getitem__) == [7, 5, 6, 2, 3, 4, 1, 0]
+    words(page).nth(1).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(words(page).nth(2)).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(words(page).nth(1)).to_be_focused()
 
 
 def test_two_texts_on_a_phone_in_the_dark(open_file: Callable[..., Page]) -> None:

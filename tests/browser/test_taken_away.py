@@ -42,7 +42,7 @@ def walk() -> dict[str, Any]:
 
 
 def words() -> dict[str, Any]:
-    plain: dict[str, Any] = {"space": True, "special": False, "segment": 0}
+    plain: dict[str, Any] = {"space": True, "piece": False, "special": False, "segment": 0, "dir": "ltr"}
     queries = [lit_words.Word(text=token, token=token, **plain) for token in TOKENS]
     names = ["The head", "The layer", "All"]
     return lit_words.payload(MAPS, queries, names=names, n_heads=9, group="g", file="asked for")  # type: ignore[return-value]

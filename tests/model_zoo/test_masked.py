@@ -229,6 +229,7 @@ def test_bad_input(engine: Engine, checkpoint: Checkpoint) -> None:
     for text, message in {
         "The cat sat.": "There is no mask in the text",
         "The <mask> sat.": "is the mask of other models",
+        "The [mask] sat.": r"^\[mask\] looks like a mask, but is plain text to this model. Type \[MASK\] instead",
         " ": "The text is empty",
         "word " * 100 + "[MASK]": r"No mask is left: .* reads 64 tokens at most",
     }.items():

@@ -66,6 +66,13 @@ def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_p
     clean(app)
 
 
+def test_each_model_s_unknown_words_are_named_in_every_view(open_page: Open) -> None:
+    """The vocabularies of Small ModernBERT and Small LSTM can spell anything."""
+    for view in ("attention", "predictions"):
+        app = open_page(PAGE, text="The 猫 sat.", view=view)
+        assert "Small BERT and Tiny BERT: Not in the vocabulary, read as [UNK]: 猫." in said(app)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_answers")
 def test_filters_views_and_heads_never_run_a_model_again(

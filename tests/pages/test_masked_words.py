@@ -307,6 +307,11 @@ def test_the_attention_link_comes_back_to_what_was_there(open_page: Open) -> Non
 BAD: dict[str, tuple[dict[str, str], str]] = {
     "empty": ({"text": " "}, "The text is empty"),
     "another model's mask": ({"text": "The <mask> sat.", "masks": ""}, "is the mask of other models"),
+    "a mask in small letters": (
+        {"text": "The [mask] sat.", "masks": ""},
+        "[mask] looks like a mask, but is plain text",
+    ),
+    "a mask with spaces": ({"text": "The [ Mask ] sat.", "masks": ""}, "Type [MASK] instead"),
     "a mask beyond the cut": (
         {"text": "word " * 380 + "a " * 200 + "[MASK]", "masks": ""},
         "with any mask among them",

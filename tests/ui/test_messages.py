@@ -171,6 +171,7 @@ def test_every_fragment_shows_its_failures() -> None:
         ("a -> b -- c - d", r"a :color[\-]\> b :color[\-]\- c \- d"),
         ("a <-> b >= c", r"a \<:color[\-]\> b \>:color[=] c"),
         ("Layer 3: 12", r"Layer 3\: 12"),
+        ("“ישב” (5%), “cat”", "“\u2068ישב\u2069” \\(5%\\), “cat”"),
     ],
 )
 def test_what_is_typed_is_parted_where_no_backslash_helps(text: str, markdown: str) -> None:

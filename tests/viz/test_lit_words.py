@@ -16,7 +16,15 @@ from viz.palette import sequential
 
 
 def word(text: str, **changes: Any) -> lit_words.Word:
-    plain: dict[str, Any] = {"text": text, "token": text, "space": True, "special": False, "segment": 0}
+    plain: dict[str, Any] = {
+        "text": text,
+        "token": text,
+        "space": True,
+        "piece": False,
+        "special": False,
+        "segment": 0,
+        "dir": "ltr",
+    }
     return lit_words.Word(**(plain | changes))  # type: ignore[typeddict-item]
 
 

@@ -25,6 +25,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, LayerContributions, ModelInfo, counted
 from viz import attended, static
 from viz.attended import Head
+from viz.direction import direction_of
 from viz.layout import clipped, visible_text
 from viz.lit_words import Says
 from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
@@ -274,7 +275,8 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
             framed = lit.queries == lit.keys and place == query
             found.append(static.Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
         verb = _VERBS[attended.WORDS[self.shown.measure].says]
-        return static.words_svg([(f"{visible_text(lit.queries[query].label)} {verb}", found)])
+        label, runs = f"{visible_text(lit.queries[query].label)} {verb}", direction_of([self.shown.key_encoding.text])
+        return static.words_svg([(label, found, runs)])
 
     def about(self) -> dict[str, str]:
         return super().about() | {"Head" if self._heads else "Layer": self._called()}

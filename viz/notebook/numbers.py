@@ -21,6 +21,7 @@ from analysis.words import to_follow
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, Effects, MaskPrediction, ModelInfo, TokenScores, counted
 from viz import static
+from viz.direction import direction_of
 from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
 from viz.layout import clipped
@@ -202,7 +203,7 @@ class Sentences(Widget, part="example_sentences", source=viz.example_sentences.S
                     words.append(static.Word(((given["text"], ground, ink),), frame=framed))
                 else:
                     words += [static.Word(((word, None, None),)) for word in given["text"].split()]
-            lines.append((row["beside"], words))
+            lines.append((row["beside"], words, direction_of(word.cells[0][0] for word in words)))
         return static.words_svg(lines)
 
     def __str__(self) -> str:
@@ -256,6 +257,7 @@ class Sketch(Widget, part="sketch", source=viz.sketch.SOURCE):
                         static.Word(tuple((text, None, None) for text in column))
                         for column in zip(*([name, *texts] for name, texts in rows), strict=True)
                     ],
+                    "ltr",
                 )
             ]
         )

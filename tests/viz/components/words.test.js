@@ -6,7 +6,15 @@ import { Steps } from "../../../viz/components/words/steps.js";
 import { moved } from "../../../viz/components/words/strip.js";
 import { FULL, shadeOf, weightsOf, worthSeeing, written } from "../../../viz/components/words/weights.js";
 
-const word = (text, special = false) => ({ text, token: text, space: true, special, segment: 0 });
+const word = (text, special = false) => ({
+  text,
+  token: text,
+  space: true,
+  piece: false,
+  special,
+  segment: 0,
+  dir: "ltr",
+});
 
 // Shares of 0..100 as the component holds them, three equal matrices unless more are given.
 function data(rows, { keys = null, ...changes } = {}) {
@@ -102,6 +110,13 @@ Deno.test("the sentence names the strongest three, forwards and backwards", () =
     spoken(data(ROWS), 2, { side: "query", index: 0 }),
     "Mean of all 4 heads: [CLS] attends most to itself (100%).",
   );
+});
+
+Deno.test("names of words stand by themselves in the sentence, so that none turns a number around", () => {
+  const one = data(ROWS, { queries: [word("[CLS]", true), word("החתול"), word("ישב"), word(".")] });
+  const side = { side: "query", index: 2 };
+  const standOut = said(one, 0, side, weightsOf(one, 0, side)).filter(([, standsOut]) => standsOut);
+  deepEqual(standOut.map(([text]) => text), ["ישב", "[CLS]", " (58%)", "החתול", " (41%)", "itself", " (1%)"]);
 });
 
 Deno.test("of two strips no word is itself", () => {

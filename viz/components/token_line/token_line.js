@@ -34,9 +34,10 @@ function fill(root, lines) {
   root.style.setProperty("--label-width", `${Math.min(14, Math.max(0, ...labels)) * 0.55}em`);
 }
 
-function drawLine({ label, items }) {
+function drawLine({ label, items, dir }) {
   const line = document.createElement("div");
   line.className = "line";
+  line.dir = dir;
   if (label) line.append(textElement("span", "label", label));
   const list = document.createElement("ol");
   list.className = "items stacked";
@@ -55,6 +56,7 @@ function drawItem({ cells, title, marked }) {
 
 function drawCell({ text, fill, ink, small, struck }) {
   const cell = textElement("span", "cell", text);
+  cell.dir = "auto";
   cell.classList.toggle("small", small);
   cell.classList.toggle("struck", struck);
   if (fill) cell.style.backgroundColor = fill;

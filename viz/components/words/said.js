@@ -29,7 +29,8 @@ export function said(data, matrix, { side, index }, weights) {
   if (partners.length === 0) return [...start, [` ${NOTHING[data.says][side]}.`, false]];
   const listed = partners.flatMap(({ place, number }, at) => [
     [at ? ", " : " ", false],
-    [`${data.keys === null && place === index ? "itself" : words[place].text} (${number})`, true],
+    [data.keys === null && place === index ? "itself" : words[place].text, true],
+    [` (${number})`, true],
   ]);
   return [...start, [` ${VERBS[data.says][side]}`, false], ...listed, [".", false]];
 }

@@ -1,4 +1,6 @@
-// A strip of words that wraps like text: what each looks like, and the next one in a direction.
+// A strip of words that wraps like text and runs in its direction: what each looks like, and the next one along a key.
+
+import { hasLetters } from "./weights.js";
 
 export class Strip {
   constructor() {
@@ -13,13 +15,16 @@ export class Strip {
     this.words = words.map((word, index) => wordElement(word, goesOn(words, index)));
     this.tight = words.map(({ text, space }, index) => text.length < 3 && (!space || goesOn(words, index)));
     const lines = [];
-    words.forEach(({ segment, space }, index) => {
-      if (index === 0 || segment !== words[index - 1].segment) {
-        lines.push(Object.assign(document.createElement("p"), { dir: "auto" }));
-      } else if (space) {
-        lines.at(-1).append(" ");
+    words.forEach((word, index) => {
+      const { segment, space, piece, dir } = word;
+      const begins = index === 0 || segment !== words[index - 1].segment;
+      if (begins) lines.push(Object.assign(document.createElement("p"), { dir }));
+      else if (space) lines.at(-1).append(" ");
+      // Each word runs as its letters do, and a bracket as the text does.
+      if (begins || !piece) {
+        lines.at(-1).append(Object.assign(document.createElement("bdi"), { dir: hasLetters(word) ? "auto" : dir }));
       }
-      lines.at(-1).append(this.words[index]);
+      lines.at(-1).lastChild.append(this.words[index]);
     });
     this.element.replaceChildren(...lines);
     this.forget();

@@ -30,7 +30,7 @@ export function written({ shares, limits }, matrix, weight) {
 }
 
 // What may be of a pair that is worth seeing: whole words before pieces of some, and both before all other tokens.
-const hasLetters = ({ text }) => /[\p{L}\p{N}]/u.test(text);
+export const hasLetters = ({ text }) => /[\p{L}\p{N}]/u.test(text);
 const isWord = (word) => !word.special && hasLetters(word);
 const isWhole = (word, at, words) => {
   const next = words[at + 1];

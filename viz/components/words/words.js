@@ -163,7 +163,7 @@ class Words extends View {
   say(shown, weights) {
     const parts = said(this.data, this.matrix, shown, weights).map(([text, standsOut]) => {
       if (!standsOut) return text;
-      return Object.assign(document.createElement("b"), { textContent: text });
+      return Object.assign(document.createElement("b"), { textContent: text, dir: "auto" });
     });
     this.status.replaceChildren(...parts, this.hint());
   }
@@ -288,7 +288,7 @@ class Words extends View {
       event.key,
       elements.indexOf(event.target),
       elements.length,
-      getComputedStyle(event.target).direction === "rtl",
+      event.target.closest("p").dir === "rtl",
       () => elements.map((element) => element.getBoundingClientRect()),
     );
     if (target === undefined) return;
