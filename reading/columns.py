@@ -105,7 +105,7 @@ def place(kind: str, roles: Mapping[str, Role], table: Table, choices: Choices, 
         if column and normalized(column) in names:
             by_role[role] = names.index(normalized(column))
         elif column:
-            raise _missing(kind, roles, table, notes, f"there is no column “{clipped(column)}” for the {roles[role].what}")
+            raise _missing(kind, roles, table, notes, f"no column “{clipped(column)}” for the {roles[role].what}")
     for role, of in roles.items():
         if of.needed and role not in by_role:
             *others, last = NAMES[role][:_MOST_NAMED]

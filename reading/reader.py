@@ -13,7 +13,7 @@ from model_zoo.types import MB
 from reading.columns import place
 from reading.data import Choices, Data, Notebook, Quoting, Report, Row, Split, Table
 from reading.formats import archive, parquet
-from reading.items import Item, ParsedSentence
+from reading.items import Item, ParsedSentence, PassageQuestion
 from reading.kinds import KINDS
 from reading.kinds.base import SPLITS, Place
 from reading.text import MAX_LINES, Text, clipped, named
@@ -202,6 +202,8 @@ def _shown(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names: tuple[str, ...] = tuple(field.name for field in fields(item) if field.name != "cluster")
     if isinstance(item, ParsedSentence):
         names = ("text", "upos", "deprel")
+    elif isinstance(item, PassageQuestion):
+        names = ("question", "context", "answers")
     return names, tuple(_cell(getattr(item, name)) for name in names)
 
 

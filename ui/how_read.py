@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -122,27 +122,26 @@ def _preview(report: Report) -> pd.DataFrame:
 
 
 def _boxes(report: Report, field: Field[Choices]) -> None:
-    """A select box a role, and those for the first line and for quotes where the format leaves them open."""
+    """A select box a role, and those for the first line and for quotes where the format leaves them open; in pairs, so
+    that they keep their order on a phone.
+    """
     choices = field.value
     names = [*dict.fromkeys([*report.samples, *report.columns.values(), *report.unused])]
-    left, right = st.columns(2)
-    places: Sequence[Any] = (left, right)
-    for place, (role, of) in enumerate(report.roles.items()):
-        options = [*names] if of.needed else [_NONE, *names]
-        chosen = dict(choices.columns).get(role, report.columns.get(role, "")) or (_NONE if not of.needed else None)
-        _box(
-            places[place % 2],
-            f"{of.what[:1].upper()}{of.what[1:]}",
-            field,
-            f"column {role}",
-            options,
-            chosen if chosen in options else None,
-            partial(_labelled, report.samples),
-        )
+    boxes: list[tuple[str, str, Sequence[Any], Any, Callable[[Any], str]]] = []
+    for role, of in report.roles.items():
+        options = names if of.needed else [_NONE, *names]
+        chosen = dict(choices.columns).get(role, report.columns.get(role, "")) or (None if of.needed else _NONE)
+        value = chosen if chosen in options else None
+        labels = partial(_labelled, report.samples)
+        boxes.append((f"{of.what[:1].upper()}{of.what[1:]}", f"column {role}", options, value, labels))
     if report.header is not None:
-        _box(left, "The first line", field, "header", [*_HEADER], report.header, partial(_named, _HEADER))
+        boxes.append(("The first line", "header", [*_HEADER], report.header, partial(_named, _HEADER)))
     if report.quoting is not None:
-        _box(right, "Quotes are", field, "quoting", [*_QUOTES], report.quoting, partial(_named, _QUOTES))
+        boxes.append(("Quotes are", "quoting", [*_QUOTES], report.quoting, partial(_named, _QUOTES)))
+    for left in range(0, len(boxes), 2):
+        for place, box in zip(st.columns(2), boxes[left : left + 2], strict=False):
+            with place:
+                _box(field, *box)
     if choices != Choices():
         st.button("Read it as it looks", key=f"{field.key} as it looks", on_click=forget, args=(field,))
 
@@ -158,11 +157,11 @@ def _named(names: Mapping[Any, str], value: Any) -> str:
 
 
 def _box(
-    place: Any, label: str, field: Field[Choices], what: str, options: Sequence[Any], value: Any, labels: Any
+    field: Field[Choices], label: str, what: str, options: Sequence[Any], value: Any, labels: Callable[[Any], str]
 ) -> None:
     key = f"{field.key} {what}"
     st.session_state[key] = value
-    place.selectbox(
+    st.selectbox(
         label,
         options,
         key=key,

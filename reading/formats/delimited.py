@@ -131,8 +131,8 @@ def _whole(
     if n_other > n_whole:
         raise InvalidInput(
             f"{name}, line {first_other[0]:,}: {counted(first_other[1], 'column')} where the first line has {width}, "
-            f"and {n_other:,} of {n_other + n_whole:,} rows are so. If a text holds a {_SEPARATORS[separator]}, put it in "
-            "quotes."
+            f"and {n_other:,} of {n_other + n_whole:,} rows are so. If a text holds a {_SEPARATORS[separator]}, put it "
+            "in quotes."
         )
 
 

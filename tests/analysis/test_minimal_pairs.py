@@ -7,8 +7,10 @@ import math
 
 import pytest
 
-from analysis.minimal_pairs import MinimalPair, accuracies, read
+import reading
+from analysis.minimal_pairs import accuracies
 from model_zoo.errors import InvalidInput
+from reading.items import MinimalPair
 
 # A line as BLiMP has it, with a sentence of our own.
 BLIMP = {
@@ -25,65 +27,76 @@ BLIMP = {
 }
 
 
+def read(*files: tuple[str, bytes], most: int = 1_000) -> reading.Data:
+    return reading.read_files(files, "minimal pairs", most=most)
+
+
 def jsonl(*records: object) -> bytes:
     return "\n".join(json.dumps(record) for record in records).encode()
 
 
 def test_blimp_is_read_as_it_is() -> None:
     other = BLIMP | {"UID": "npi_present_2", "sentence_good": "  Nobody ever sang. ", "pairID": 1}
-    found = read([(jsonl(BLIMP, other) + b"\n\n", "npi.jsonl")])
-    assert found.rows == (
+    found = read(("npi.jsonl", jsonl(BLIMP, other) + b"\n\n"))
+    assert found.items == (
         MinimalPair("No child has ever sung.", "Some child has ever sung.", "npi_licensing", "npi_present_1"),
         MinimalPair("Nobody ever sang.", "Some child has ever sung.", "npi_licensing", "npi_present_2"),
     )
-    assert found.notes == ()
+    assert found.report.remarks == ()
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_csv_is_read_by_its_columns(separator: str) -> None:
     text = '\ufeffBad,phenomenon, good ,x\n"A, b; c\td",word order,"B ""b""",1\n'.replace(",", separator)
-    found = read([(text.encode(), "pairs.csv")])
-    (pair,) = found.rows
+    (pair,) = read(("pairs.csv", text.encode())).items
+    assert isinstance(pair, MinimalPair)
     assert pair.good == 'B "b"'
+    assert pair.bad == "A, b; c\td".replace(",", separator)
     assert pair.phenomenon == "word order"
     assert pair.paradigm == ""
 
 
 def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
     csv = b"good,bad\na b,a c\n,x\n\nd,e\n"
-    found = read([(csv, "one.csv"), (jsonl(BLIMP, BLIMP | {"sentence_bad": None}), "two.jsonl")], most=2)
-    assert [pair.good for pair in found.rows] == ["a b", "d"]
-    assert found.notes == (
-        "one.csv: 1 row without both sentences left out.",
-        "two.jsonl: 1 row without both sentences left out.",
-        "1 pair beyond the first 2 left out.",
+    found = read(("one.csv", csv), ("two.jsonl", jsonl(BLIMP, BLIMP | {"sentence_bad": None})), most=2)
+    assert found.items == (MinimalPair("a b", "a c"), MinimalPair("d", "e"))
+    assert found.report.remarks == (
+        "Left out 2: rows without both sentences (one.csv line 3, two.jsonl line 2).",
+        "Left out 1: pairs beyond the first 2 (two.jsonl line 1).",
     )
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a,b\n1,2\n", r"f, line 1: there is no column good or sentence_good among “a, b”"),
-        (b"good,worse\n1,2\n", r"f, line 1: there is no column bad or sentence_bad"),
-        (b'{"sentence_good": "a"}', r"f, line 1: there is no field bad or sentence_bad"),
+        (
+            b"a,b\n1,2\n",
+            r"f, line 1: there is no column for the right sentence; .* has the columns “a”, “b”. Name it good or sentence_",
+        ),
+        (b"good,worse\n1,2\n", r"f, line 1: there is no column for the wrong sentence; .* Name it bad or sentence_bad"),
+        (
+            b'{"sentence_good": "a"}',
+            r"f, line 1: there is no column for the wrong sentence; .* Name it bad or sentence_bad",
+        ),
         (jsonl(BLIMP) + b"\n[1]", r"f, line 2: this is not a JSON object"),
         (jsonl(BLIMP) + b'\n{"sent', r"f, line 2: this is not a JSON object \(.*one complete object per line"),
         (b'good,bad\n"a,b\n', r"f, line 2: this is not a well-formed table"),
-        (json.dumps([BLIMP]).encode(), r"f, line 1: this is not a JSON object. .* without a list around them"),
-        (b'{"good":' * 100_000, r"f, line 1: this is not a JSON object \(objects nested too deeply\)"),
+        (json.dumps([BLIMP, [1]]).encode(), r"f, record 2: this is not a JSON object"),
+        (b'{"good":' * 100_000, r"f, line 1: .* nested"),
         (b'""', r"f has no row with anything in it"),
-        (b"good,bad\n", r"There are no pairs"),
+        (b"good,bad\n", r"f: there is no pair to use"),
         (b"  ", r"f is empty"),
     ],
 )
 def test_what_cannot_be_read_says_where(data: bytes, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        read([(data, "f")])
+        read(("f", data))
 
 
 def test_json_that_no_text_can_hold_is_read_as_far_as_it_is_text() -> None:
     line = b'{"good": "a b", "bad": "a \\ud800", "UID": ' + b"9" * 5_000 + b', "phenomenon": ["x"]}'
-    (pair,) = read([(line, "f")]).rows
+    (pair,) = read(("f", line)).items
+    assert isinstance(pair, MinimalPair)
     assert (pair.good, pair.bad, pair.phenomenon) == ("a b", "a \ufffd", "")
     assert pair.paradigm == "9" * 5_000
 

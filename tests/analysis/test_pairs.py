@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+import reading
 from analysis import pairs
 from model_zoo.errors import InvalidInput
+from reading.items import SentencePair
 
 GOOD = {
     "plain": ("a,b\nx,y\n", (("x", "y"),)),
@@ -23,19 +25,30 @@ GOOD = {
 }
 
 
+def read(text: str) -> reading.Data:
+    return reading.read_files([("own", text.encode())], "pairs", most=pairs.MAX_PAIRS)
+
+
 @pytest.mark.parametrize("case", GOOD)
 def test_read(case: str) -> None:
     text, rows = GOOD[case]
-    found = pairs.read(text, "own")
-    assert found.rows == rows
-    assert (found.labels, found.n_empty, found.n_beyond) == (None, 0, 0)
+    found = read(text)
+    assert found.items == tuple(SentencePair(a, b, None) for a, b in rows)
+    assert "label" not in found.columns
+    assert not found.left_out
 
 
 BAD = {
-    "nothing": ("  ", "There are no pairs"),
-    "no b": ("a,c\nx,y\n", "no column b"),
-    "neither": ("x,y\n1,2\n", "no column a and no column b"),
-    "no rows": ("a,b\n", "own: no line has both"),
+    "nothing": ("  ", "own is empty"),
+    "no b": (
+        "a,c\nx,y\n",
+        "own, line 1: there is no column for the sentence B; .* has the columns “a”, “c”. Name it b, ",
+    ),
+    "neither": (
+        "x,y\n1,2\n",
+        "own, line 1: there is no column for the sentence A; .* has the columns “x”, “y”. Name it a, ",
+    ),
+    "no rows": ("a,b\n", "own: there is no pair to use"),
     "open quote": ('a,b\n"x,y\n', "own, line 2: this is not a well-formed table"),
     "a label that is none": ("a,b,label\nx,y,1\nx,y,perhaps\n", "own, line 3: “perhaps”"),
     "a cell without end": ("a,b\n" + "x" * 200_000 + ",y\n", "own, line 2: a cell has more than 131,072 characters"),
@@ -46,20 +59,25 @@ BAD = {
 def test_what_cannot_be_read_says_so(case: str) -> None:
     text, message = BAD[case]
     with pytest.raises(InvalidInput, match=message):
-        pairs.read(text, "own")
+        read(text)
 
 
 def test_labels_and_rows_left_out() -> None:
-    found = pairs.read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n", "own")
-    assert found.rows == (("x", "y"), ("x", "z"), ("x", "q"), ("x", "r"))
-    assert found.labels == (True, False, None, True)
-    assert found.n_empty == 2
+    found = read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n")
+    assert found.items == (
+        SentencePair("x", "y", True),
+        SentencePair("x", "z", False),
+        SentencePair("x", "q", None),
+        SentencePair("x", "r", True),
+    )
+    assert found.lines == (2, 5, 6, 7)
+    assert found.left_out == {"rows without an A or a B": (3, 4)}
 
 
 def test_ten_thousand_rows_and_no_more() -> None:
-    found = pairs.read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3), "own")
-    assert len(found.rows) == pairs.MAX_PAIRS
-    assert found.n_beyond == 3
+    found = read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3))
+    assert len(found.items) == pairs.MAX_PAIRS == 10_000
+    assert found.left_out == {"pairs beyond the first 10,000": (10_002, 10_003, 10_004)}
 
 
 def test_accuracy_and_calibration_by_hand() -> None:

@@ -10,7 +10,7 @@ import pkgutil
 import pytest
 
 import analysis
-from analysis.minimal_pairs import read
+import reading
 from analysis.probing import TASKS
 
 RESULTS = {
@@ -32,5 +32,5 @@ def test_no_array_and_no_long_tuple_is_in_a_repr(name: str) -> None:
 def test_data_shows_itself_in_one_short_line() -> None:
     data = TASKS["tense"].build(500, 0)
     assert repr(data) == "Dataset(name='tense', level='sentence', own_split=False)"
-    pairs = read([(b"good,bad\n" + b"a,b\n" * 1000, "pairs.csv")])
+    pairs = reading.read(b"good,bad\n" + b"a,b\n" * 1000, "minimal pairs", name="pairs.csv")
     assert len(repr(pairs)) < 100

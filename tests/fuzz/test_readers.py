@@ -15,14 +15,11 @@ from fuzzing import A_READER, TEXTS, one_sentence, tries
 from hypothesis import strategies as st
 from own_files import to_probe, trees
 
-from analysis import files, minimal_pairs, pairs
+import reading
 from analysis.corpus.coreference import read_pairs
 from analysis.corpus.reading import read_corpus, read_frequencies
 from model_zoo.errors import InvalidInput
-
-
-def _pairs(data: bytes) -> object:
-    return pairs.read(files.decoded(data, "own")[0], "own")
+from reading.text import Text
 
 
 def _zipped(data: bytes) -> bytes:
@@ -39,14 +36,14 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "parts of speech": lambda data: to_probe(data, "own", "upos"),
     "distances to heads": lambda data: to_probe(data, "own", "head_distance"),
     "trees": lambda data: trees(data, "own"),
-    "pairs": _pairs,
-    "minimal pairs": lambda data: minimal_pairs.read([(data, "own")], 50),
+    "pairs": lambda data: reading.read(data, "pairs", name="own"),
+    "minimal pairs": lambda data: reading.read_files([("own", data)], "minimal pairs", most=50),
     "a corpus": lambda data: read_corpus([("own", data)]),
     "a corpus, as CoNLL-U": lambda data: read_corpus([("own.conllu", data)]),
     "a corpus in a zip": lambda data: read_corpus([("own.zip", _zipped(data))]),
     "pronouns": lambda data: read_pairs("own", data).corpus,
     "frequencies of words": lambda data: read_frequencies("own", data),
-    "texts": lambda data: files.lines(files.decoded(data, "own")[0]),
+    "texts": lambda data: list(Text.of(data, "own").lines()),
 }
 
 CELLS = TEXTS | st.sampled_from(
@@ -137,7 +134,8 @@ def test_any_file_is_read_or_refused_with_a_sentence(reader: str) -> None:
         except InvalidInput as error:
             one_sentence(str(error))
         else:
-            for note in getattr(found, "notes", ()):
+            report = getattr(found, "report", None)
+            for note in (*getattr(found, "notes", ()), *(report.remarks if report else ())):
                 one_sentence(note)
 
     tries(A_READER, DATA, check)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from patience import PATIENCE, until
 
-from analysis import minimal_pairs, pairs
 from analysis.corpus.coreference import read_pairs
 from analysis.corpus.reading import read_corpus, read_frequencies
 from analysis.probing import readers
@@ -19,7 +18,8 @@ from analysis.probing.template_trees import template_conllu
 from jobs import READER, WORKER, Desk, Worker, read_apart, worker_of
 from jobs.reading import Reading
 from model_zoo.errors import InvalidInput, ModelZooError
-from training.finetuning import readers as training
+from reading import Choices, read_files
+from training.finetuning.prepare import prepare_file
 
 TEXT = "".join(f"Sentence number {place} ends here.\n" for place in range(500)).encode()
 TABLE = b"text,label\n" + b"".join(b"The %d cats sat.,%s\n" % (n, b"ab"[n % 2 : n % 2 + 1]) for n in range(40))
@@ -45,11 +45,11 @@ def ended(job: Reading) -> Reading:
         corpus(TEXT),
         partial(read_frequencies, "a.txt", b"the\t3\ncat\t2\n"),
         partial(read_pairs, "a.txt", b"The [cat] saw the {lamp} when <it> woke."),
-        partial(minimal_pairs.read, [(b"good,bad\nThe cat sits.,The cat sit.\n", "a.csv")], 100),
-        partial(pairs.read_file, b"a,b\nIt rained.,We stayed.\n", "a.csv"),
-        partial(readers.read_table, TABLE, "a.csv", seed=1),
-        partial(readers.read_trees, template_conllu(40).encode(), "a.conllu", seed=1),
-        partial(training.read, TABLE, "a.csv", "classification", 1),
+        partial(read_files, [("a.csv", b"good,bad\nThe cat sits.,The cat sit.\n")], "minimal pairs", most=100),
+        partial(read_files, [("a.csv", b"a,b\nIt rained.,We stayed.\n")], "pairs"),
+        partial(readers.read_file, TABLE, "a.csv", "", 1, Choices()),
+        partial(readers.read_file, template_conllu(40).encode(), "a.conllu", "trees", 1, Choices()),
+        partial(prepare_file, TABLE, "a.csv", "classification", 1, Choices()),
     ],
     ids=lambda call: f"{call.func.__module__}.{call.func.__name__}",
 )

@@ -10,6 +10,7 @@ from own_files import TEXT, items, jsonl, said, table
 from own_files import to_train_on as read
 
 from analysis.probing.data import ignoring_case_and_spaces
+from model_zoo.errors import InvalidInput
 from training.finetuning.data import SPLITS, Scored
 
 
@@ -33,6 +34,21 @@ def test_json_lines_are_the_same_data() -> None:
     )
 
 
+def test_names_of_columns_in_other_case_on_other_lines_are_the_same_columns() -> None:
+    rows = [{"text": text, "label": label} for text, label in TEXT]
+    others = [{"Text": f"other {i}", "Label": "ab"[i % 2]} for i in range(12)]
+    data = read(jsonl([*rows, *others]), "own", "classification", 0)
+    assert len(items(data)) == 32
+
+
+def test_a_column_that_only_late_lines_have_is_read_or_refused() -> None:
+    """A split of its own was asked for by the last twenty: not to be passed over in silence."""
+    rows = [{"text": f"text {i}", "label": "ab"[i % 2]} for i in range(1000)]
+    late = [{"text": f"late {i}", "label": "ab"[i % 2], "split": "test"} for i in range(20)]
+    with pytest.raises(InvalidInput, match="split"):
+        read(jsonl([*rows, *late]), "own", "classification", 0)
+
+
 @pytest.mark.parametrize(
     "names", [("text", "text_pair"), ("sentence1", "sentence2"), ("Premise", "Hypothesis"), ("text_a", "text_b")]
 )
@@ -51,7 +67,7 @@ def test_pairs_with_the_same_first_text_stay_in_one_split() -> None:
     assert len(items(read(table(one, "text1,text2,label"), "own", "classification", 0))) == 20
 
 
-def test_the_name_tells_bytes_kind_and_seed_apart_and_the_seed_draws_the_parts() -> None:
+def test_the_name_tells_items_kind_and_seed_apart_and_the_seed_draws_the_parts() -> None:
     pairs = table([(f"a {i}", f"b {i}", i % 2) for i in range(20)], "text,pair,label")
     found = [
         read(data, name, kind, seed)  # type: ignore[arg-type]
@@ -59,12 +75,13 @@ def test_the_name_tells_bytes_kind_and_seed_apart_and_the_seed_draws_the_parts()
             (pairs, "own", "classification", 0),
             (pairs, "own", "classification", 1),
             (pairs, "own", "similarity", 0),
-            (pairs + b"\n", "own", "classification", 0),
+            (pairs.replace(b"b 7", b"b 77"), "own", "classification", 0),
             (pairs, "other", "classification", 0),
+            (pairs + b"\n", "own", "classification", 0),
         ]
     ]
     assert len({data.name for data in found[:4]}) == 4
-    assert found[4].name == found[0].name
+    assert found[5].name == found[4].name == found[0].name
     assert found[0].name.startswith("own data ")
     assert found[0].test != found[1].test
 
@@ -119,7 +136,19 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
 NOTED = {
     "empty texts": (
         table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]),
-        "Left out 3 lines without a text or a label: 22, 23, 24.",
+        "Left out 3: rows without a text or a label (lines 22, 23, 24).",
+    ),
+    "a comma outside of quotes": (
+        table([*TEXT, ("Well", " hello", "a")]),
+        "Left out 1: rows of more columns than the first (line 22).",
+    ),
+    "a row that is short": (
+        table([*TEXT, ("Well",)]),
+        "Left out 1: rows of fewer columns than the first (line 22).",
+    ),
+    "a line without a label": (
+        jsonl([*({"text": text, "label": label} for text, label in TEXT), {"text": "x"}]),
+        "Left out 1: rows without a text or a label (line 21).",
     ),
     "repeated": (table([*TEXT, TEXT[0]]), "Left out 1 repeated text."),
     "two labels": (table([*TEXT, ("sentence 0", "b")]), "Left out 1 text labelled in more than one way."),
@@ -131,7 +160,7 @@ NOTED = {
         table([*TEXT, ("alone", "c")]),
         "In one item only, which is to train on, so that no score covers it: “c”.",
     ),
-    "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), "Read as Windows-1252"),
+    "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), "own: read as Windows-1252"),
     "only tested": (
         table(
             [
@@ -212,7 +241,7 @@ def test_a_pair_turned_round_is_the_same_pair_and_empty_ones_are_left_out() -> N
         ("x", "y", ""),
     ]
     data = read(table(rows, "text1,text2,score"), "own", "similarity", 0)
-    assert data.notes == ("Left out 2 lines without two texts and a score: 24, 25.", "Left out 1 repeated pair.")
+    assert data.notes == ("Left out 2: rows without two texts and a score (lines 24, 25).", "Left out 1 repeated pair.")
     comma = read(
         b"text1;text2;score\n" + b"\n".join(b"a %d;b %d;%d,5" % (i, i, i % 4) for i in range(12)),
         "own",

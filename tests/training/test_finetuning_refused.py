@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import subprocess
+import sys
+import zipfile
 
 import pytest
 from fuzzing import one_sentence
@@ -20,6 +24,17 @@ def refused(data: bytes, kind: Kind) -> str:
     one_sentence(str(caught.value))
     return str(caught.value)
 
+
+def zipped(*names: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, "<x/>")
+    return packed.getvalue()
+
+
+ASKED = {"question": "Who?", "answers": [{"text": "Ann", "answer_start": 0}]}
+SQUAD = json.dumps({"data": [{"paragraphs": [{"context": "Ann did.", "qas": [ASKED]}]}]}).encode()
 
 REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "one label": ("classification", table([(f"text {i}", "a") for i in range(20)]), "own has one label only (“a”)"),
@@ -42,7 +57,12 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
         "no items to train on",
     ),
     "too few": ("classification", table(TEXT[:4]), f"own has 4 usable texts; at least {FEWEST} are needed"),
-    "nothing but empty": ("classification", table([("", "a")] * 20), "own has 0 usable texts; at least 10 are needed"),
+    "nothing but empty": (
+        "classification",
+        table([("", "a")] * 20),
+        "own: there is no text to use. Choose a file with texts. "
+        "Left out 20: rows without a text or a label (lines 2, 3, 4, 5, 6 …).",
+    ),
     "too few but for case": (
         "classification",
         table(
@@ -62,19 +82,26 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "no label": (
         "classification",
         table(TEXT, "text,class_"),
-        "line 1: there is no column for the label among “text, class_” (comma taken as separator). "
-        "Name it label, labels, class, category or gold_label.",
+        "own, line 1: there is no column for the label; "
+        "a table (comma between columns) has the columns “text”, “class_”. "
+        "Name it label, labels, gold_label, class, category, quality, is_duplicate or sentiment. Or choose the column.",
     ),
-    "no text": ("classification", table(TEXT, "review,label"), "no column for the text among “review, label”"),
-    "a comma outside of quotes": (
+    "no text": (
         "classification",
-        table([*TEXT, ("Well", " hello", "a")]),
-        "own, line 22: 3 columns where the first line names 2. If a text holds a comma, put it in quotes.",
+        table(TEXT, "remark,label"),
+        "own, line 1: there is no column for the text; a table (comma between columns) has the columns “remark”, "
+        "“label”.",
     ),
-    "a row that is short": (
+    "commas outside of quotes in most rows": (
         "classification",
-        table([*TEXT, ("Well",)]),
-        "own, line 22: 1 column where the first line names 2",
+        table([*TEXT, *(("Well", *row) for row in TEXT), ("Well", " hello", "a")]),
+        "own, line 22: 3 columns where the first line has 2, and 21 of 41 rows are so. "
+        "If a text holds a comma, put it in quotes.",
+    ),
+    "most rows are short": (
+        "classification",
+        table([*TEXT, *((text,) for text, _ in TEXT), ("Well",)]),
+        "own, line 22: 1 column where the first line has 2, and 21 of 41 rows are so.",
     ),
     "an open quote": ("classification", b'text,label\n"x,y', "own, line 2: this is not a well-formed table"),
     "another split": (
@@ -85,12 +112,17 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "a line without a split": (
         "classification",
         jsonl([*({"text": t, "label": la, "split": "train"} for t, la in TEXT), {"text": "x", "label": "a"}]),
-        "own, line 21: this line names no split, and others do",
+        "own, line 21: the split is “”. Write train, dev (or validation) or test",
     ),
     "a workbook": (
         "classification",
+        zipped("[Content_Types].xml", "xl/workbook.xml"),
+        "own is a workbook of Excel or a document of Word. Save its table as CSV",
+    ),
+    "an archive cut off": (
+        "classification",
         b"PK\x03\x04\x14\x00",
-        "own is a workbook of Excel or a zip archive, not a text file",
+        "own is not a zip archive that can be unpacked. Check that it is complete",
     ),
     "a PDF": ("tagging", b"%PDF-1.7", "own is a PDF document"),
     "empty": ("tagging", b" \n", "own is empty"),
@@ -99,15 +131,20 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
         jsonl([{"text": "x", "label": "y"}]) + b'\n{"text": "x"',
         "own, line 2: this is not a JSON object (",
     ),
-    "a JSON list": (
+    "a JSON list without a label": (
         "classification",
         json.dumps([{"text": "x"}]).encode(),
-        "own, line 1: this is not a JSON object. JSON lines have one per line",
+        "own: there is no column for the label; a JSON list has the column “text”.",
+    ),
+    "a list in JSON lines": (
+        "classification",
+        jsonl([{"text": "x", "label": "y"}, [{"text": "x", "label": "y"}]]),
+        "own, line 2: this is not a JSON object. JSON lines have one per line",
     ),
     "JSON without a label": (
         "classification",
         jsonl([{"text": "x"}]),
-        "own, line 1: there is no column for the label among “text”.",
+        "own, line 1: there is no column for the label; JSON lines",
     ),
     "a text beyond all limits": (
         "classification",
@@ -115,6 +152,18 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
         "own, line 1: a text has more than 131,072 characters",
     ),
     "SQuAD to classify": ("classification", b'{"version": "2.0", "data": []}', "Choose question answering for it."),
+    "SQuAD with questions to classify": (
+        "classification",
+        SQUAD,
+        "Choose question answering for it.",
+    ),
+    "NaN in a list": (
+        "classification",
+        json.dumps([*({"text": text, "label": label} for text, label in TEXT), {"text": "x", "label": float("nan")}])
+        .replace("}, {", "},\n{")
+        .encode(),
+        "own, line 21: ",
+    ),
     "a score that is none": (
         "similarity",
         table([("a", "b", 1), ("c", "d", "high")], "text1,text2,score"),
@@ -141,17 +190,24 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "no second text": (
         "similarity",
         table([("a", 1)], "text,score"),
-        "no column for the second text among “text, score”",
+        "own, line 1: there is no column for the second text; a table (comma between columns) has the columns “text”, "
+        "“score”.",
     ),
     "no answer in its passage": (
         "answering",
         table([("Who?", f"Ann {i} did.", "Bob") for i in range(20)], "question,context,answer"),
-        "own: no question has an answer that is in its passage, letter by letter (lines 2, 3, 4, 5, 6 …)",
+        "own: there is no question to use. Choose a file with questions. Left out 20: answers that are not in their "
+        "passage, letter by letter, and the question where it has no other (lines 2, 3, 4, 5, 6 …).",
+    ),
+    "no answer in its passage, beside questions without an answer": (
+        "answering",
+        table([(f"Who {i}?", f"Ann {i} did.", "Bob" if i % 2 else "") for i in range(40)], "question,context,answer"),
+        "not in their passage, letter by letter, and the question where it has no other (lines 3, 5, 7, 9, 11 …)",
     ),
     "no answers": (
         "answering",
         table([("Who?", f"Ann {i} did.", "") for i in range(20)], "question,context,answer"),
-        "own: no question has an answer",
+        "own: the items to train on have no answer.",
     ),
     "one passage": (
         "answering",
@@ -177,12 +233,17 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "deep SQuAD": (
         "answering",
         b'{"data": [' + b"[" * 100_000,
-        "own: this is not well-formed JSON (objects nested too deeply)",
+        "own: its lists and objects are nested more than 100 deep. Flatten them.",
     ),
     "SQuAD without paragraphs": (
         "answering",
+        b'{"data": [{"paragraphs": []}, {"title": "x"}]}',
+        "own, article 2: there is no list “paragraphs”",
+    ),
+    "nothing of SQuAD but a title": (
+        "answering",
         b'{"data": [{"title": "x"}]}',
-        "own, article 1: there is no list “paragraphs”",
+        "own: there is no column for the question; a JSON list has the column “title”.",
     ),
     "SQuAD without questions": (
         "answering",
@@ -202,7 +263,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "columns that vary": (
         "tagging",
         b"Ann NN B-PER\nNew York NN B-LOC\n",
-        "own, line 2: 4 columns where the lines before have 3",
+        "own, line 2: ",
     ),
     "a tag without a prefix": (
         "tagging",
@@ -211,8 +272,13 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     ),
     "numbers as tags": (
         "tagging",
-        jsonl([{"tokens": ["Ann", "saw"], "ner_tags": [1, 0]}]),
-        "own, line 1, word 1: the tag “1” names no type",
+        jsonl([{"tokens": ["Ann", "saw"], "ner_tags": [1, 0]}, {"tokens": ["Ann"], "ner_tags": [1]}]),
+        "own, line 1: the tags are numbers (1, 0), which stand for names that this file does not have.",
+    ),
+    "one line of JSON": (
+        "tagging",
+        jsonl([{"tokens": ["Ann", "saw"], "ner_tags": ["B-PER", "O"]}]),
+        "own has 1 usable sentence; at least 10 are needed",
     ),
     "tags that do not fit": (
         "tagging",
@@ -252,3 +318,22 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
 def test_what_cannot_be_learnt_from_is_refused_with_a_sentence(case: str) -> None:
     kind, data, message = REFUSED[case]
     assert message in refused(data, kind)
+
+
+def test_a_number_of_five_thousand_digits_in_a_list_is_refused_or_read() -> None:
+    """In a process of its own, which a parser written in C can end."""
+    data = b'[{"text": "x", "label": ' + b"9" * 5000 + b"}]"
+    ended = subprocess.run([sys.executable, "-c", _READ], input=data, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    one_sentence(ended.stdout.decode())
+
+
+_READ = """
+import sys
+import reading
+from model_zoo.errors import InvalidInput
+try:
+    reading.read(sys.stdin.buffer.read(), "labelled", name="own")
+except InvalidInput as error:
+    print(error)
+"""

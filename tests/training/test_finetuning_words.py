@@ -9,6 +9,7 @@ import pytest
 from own_files import items, jsonl, said, sentences, table
 from own_files import to_train_on as read
 
+from model_zoo.errors import InvalidInput
 from training.finetuning import entities
 from training.finetuning.data import SPLITS, PassageQuestion, Tagged
 
@@ -79,11 +80,32 @@ def test_a_bracket_may_be_the_first_word_and_a_hash_any() -> None:
     assert ("[", "Ann", "#") in {item.words for item in items(data)}
 
 
+@pytest.mark.parametrize("words", ["[ Ann {} ]", "[1] Ann {} x", "( 'Ann {} x"])
+def test_words_between_spaces_may_begin_with_a_bracket(words: str) -> None:
+    rows = [(words.format(i), "O B-PER O O") for i in range(20)]
+    data = read(table(rows, "tokens,tags"), "own", "tagging", 0)
+    assert {item.words for item in items(data)} == {tuple(text.split()) for text, _ in rows}
+
+
+def test_a_hash_before_a_tab_may_be_a_word() -> None:
+    data = read("\n\n".join(f"Ann{i}\tB-PER\n#\tO\n1\tO" for i in range(20)).encode(), "own", "tagging", 0)
+    assert {item.words for item in items(data)} == {(f"Ann{i}", "#", "1") for i in range(20)}
+
+
+def test_a_sentence_with_a_line_of_another_width_is_left_out_and_most_may_not_be() -> None:
+    data = read((sentences(20) + "\nNew York x x B-LOC\n").encode(), "own", "tagging", 0)
+    assert len(items(data)) == 20
+    assert data.notes == ("Left out 1: sentences with a line of another number of columns (line 61).",)
+    few = "\n".join(f"Bob{i} x B-PER\n" for i in range(15))
+    with pytest.raises(InvalidInput, match="own, line 31: "):
+        read((few + "\n" + sentences(200)).encode(), "own", "tagging", 0)
+
+
 def test_sentences_with_an_empty_word_are_left_out() -> None:
     rows = [{"tokens": [f"Ann{i}", "x"], "tags": ["B-PER", "O"]} for i in range(20)]
     odd = [{"tokens": ["a", " "], "tags": ["O", "O"]}, {"tokens": [], "tags": []}, {"tokens": ["a"], "tags": [None]}]
     data = read(jsonl([*rows, *odd]), "own", "tagging", 0)
-    assert data.notes == ("Left out 3 lines without a word and a tag in every place: 21, 22, 23.",)
+    assert data.notes == ("Left out 3: sentences without a word and a tag in every place (lines 21, 22, 23).",)
 
 
 # Answering.
@@ -129,6 +151,14 @@ def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
     assert (again.train, again.test) == (data.train, data.test)
 
 
+@pytest.mark.parametrize("begin", ['{"data": [\n', '{"version": "v2.0", "data": [\n', '{"data": [\n\n'])
+def test_squad_may_have_an_article_a_line(begin: str) -> None:
+    (article,) = json.loads(squad())["data"]
+    articles = [{"title": "People", "paragraphs": [passage]} for passage in article["paragraphs"]]
+    data = read((begin + ",\n".join(map(json.dumps, articles)) + "\n]}").encode(), "own", "answering", 0)
+    assert data.train == read(squad(), "own", "answering", 0).train
+
+
 def test_squad_1_1_has_no_mark_of_the_impossible() -> None:
     document = json.loads(squad())
     for passage in document["data"][0]["paragraphs"]:
@@ -159,9 +189,9 @@ QUESTIONS: Rows = [(f"Who {i}?", f"  Ann {i} saw Ann {i}.", f"Ann {i}", "") for 
         (
             ("Who?", "Ann saw Bob.", "Bobby", ""),
             None,
-            "not in their passage, and the question where it has no other (line 22).",
+            "not in their passage, letter by letter, and the question where it has no other (line 22).",
         ),
-        (("Who?", "", "Bob", ""), None, "Left out 1 line without a question or a passage: 22."),
+        (("Who?", "", "Bob", ""), None, "Left out 1: lines without a question or a passage (line 22)."),
     ],
 )
 def test_where_an_answer_begins(row: tuple[str, ...], answers: tuple[tuple[int, str], ...] | None, note: str) -> None:
@@ -190,17 +220,27 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("case", ANSWERS)
 def test_several_answers_in_every_form(case: str) -> None:
-    rows = [{"question": q, "passage": c, "answer": a} for q, c, a, _ in QUESTIONS]
+    rows = [{"question": q, "passage": c, "answers": a} for q, c, a, _ in QUESTIONS]
     data = read(jsonl([*rows, {"question": "Who?", "passage": "Ann saw Bob."} | ANSWERS[case]]), "own", "answering", 0)
     assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
-    assert ("Left out answers" in said(data)) == (case == "one of two")
+    left_out = (
+        "Left out 1: answers that are not in their passage, letter by letter, and the question where it has no other"
+    )
+    assert (left_out in said(data)) == ("Left out" in said(data)) == (case == "one of two")
+
+
+def test_a_line_that_names_its_answers_otherwise_has_them_nevertheless() -> None:
+    rows = [{"question": q, "passage": c, "answer": a} for q, c, a, _ in QUESTIONS]
+    other = {"question": "Who?", "passage": "Ann saw Bob.", "answers": ["Ann", "Bob"]}
+    data = read(jsonl([*rows, other]), "own", "answering", 0)
+    assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
 
 
 def test_answers_in_rows_of_their_own_are_joined() -> None:
     rows = [*QUESTIONS, ("Who?", "Ann saw Bob.", "Ann", ""), ("Who?", "Ann saw Bob.", "Bob", "")]
     data = read(table(rows, "question,context,answer,answer_start"), "own", "answering", 0)
     assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
-    assert "Joined 1 repeated question with the answers it had before." in data.notes
+    assert "Repeated questions were joined with the answers they had before: 1." in data.notes
 
 
 def test_passages_in_several_splits_of_a_files_own_are_said() -> None:

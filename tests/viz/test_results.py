@@ -33,8 +33,7 @@ from analysis.findings import Ranking
 from analysis.heads import head_table
 from analysis.latency import Latency, ModelCost
 from analysis.lens_fit import Distance, JudgedLens
-from analysis.minimal_pairs import MinimalPair, accuracies
-from analysis.minimal_pairs import read as read_pairs
+from analysis.minimal_pairs import accuracies
 from analysis.pairs import judge
 from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, StructuralResult, TaskMap, TaskResult
 from analysis.probing.structural_results import Estimate, Scores
@@ -79,6 +78,7 @@ from model_zoo.types import (
     Vocabulary,
 )
 from model_zoo.types.anatomy import Anatomy, Stage
+from reading.items import MinimalPair
 from training.finetuning.data import Data, Labelled
 from training.finetuning.notebook import TunedModel
 from training.finetuning.results import Answered, AnswerSpan, Classified, Evaluated, Rated, Score, TaggedWords, Tuned
@@ -413,7 +413,6 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         read_corpus([("mine.txt", b"The cat sat.\nIt slept well.\n")]),
         {"words": [4, 4], "text": ["The cat sat.", "It slept well."], "file": ["mine.txt"] * 2, "line": [1, 2]},
     ),
-    (read_pairs([(b"good,bad\na b,b a\n", "p.csv")]), {"good": ["a b"], "bad": ["b a"], "phenomenon": [""]}),
     (AGREEMENT, {"layer": [2], "pooling": ["mean"], "rho": [0.5], "high": [0.75], "spread": [0.0625]}),
     (Measured({}, (AGREEMENT,)), {"layer": [2], "removed": [True], "mean_cosine": [0.125]}),
     (HITS, {"sentence": [3], "weight": [0.75], "strongest": [True]}),

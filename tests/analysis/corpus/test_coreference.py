@@ -173,13 +173,13 @@ def test_repeated_pairs_are_left_out_and_told() -> None:
     rows = f'"{TREES}",it,cat,lamp\n'
     found = read_pairs("own.csv", f'{HEADER}\n{rows}{rows}"{TREES}",it,lamp,cat\n'.encode())
     assert len(found.corpus) == 2
-    assert found.corpus.notes == ("Left out 1 sentence that had come before: line 3.",)
+    assert found.corpus.notes == ("Left out 1: sentences that had come before (line 3).",)
 
 
 REFUSED = {
     "a column is missing": (
         "text,pronoun,antecedent,distraction\nx,y,z,w",
-        "own.csv, line 1: there is no column distractor",
+        "own.csv, line 1: there is no column for the other noun; .* “distraction”. Name it distractor",
     ),
     "no marks": ("The cat saw the lamp.", "own.csv, line 1: no pronoun is marked"),
     "two marks": (

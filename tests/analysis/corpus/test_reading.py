@@ -156,7 +156,7 @@ def test_a_sentence_without_a_tree_keeps_its_words(flaw: str) -> None:
     assert set(kept.heads) == {NO_HEAD}
     assert set(kept.deprel) == {"_"}
     assert corpus.sentence(0).heads == (1, ROOT)
-    assert corpus.notes == (f"1 sentence without a tree, but with all words, because of {flaw}: line 4.",)
+    assert corpus.notes == (f"Without a tree, but with all words, because of {flaw} (1: line 4).",)
 
 
 def test_multiword_tokens_and_empty_nodes_are_counted() -> None:
@@ -170,9 +170,9 @@ def test_multiword_tokens_and_empty_nodes_are_counted() -> None:
     assert second.words == ("Va", "mar")
     assert second.heads == (ROOT, 0)
     assert corpus.notes == (
-        "Passed over 1 empty node, without characters: line 2.",
-        "Left out 4 words inside multiword tokens, without characters of their own: lines 2, 7.",
-        "The head of 1 word is such a word and left out, too: line 2.",
+        "Left out 1: empty nodes, without characters (line 5).",
+        "Left out 4: words inside multiword tokens, which are not their words one after the other (lines 2, 3, 9, 10).",
+        "The head of 1 word is such a word and left out, too (line 2).",
     )
 
 
@@ -181,22 +181,22 @@ def test_repeated_sentences_are_left_out_and_those_alike_kept() -> None:
     assert corpus.texts == ["The cat sat.", "the  cat sat.", "A dog."]
     assert corpus.sentence(0).judged == corpus.sentence(1).judged
     assert corpus.notes == (
-        "Left out 1 sentence that had come before: line 2.",
-        "Only case or spaces tell 1 sentence from an earlier one; such sentences stay in one half: line 3.",
+        "Only case or spaces tell some sentences from earlier ones; these stay in one half (1: line 3).",
+        "Left out 1: sentences that had come before (line 2).",
     )
 
 
 def test_only_the_first_few_lines_are_named() -> None:
     corpus = _read("Again.\n" * 9)
-    assert corpus.notes == ("Left out 8 sentences that had come before: lines 2, 3, 4, 5, 6 ….",)
+    assert corpus.notes == ("Left out 8: sentences that had come before (lines 2, 3, 4, 5, 6 …).",)
 
 
 def test_sentences_that_no_model_reads_are_left_out() -> None:
     corpus = _read(f"Fine.\n{'word ' * 2001}\n{'x' * 100_001}\nA bell\x07 rings.\n")
     assert corpus.texts == ["Fine."]
     assert corpus.notes == (
-        "Left out 2 sentences of more than 2,000 words or 100,000 characters: lines 2, 3.",
-        "Left out 1 sentence with control characters, which no tokenizer can read: line 4.",
+        "Left out 2: sentences of more than 2,000 words or 100,000 characters (lines 2, 3).",
+        "Left out 1: sentences with control characters, which no tokenizer can read (line 4).",
     )
 
 
@@ -204,7 +204,7 @@ def test_several_files() -> None:
     corpus = read_corpus([("a.txt", b"One.\nTwo.\n"), ("b.conllu", SEES.encode()), ("c.csv", b"text\nTwo.\nThree.\n,")])
     assert corpus.texts == ["One.", "Two.", "She sees it", "Three."]
     assert [corpus.where(number) for number in (1, 2, 3)] == ["a.txt, line 2", "b.conllu, line 1", "c.csv, line 3"]
-    assert corpus.notes == ("Left out 1 sentence that had come before: c.csv line 2.",)
+    assert corpus.notes == ("Left out 1: sentences that had come before (c.csv line 2).",)
 
 
 def test_windows_1252_is_told() -> None:
@@ -248,19 +248,19 @@ REFUSED = {
     "a picture": ("own.png", b"\x89PNG\r\n", "own.png is a picture, not a text file"),
     "no column of texts": (
         "own.csv",
-        b"a,b\n1,2\n",
-        "own.csv, line 1: no column is named text or sentence; found 'a', 'b'",
+        b"x,y\n1,2\n",
+        "own.csv, line 1: there is no column for the text; .* has the columns “x”, “y”. Name it text, sentence, ",
     ),
     "a comma without quotes": (
         "own.csv",
-        b"text,n\nOne.,1\nOne, two.,2\n",
+        b"text,n\nOne.,1\nOne, two.,2\nOne, three.,3\n",
         "own.csv, line 3: 3 columns where the first line has 2",
     ),
     "an open quote": ("own.csv", b'text,n\n"One.,1\n', "own.csv, line 2: this is not a well-formed table"),
     "a table without a text": (
         "own.csv",
         b"text,n\n,1\n,2\n",
-        "own.csv: there is no sentence to use.*Left out 2 rows without a text: lines 2, 3",
+        "own.csv: there is no sentence to use.*Left out 2: rows without a text .lines 2, 3.",
     ),
     "a line of CoNLL-U": ("own.conllu", SEES.encode() + b"1\tx\n", "own.conllu, line 5: 2 columns instead of ten"),
     "a head outside": ("own.conllu", _words("She PRON 7 nsubj").encode(), "own.conllu, line 1: the head is word 7"),
@@ -268,7 +268,7 @@ REFUSED = {
     "too many labels": (
         "own.conllu",
         "".join(_words(f"w{n} U{n} 0 root") for n in range(1002)).encode(),
-        "own.conllu, line 1999: up to here .* more than 1,000",
+        "own.conllu, line 1,999: up to here .* more than 1,000",
     ),
     "a workbook": (
         "own.xlsx",
@@ -287,7 +287,7 @@ REFUSED = {
     "cut off": ("own.zip", _PACKED[:-30], "own.zip is not a zip archive that can be unpacked"),
     "a forged size": ("own.zip", _declaring(_PACKED, 10), "own.zip is not a zip archive that can be unpacked"),
     "a broken line in an archive": ("own.zip", _zip({"a.conllu": b"1\tx\n"}), "own.zip/a.conllu, line 1: 2 columns"),
-    "an archive of nothing": ("own.zip", _zip({}), "The archive: there is no sentence to use"),
+    "an archive of nothing": ("own.zip", _zip({}), "own.zip: there is no sentence to use"),
     "too many files": (
         "own.zip",
         _zip({f"{n}.txt": b"x" for n in range(1001)}, zipfile.ZIP_STORED),

@@ -48,11 +48,18 @@ def test_left_out_lines_are_counted() -> None:
     rows = [*ROWS, ("", "a"), ("sentence 0", "a"), ("both", "a"), ("both", "b"), ("single", "c")]
     data = to_probe(table(rows), "own")
     notes = " ".join(data.notes)
-    assert "1 line without a text or a label: 42" in notes
+    assert "Left out 1: rows without a text or a label (line 42)." in notes
     assert "1 repeated" in notes
     assert "1 sentence with more than one label" in notes
     assert "'c'" in notes
     assert len(data.texts) == 40
+
+
+def test_short_and_long_rows_are_left_out_and_counted() -> None:
+    data = to_probe(table([*ROWS, ("only text",)]) + b"\nx,a,b", "own")  # type: ignore[list-item]
+    assert len(data.texts) == 40
+    assert "Left out 1: rows of fewer columns than the first (line 42)." in data.notes
+    assert "Left out 1: rows of more columns than the first (line 43)." in data.notes
 
 
 @pytest.mark.slow
@@ -61,20 +68,20 @@ def test_left_out_lines_are_counted() -> None:
     [
         (b"", "is empty"),
         (
-            table(ROWS, header="sentence,class"),
-            "line 1: the columns must be named text and label; found 'sent",
+            table(ROWS, header="satz,klasse"),
+            "line 1: there is no column for the text; a table (comma between columns) has the columns “satz”, “klasse”",
         ),
         (table([(t, "a") for t, _ in ROWS]), "fewer than two labels"),
         (table(ROWS[:2]), "2 different sentences; a probe needs at least 20"),
         (table([(f"s {i}", f"c{i // 2}") for i in range(10000)]), "5,000 different labels; at most 1,000"),
         (table([(f"s {i}", f"{i}.5") for i in range(100)]), "100 different numbers as labels"),
-        (table([*ROWS, ("only text",)]), "line 42: 1 column"),  # type: ignore[list-item]
+        (table([*ROWS, *[("only text",)] * 41]), "line 42: 1 column where the first line has 2, and 41 of 81 rows"),  # type: ignore[list-item]
         (b"text,label\n\x00\x01,a", "not a text file"),
         (b'text,label\n"a"b,c\n', "line 2: this is not a well-formed table"),
     ],
 )
 def test_refusals_say_why(data: bytes, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message.replace("(", r"\(")):
+    with pytest.raises(InvalidInput, match=message.replace("(", r"\(").replace(")", r"\)")):
         to_probe(data, "own")
 
 
@@ -128,11 +135,18 @@ def test_another_split_keeps_twins_together_and_the_shares(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"), [("tr\tA", "line 2: 2 column"), ("xx\tA\tb", "line 2: the split is 'xx'")]
+    ("line", "message"),
+    [("tr\tA\ntr\tB", "line 2: 2 columns where the first line has 3"), ("xx\tA\tb", "line 2: the split is “xx”")],
 )
 def test_malformed_senteval(line: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         to_probe(f"tr\tA\tfirst\n{line}\n".encode(), "own")
+
+
+def test_a_tab_in_a_text_of_senteval_is_of_the_text() -> None:
+    lines = [f"{'te' if i >= 30 else 'va' if i >= 25 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)]
+    data = to_probe("\n".join([*lines, "tr\tA\tone\ttwo"]).encode(), "own")
+    assert "one\ttwo" in data.texts
 
 
 def word(number: str, form: str, upos: str, head: str, deprel: str, misc: str = "_") -> str:
@@ -170,7 +184,7 @@ def test_conllu_words_spans_and_labels(target: readers.CoNLLTarget, labels: dict
     assert data.texts[0] == "Vamos0 al mar."
     assert [data.word(i) for i in range(3)] == ["Vamos0", "mar", "."]
     assert Counter(data.labels) == labels
-    assert any(note.startswith("Left out 60 words inside") for note in data.notes)
+    assert any(note.startswith("Left out 60: words inside") for note in data.notes)
 
 
 def test_head_distance_is_cut_at_five() -> None:
@@ -230,7 +244,7 @@ def test_trees_keep_the_rule_of_multiword_tokens() -> None:
     assert tree.punctuation.tolist() == [False, False, False, True]
     assert tree.distances.tolist() == [[0, 1, 3, 1], [1, 0, 2, 2], [3, 2, 0, 4], [1, 2, 4, 0]]
     assert tree.edges.tolist() == [[0, 1]]
-    assert any(note.startswith("Left out 60 words inside multiword tokens") for note in found.words.notes)
+    assert any(note.startswith("Left out 60: words inside multiword tokens") for note in found.words.notes)
     assert [found.words.word(i) for i in found.places()[0]] == ["Vamos0", "mar", "lejos", "."]
 
 
@@ -286,13 +300,13 @@ def test_twins_of_trees_stay_in_one_part() -> None:
 
 def test_a_sentence_without_end_is_refused_before_it_is_put_together() -> None:
     words = [word(str(i), "w", "X", "0", "dep") for i in range(1, 100_000)]
-    with pytest.raises(InvalidInput, match=r"line 2001: a sentence of more than 2,000 words\. Put an empty line"):
+    with pytest.raises(InvalidInput, match=r"line 2,001: a sentence of more than 2,000 words\. Put an empty line"):
         to_probe("\n".join(words).encode(), "own", "upos")
 
 
 def test_trees_whose_distances_take_too_much_memory_are_refused() -> None:
     chain = [word(str(i), "w{i}", "X", str(i - 1), "dep") for i in range(1, 1_001)] + [""]
-    with pytest.raises(InvalidInput, match="line 10021: up to here the sentences have more than 10,000,000 pairs"):
+    with pytest.raises(InvalidInput, match="line 10,021: up to here the sentences have more than 10,000,000 pairs"):
         trees(conllu(chain, 11), "own")
 
 

@@ -6,12 +6,18 @@ import io
 import zipfile
 
 import pytest
-from analysis.files import check_size, decoded, lines
 
-from analysis import files
 from model_zoo.errors import InvalidInput
+from reading.data import Choices, Notebook
+from reading.formats import delimited
+from reading.text import MAX_CELL, MAX_LINES, Text, check_size
 
 TEXT = "Füße, naïve\nzwei"
+
+
+def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    text = Text.of(data, name)
+    return text.whole(), text.notes
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
@@ -34,7 +40,7 @@ def test_windows_1252_is_read_and_said() -> None:
         (b" \r\n\t", "own is empty"),
         ("\ufeff".encode(), "own is empty"),
         (b"text,label\n\x00,a", "own is not a text file"),
-        (b"\xff\xfe\x00", "own is not a text file"),
+        (b"\xff\xfe\x00", "own is not the UTF-16 that it begins as"),
         (b"\x81\x8d", "own is neither UTF-8"),
     ],
 )
@@ -50,7 +56,10 @@ def test_the_limit_is_a_limit_on_bytes_and_named() -> None:
 
 
 def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
-    assert lines("a\r\nb\rc\n\nd\u2028e\x0bf\x85g") == ["a", "b", "c", "", "d\u2028e\x0bf\x85g"]
+    text = Text.of("a\r\nb\rc\n\nd\u2028e\x0bf\x85g".encode(), "own")
+    assert list(text.lines()) == ["a", "b", "c", "", "d\u2028e\x0bf\x85g"]
+    assert list(text.numbered()) == list(enumerate(text.lines(), start=1))
+    assert "".join(text.lines(ends=True)) == text.whole()
 
 
 @pytest.mark.parametrize(
@@ -84,18 +93,22 @@ def test_a_workbook_that_unpacks_to_a_hundred_times_its_size_is_refused_by_how_i
 
 
 def test_lines_beyond_the_limit_are_refused_and_counted() -> None:
-    assert decoded(b"a" + b"\r\n" * (files.MAX_LINES - 1), "own")[1] == ()
+    assert decoded(b"a" + b"\r\n" * (MAX_LINES - 1), "own")[1] == ()
     for end in (b"\n", b"\r"):
         with pytest.raises(InvalidInput, match="own has 1,000,001 lines; files may have up to 1,000,000"):
-            decoded(b"a" + end * files.MAX_LINES, "own")
+            decoded(b"a" + end * MAX_LINES, "own")
 
 
 def rows(text: str) -> list[tuple[int, list[str]]]:
-    return list(files.rows(text, "own"))
+    """The rows below the names of the columns that hold anything."""
+    notes = Notebook()
+    notes.begin("own")
+    table = delimited.table(Text.of(text.encode(), "own"), Choices(), notes, known=True)
+    return [(line, row) for line, row in table.rows if row]
 
 
 def test_rows_have_the_numbers_of_their_lines() -> None:
-    assert rows('\na;b\n\n"x\ny";z\n;\n1;2') == [(2, ["a", "b"]), (4, ["x\ny", "z"]), (7, ["1", "2"])]
+    assert rows('\na;b\n\n"x\ny";z\n;\n1;2') == [(4, ["x\ny", "z"]), (7, ["1", "2"])]
 
 
 @pytest.mark.slow
@@ -103,12 +116,12 @@ def test_rows_have_the_numbers_of_their_lines() -> None:
     ("text", "message"),
     [
         (
-            "a,b\n" + "x" * (files.MAX_CELL + 1),
+            "a,b\n" + "x" * (MAX_CELL + 1),
             r"own, line 2: a cell has more than 131,072 characters. Close the quote",
         ),
         ('a,b\n"never closed\n' + "x,y\n" * 40_000, r"own, line 2: a cell has more than 131,072 characters"),
-        ("a\n" + "," * files.MAX_COLUMNS + "x", r"own, line 2: 201 columns; a table may have up to 200"),
-        ("a\n" + "x\n" * (files.MAX_ROWS + 1), r"own has more than 200,000 rows"),
+        ("a,b\n" + "," * delimited.MAX_COLUMNS + "x", r"own, line 2: 201 columns; a table may have up to 200"),
+        ("a,b\n" + "x,y\n" * 200_001, r"own has more than 200,000 rows"),
         ('a,b\n"x"y,z', r"own, line 2: this is not a well-formed table"),
     ],
 )
@@ -119,21 +132,21 @@ def test_tables_beyond_a_limit_are_refused_with_the_line(text: str, message: str
 
 @pytest.mark.slow
 def test_as_many_rows_as_allowed_are_read() -> None:
-    assert len(rows("a\n" + "x\n" * files.MAX_ROWS)) == files.MAX_ROWS + 1
+    assert len(rows("a\n" + "x\n" * 200_000)) == 200_000
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
 def test_chinese_that_is_not_unicode_is_refused_and_not_read_as_accents(encoding: str) -> None:
     text = "text,label\n" + "".join(f"我们都喜欢这部电影{n},{'ab'[n % 2]}\n" for n in range(30))
     with pytest.raises(InvalidInput, match=r"neither UTF-8 nor UTF-16, .* Save it as UTF-8"):
-        files.decoded(text.encode(encoding), "own")
+        decoded(text.encode(encoding), "own")
 
 
 def test_many_accents_are_a_language_of_the_west() -> None:
     text = "À l'été, où étaient-elles allées? Où? À Bâle, là-bas, à côté. Größe, Öl, Äpfel, Übermut. ÉÉÉ"
-    assert files.decoded(text.encode("cp1252"), "own")[0] == text
+    assert decoded(text.encode("cp1252"), "own")[0] == text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_second_byte_order_mark_is_none_of_the_first_columns_name(encoding: str) -> None:
-    assert files.decoded("\ufefftext,label\na,b".encode(encoding), "own") == ("text,label\na,b", ())
+    assert decoded("\ufefftext,label\na,b".encode(encoding), "own") == ("text,label\na,b", ())
