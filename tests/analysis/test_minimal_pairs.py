@@ -71,7 +71,7 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
     [
         (
             b"a,b\n1,2\n",
-            r"f, line 1: there is no column for the right sentence; .* has the columns “a”, “b”. Name it good or sentence_",
+            r"f, line 1: there is no column for the right sentence; .* “a”, “b”. Name it good or sentence_good",
         ),
         (b"good,worse\n1,2\n", r"f, line 1: there is no column for the wrong sentence; .* Name it bad or sentence_bad"),
         (

@@ -146,6 +146,14 @@ NOTED = {
         table([*TEXT, ("Well",)]),
         "Left out 1: rows of fewer columns than the first (line 22).",
     ),
+    "lists of a label that is none": (
+        jsonl([{"text": t, "label": la} for t, la in [*TEXT, ("x", [None]), ("y", [{}]), ("z", [])]]),
+        "Left out 3: rows without a text or a label (lines 21, 22, 23).",
+    ),
+    "one line with a second text": (
+        jsonl([*({"text": text, "label": label} for text, label in TEXT), {"text": "x", "pair": "y", "label": "a"}]),
+        "",
+    ),
     "a line without a label": (
         jsonl([*({"text": text, "label": label} for text, label in TEXT), {"text": "x"}]),
         "Left out 1: rows without a text or a label (line 21).",
@@ -231,6 +239,15 @@ def test_scores_are_brought_to_the_scale_of_five(given: list[float], wanted: lis
     found = {item.text: item.score for item in items(data)}
     assert [found[first] for first, _ in PAIRS] == pytest.approx(wanted)
     assert (data.labels, data.measure) == ((), "spearman")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"), [((-1e308, 0.0, 1e308), {0.0, 2.5, 5.0}), ((0.0, 426.8322534354045), {0.0, 5.0})]
+)
+def test_scores_never_leave_the_scale(given: tuple[float, ...], wanted: set[float]) -> None:
+    rows = [(*pair, given[i % len(given)]) for i, pair in enumerate(PAIRS)]
+    data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
+    assert {item.score for item in items(data)} == wanted
 
 
 def test_a_pair_turned_round_is_the_same_pair_and_empty_ones_are_left_out() -> None:

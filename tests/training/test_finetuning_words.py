@@ -191,6 +191,8 @@ QUESTIONS: Rows = [(f"Who {i}?", f"  Ann {i} saw Ann {i}.", f"Ann {i}", "") for 
             None,
             "not in their passage, letter by letter, and the question where it has no other (line 22).",
         ),
+        (("Who?", "Ann saw {{}}.", "{{}}", ""), ((8, "{{}}"),), ""),
+        (("Who?", "Ann saw [1, {{}}].", "[1, {{}}]", ""), ((8, "[1, {{}}]"),), ""),
         (("Who?", "", "Bob", ""), None, "Left out 1: lines without a question or a passage (line 22)."),
     ],
 )
