@@ -89,14 +89,14 @@ class Reading(Job):
                 self._refuse(outcome.failure)
             self._result, self._refused = pickle.loads(result.read_bytes())
         if self._refused is not None:
-            raise self._refused
+            raise self._refused.with_traceback(None)  # which would keep what was built
 
     def take(self) -> object:
         """What was read, once it is over: nothing of that stays here. Raises InvalidInput where it could not be read,
         ModelZooError where that failed.
         """
         if self._refused is not None:
-            raise self._refused
+            raise self._refused.with_traceback(None)
         if self.failure is not None:
             raise ModelZooError(self.failure)
         result, self._result, self.key = self._result, None, (None,)

@@ -26,7 +26,7 @@ PAIRS: Final[tuple[tuple[str, str], ...]] = (
 """Names of a text and of the second one that goes with it: GLUE, SNLI, SICK, PAWS, QNLI and others."""
 
 _LAST: Final = ("question", "query")  # beside a passage it is the passage that has sentences
-_FIRSTS: Final = [first for first, _ in PAIRS if first not in _LAST]
+_FIRSTS: Final = [first for first, _ in PAIRS if first not in ("a", *_LAST)]
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "text": tuple(
@@ -77,7 +77,9 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What a role's column may be called, in any case; the first that a file has is taken."""
 
+SQUAD: Final = "SQuAD’s JSON"
 ONE_COLUMN: Final = "a list of lines"
+KNOWN: Final = {name for names in NAMES.values() for name in names}
 _MOST_NAMED: Final = 8
 
 
@@ -133,9 +135,11 @@ def _by_name(roles: Mapping[str, Role], names: Sequence[str]) -> dict[str, int]:
 def _missing(
     kind: str, roles: Mapping[str, Role], table: Table, notes: Notebook, what: str, do: str = ""
 ) -> MissingColumn:
-    where = f"{notes.names[-1]}{', line 1' if table.header else ''}"
-    there = f"{table.format} has the {'column' if len(table.names) == 1 else 'columns'} {named(table.names)}"
-    if table.format == ONE_COLUMN:
+    where = f"{notes.names[-1]}{f', line {table.first}' if table.first else ''}"
+    there = f"read as {table.format}, it has {named(table.names)}"
+    if table.format == SQUAD:
+        do = "Choose question answering for it."
+    elif table.format == ONE_COLUMN:
         do = "Put a tab, a comma or a semicolon between the columns."
     message = f"{where}: {what}; {there}. {do}{' ' if do else ''}Or choose the column."
     report = Report(

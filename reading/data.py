@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import Shows, counted
 from reading.items import Item
 from reading.text import clipped, first_few, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Quoting = Literal["csv", "none"]
 Split = Literal["train", "dev", "test"]
@@ -78,15 +82,25 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class Data(Shows):
     """What was read: ``items``, for each its ``lines`` (or the number of its record) and the split that the file names,
     None where it names none; and the ``report`` of how.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Item, ...] = field(repr=False)
     lines: tuple[int, ...] = field(repr=False)
     splits: tuple[Split | None, ...] = field(repr=False)
-    report: Report
+    report: Report = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Data {counted(len(self.items), self.report.noun)} of {self.name}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row an item: what it holds, its line and its split."""
+        import pandas as pd
+
+        frame = pd.DataFrame([asdict(item) for item in self.items])
+        return frame.assign(line=self.lines, split=[split or "" for split in self.splits])
 
     @property
     def kind(self) -> str:
@@ -151,9 +165,9 @@ class Notebook:
         """Something that must be said, once."""
         self.notes[note] = None
 
-    def note(self, remark: str, line: int) -> None:
-        """Something that must be said of a line that is kept: "Changed capitals"."""
-        self._keep(self._remarks, remark, line, 1)
+    def note(self, remark: str, line: int, n: int = 1) -> None:
+        """Something that must be said of ``n`` things of a line that are kept."""
+        self._keep(self._remarks, remark, line, n)
 
     def leave_out(self, reason: str, line: int, n: int = 1) -> None:
         """``n`` things of this line are left out; the reason says what they are, as in "rows without a text"."""
@@ -198,6 +212,8 @@ class Table:
     quoting: Quoting | None = None
     columns: dict[str, str] = field(default_factory=dict)
     """Roles that the format itself knows."""
+    first: int | None = None
+    """The line that has the names of the columns."""
     used: tuple[str, ...] = ()
     """Columns that the format itself makes use of."""
 

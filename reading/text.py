@@ -16,7 +16,6 @@ from typing import Final
 from propcache.api import cached_property
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import counted
 from reading import progress
 
 MAX_LINES: Final = 1_000_000
@@ -72,7 +71,7 @@ class Text:
             raise InvalidInput(
                 f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
             )
-        progress.count(n_more=len(text.data) - len(data))
+        progress.count(n_more=(_n_characters(text.data) or 0) - len(data))
         return text
 
     def whole(self) -> str:
@@ -118,7 +117,7 @@ def _in_utf8(data: bytes, name: str) -> tuple[bytes, tuple[str, ...]]:
             data = data.decode("utf-16").encode()
         except UnicodeError as error:
             raise InvalidInput(f"{name} is not the UTF-16 that it begins as. Save it as UTF-8.") from error
-    elif not _is_utf8(data):
+    elif _n_characters(data) is None:
         try:
             text = data.decode("cp1252")
         except UnicodeDecodeError as error:
@@ -134,16 +133,16 @@ def _in_utf8(data: bytes, name: str) -> tuple[bytes, tuple[str, ...]]:
     return data, notes
 
 
-def _is_utf8(data: bytes) -> bool:
-    """Piece by piece: a single emoji would make a text of it four times as large."""
+def _n_characters(data: bytes) -> int | None:
+    """How many there are; None for what is not UTF-8. Piece by piece: a single emoji would make a text of it four times
+    as large.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
+    pieces = (data[start : start + _AT_ONCE] for start in range(0, len(data), _AT_ONCE))
     try:
-        for start in range(0, len(data), _AT_ONCE):
-            decoder.decode(data[start : start + _AT_ONCE])
-        decoder.decode(b"", final=True)
+        return sum(len(decoder.decode(piece)) for piece in pieces) + len(decoder.decode(b"", final=True))
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def check_size(data: bytes, name: str, max_bytes: int) -> bytes:
@@ -184,7 +183,9 @@ def clipped(text: str, most: int = 40) -> str:
 
 def first_few(places: Sequence[object]) -> str:
     """The first of a list, for a sentence: "3, 8, 9, 12, 20 …"."""
-    return ", ".join(map(str, places[:5])) + (" …" if len(places) > 5 else "")
+    return ", ".join(f"{place:,}" if isinstance(place, int) else str(place) for place in places[:5]) + (
+        " …" if len(places) > 5 else ""
+    )
 
 
 def named(names: Iterable[str]) -> str:
@@ -197,8 +198,3 @@ def listed(places: Sequence[object], unit: str = "line") -> str:
     """ "line 3" or "lines 3, 8, 9": the first few, each once."""
     each = list(dict.fromkeys(places))
     return f"{unit if len(each) == 1 else f'{unit}s'} {first_few(each)}"
-
-
-def counted_lines(n: int, what: str, places: Sequence[object]) -> str:
-    """ "3 rows without a text: lines 3, 8, 9"."""
-    return f"{counted(n, 'row')} {what}: {listed(places)}"

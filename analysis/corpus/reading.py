@@ -19,7 +19,7 @@ from reading.formats.conllu import MAX_WORDS
 from reading.items import ParsedSentence, PlainSentence
 from reading.reader import MAX_BYTES, Stream
 from reading.sentences import plain_words
-from reading.text import Text, check_size, number
+from reading.text import Text, check_size, first_few, number
 
 MAX_SENTENCES: Final = 200_000
 MAX_FREQUENCIES: Final = 500_000
@@ -46,7 +46,9 @@ def read_corpus(
     builder = _Builder(stream.notes)
     for row in stream:
         if len(builder.corpus) >= MAX_SENTENCES:
-            stream.notes.say(f"Only the first {MAX_SENTENCES:,} sentences are read.")
+            unread = [name for name, _ in files if not any(begun.startswith(name) for begun in stream.notes.names)]
+            rest = f" Not read at all: {first_few(unread)}." if unread else ""
+            stream.notes.say(f"Only the first {MAX_SENTENCES:,} sentences are read.{rest}")
             break
         builder.add(row)
     corpus = builder.corpus
@@ -172,7 +174,8 @@ class _Builder:
         if problem:
             self._notes.note(f"Without a tree, but with all words, because of {problem}", row.line)
         elif NO_HEAD in heads:
-            self._notes.note("The heads of some words are left out, too", row.line)
+            n = heads.count(NO_HEAD)
+            self._notes.note("Words whose head is left out, so that they count as without one", row.line, n)
         self.corpus.add(
             sentence.text,
             sentence.spans,

@@ -30,6 +30,7 @@ from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctu
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from reading.data import Split
+from reading.formats.conllu import INSIDE
 from reading.items import ROOT, Labelled, ParsedSentence
 from reading.text import listed, number
 
@@ -148,6 +149,8 @@ def treebank(data: reading.Data, *, seed: int = 0) -> Treebank:
         trees[sentence.text] = tree
         spans += sentence.spans
         labels += [deprel.partition(":")[0] for deprel in sentence.deprel]
+    if INSIDE in data.left_out:
+        notes += ("Distances between words run through those that are left out inside multiword tokens.",)
     for what, where in flaws.items():
         notes += (
             f"Left out {counted(len(where), 'sentence')} without a tree: {what} (first words in {listed(where)}).",

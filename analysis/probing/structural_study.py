@@ -98,8 +98,9 @@ def structural_probe(
     >>> from analysis.probing import readers, structural_probe
     >>> from analysis.probing.template_trees import template_conllu
     >>> from model_zoo import Engine
+    >>> from reading import read
     >>> encode = partial(Engine().iter_hidden_states, "embedded/bert")
-    >>> treebank = readers.read_trees(template_conllu(200).encode(), "templates")
+    >>> treebank = readers.treebank(read(template_conllu(200).encode(), "trees", name="templates"))
     >>> result = structural_probe(encode, treebank, rank=32)
     >>> result.best.scores.uuas.low > result.chain.uuas.high
     True

@@ -1,7 +1,7 @@
 """Dependency trees over the words of sentences: what the structural probe is trained and evaluated on.
 
 A ``Tree`` is one sentence's; a ``Treebank`` has many, with the words and the split of a ``Dataset``.
-``readers.read_trees`` makes one from a CoNLL-U file.
+``readers.treebank`` makes one of what was read of a CoNLL-U file.
 """
 
 from __future__ import annotations

@@ -49,10 +49,7 @@ def table(text: Text, notes: Notebook) -> Table:
     sentences = _sentences(text, notes)
     first = [*islice(sentences, 3)]
     if not first:
-        raise InvalidInput(
-            f"{text.name}: its lines have different numbers of columns. In columns each line has a word first and its "
-            "tag last, with a tab or spaces between; an empty line ends a sentence."
-        )
+        raise InvalidInput(f"{text.name} has no line with a word and its tag. Write both, with a tab between.")
     names = _named(text) or [f"column {n}" for n in range(1, len(first[0][1]) + 1)]
     words, tags = 0, len(names) - 1
     several = [word for _, row in first for word in row[0] if " " in word]
@@ -61,7 +58,7 @@ def table(text: Text, notes: Notebook) -> Table:
             f"{text.name}, line {first[0][0]:,}: “{clipped(several[0])}” is more than a word. In columns each line has "
             "one word and its tag; in a table lists of them, in columns named tokens and tags."
         )
-    if len(names) > 2 and all(_runs(row[0]) for _, row in first):
+    if len(names) > 2 and all(_runs(row[0]) for _, row in first) and any(len(row[0]) > 1 for _, row in first):
         words = 1
         notes.say(f"The column “{names[0]}” holds running numbers; the words are in “{names[1]}”.")
         # GermEval 2014 has a second column of tags, for entities inside of others.
@@ -122,18 +119,24 @@ def _sentences(text: Text, notes: Notebook, most: int | None = None) -> Iterator
     named = _named(text)
     width = len(named) if named else 0
     lines: list[list[str]] = []
-    start = broken = 0
+    start = n_whole = n_broken = 0
+    broken = first_broken = (0, 0)
     for number, line in chain(text.numbered(), [(-1, "")]):
-        if not line.strip(" \t\x0b\x0c\r"):
-            if broken:
-                notes.leave_out("sentences with a line of another number of columns", broken)
+        if not line.strip():
+            if broken[0]:
+                n_broken += 1
+                first_broken = first_broken if n_broken > 1 else broken
+                notes.leave_out("sentences with a line of another number of columns", broken[0])
             elif lines:
+                n_whole += 1
                 yield start, [list(column) for column in zip(*lines, strict=True)]
-            lines, start, broken = [], 0, 0
+            lines, start, broken = [], 0, (0, 0)
             continue
-        if line.startswith(("-DOCSTART-", "#begin document", "#end document")) or _COMMENT.match(line):
+        if line.startswith(("-DOCSTART-", "#begin document", "#end document")):
             continue
         cells = _cells(line)
+        if _COMMENT.match(line) and not _TAG.fullmatch(cells[-1]):
+            continue
         if named and cells == named and not start:
             named = None
             continue
@@ -146,13 +149,19 @@ def _sentences(text: Text, notes: Notebook, most: int | None = None) -> Iterator
         cells = cells[: most or len(cells)]
         width = width or len(cells)
         if len(cells) != width:
-            broken = broken or number
+            broken = broken if broken[0] else (number, len(cells))
         if len(line) > MAX_CELL or len(lines) >= MAX_WORDS:
             raise InvalidInput(
                 f"{text.name}, line {number:,}: a line of more than {MAX_CELL:,} characters, or a sentence of more "
                 f"than {counted(MAX_WORDS, 'word')}. Put an empty line after every sentence."
             )
         lines.append(cells)
+    if n_broken > n_whole:
+        raise InvalidInput(
+            f"{text.name}, line {first_broken[0]:,}: {counted(first_broken[1], 'column')} where the lines before have "
+            f"{width}, and so in most sentences. Each line has a word first and its tag last; an empty line ends a "
+            "sentence."
+        )
 
 
 def _runs(numbers: list[str]) -> bool:

@@ -32,10 +32,11 @@ _LOOKED_AT: Final = 20
 
 
 def looks_so(text: Text) -> bool:
-    """Whether any of the first lines has ten columns: the number of a word first, and that of its head."""
+    """Whether any of the first lines has ten columns, of which the first is the number of a word."""
     lines = islice((line for line in text.head if line.strip() and not line.startswith("#")), _LOOKED_AT)
     rows = (line.split("\t") for line in lines)
-    return any(len(row) == 10 and _WORD_NUMBER.fullmatch(row[0]) and re.fullmatch("_|[0-9]+", row[6]) for row in rows)
+    numbered = [bool(_WORD_NUMBER.fullmatch(row[0])) for row in rows if len(row) == len(COLUMNS)]
+    return any(numbered) and numbered[0]  # else the first names the columns of a table that has ten
 
 
 def sentences(text: Text, notes: Notebook) -> Iterator[tuple[int, ParsedSentence]]:

@@ -36,10 +36,12 @@ _FEWEST_ROWS: Final = 5  # that a stray quote swallowed
 
 def separator_of(text: Text) -> str:
     """The separator of the columns: of those in the first line the one that is as often in most others."""
-    lines = list(islice((line for line in text.head if line.strip()), _LOOKED_AT))
-    excel = _EXCEL.match(lines[0].strip()) if lines else None
+    lines = list(islice((line for line in text.head if line.strip()), _LOOKED_AT)) or [""]
+    excel = _EXCEL.match(lines[0].strip())
     if excel:
         return excel[1]
+    if not any(sign in lines[0] for sign in _SEPARATORS):
+        return ","
     counts = {sign: [_QUOTED.sub("", line).count(sign) for line in lines] for sign in _SEPARATORS}
 
     def fit(sign: str) -> tuple[bool, float, int]:
@@ -94,8 +96,9 @@ def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Tabl
     some = [*islice(rows, _LOOKED_AT)]
     if not header:
         some.insert(0, (line, first))
-    whole = _whole(chain(some, rows), len(names), notes, text.name, separator)
-    table = Table(_named(separator, len(names)), names, whole, header=header, quoting=quoting)
+    rows_with_all = whole(chain(some, rows), len(names), notes, text.name, separator)
+    table = Table(_named(separator, len(names)), names, rows_with_all, header=header, quoting=quoting)
+    table.first = line if header else None
     table.sample([row for _, row in some])
     return table
 
@@ -113,7 +116,7 @@ def _different(names: list[str]) -> list[str]:
     return different
 
 
-def _whole(
+def whole(
     rows: Iterator[tuple[int, list[str]]], width: int, notes: Notebook, name: str, separator: str
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows with a cell a column. Raises InvalidInput at the end where most had not."""

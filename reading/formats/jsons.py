@@ -17,23 +17,32 @@ import numpy as np
 
 from model_zoo.errors import InvalidInput
 from reading import progress
+from reading.columns import KNOWN, SQUAD, normalized
 from reading.data import Notebook, Table
-from reading.text import MAX_CELL, Text
+from reading.text import MAX_CELL, Text, clipped
 
 _DEEPEST: Final = 100  # brackets inside of each other; ijson's memory grows with their square
 _STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_OTHERS: Final = bytes(set(range(256)) - set(b"[]{}\n"))
+_FOREIGN: Final = {
+    re.compile(rb"\d{4301}"): "a number of more than 4,300 digits",  # on which the parser in C ends the process
+    re.compile(rb"\bNaN\b|\bInfinity\b"): "NaN and Infinity are not of JSON",
+}
 _LOOKED_AT: Final = 1_000  # objects whose keys are the columns
 _OPENING: Final = (ord("["), ord("{"))
+_CLOSING: Final = (ord("]"), ord("}"))
+_BEGINS_SQUAD: Final = re.compile(r'\{.*"data"\s*:\s*\[')
 _LONGEST_OBJECT: Final = 1_000_000  # characters
 _SQUAD_COLUMNS: Final = ["question", "context", "answers"]
 
 
-def table(text: Text, notes: Notebook) -> Table:
-    """Objects as rows under their keys. Raises InvalidInput with the line for what is no JSON, or no objects."""
+def table(text: Text, notes: Notebook, *, by_columns: bool = True) -> Table:
+    """Objects as rows under their keys; one object of lists alone also as a table ``by_columns``. Raises InvalidInput
+    with the line for what is no JSON, or no objects.
+    """
     if _is_one_document(text):
         return _document(text, notes)
-    return _of_objects("JSON lines", _lines(text), "line")
+    return _of_objects("JSON lines", _lines(text), "line", notes, by_columns=by_columns)
 
 
 def _is_one_document(text: Text) -> bool:
@@ -41,10 +50,11 @@ def _is_one_document(text: Text) -> bool:
     line = text.first_line
     if line.startswith("[") or len(line) > _LONGEST_OBJECT:
         return True
+    begins_squad = bool(_BEGINS_SQUAD.match(line))
     try:
         return isinstance(_load(line).get("data"), list)
     except ValueError:
-        return not _begins_objects(text)
+        return begins_squad or not _begins_objects(text)
 
 
 def _begins_objects(text: Text) -> bool:
@@ -89,18 +99,36 @@ def _check_length(value: dict[str, Any], where: str) -> None:
         raise InvalidInput(f"{where}: a text has more than {MAX_CELL:,} characters. Shorten it.")
 
 
-def _of_objects(format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str) -> Table:
-    """Rows of objects. The columns are the keys of the first thousand."""
+def _of_objects(
+    format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str, notes: Notebook, *, by_columns: bool = False
+) -> Table:
+    """Rows of objects. The columns are the keys of the first thousand, in small or capital letters."""
     first = [*islice(objects, _LOOKED_AT)]
-    if len(first) == 1 and first[0][1]:
+    if by_columns and len(first) == 1 and first[0][1]:
         columns = [[*value.values()] if isinstance(value, dict) else value for value in first[0][1].values()]
         if all(isinstance(column, list) and len(column) > 1 for column in columns):  # as pandas writes them
             by_row = enumerate(zip(*columns, strict=False), start=1)
             return Table("JSON by columns", [*first[0][1]], ((n, [*row]) for n, row in by_row), unit="row")
-    names = [*dict.fromkeys(key for _, value in first for key in value)]
-    rows = ((number, [value.get(name) for name in names]) for number, value in chain(first, objects))
-    table = Table(format_, names, rows, unit=unit)
-    table.sample([[value.get(name) for name in names] for _, value in first])
+    names: dict[str, str] = {}
+    for _, value in first:
+        for key in value:
+            names.setdefault(normalized(key), key)
+
+    def row(number: int, value: dict[str, Any]) -> list[Any]:
+        by_name = {normalized(key): cell for key, cell in value.items()}
+        late = next((key for key in value if normalized(key) not in names), None)
+        if late is not None and normalized(late) in KNOWN:
+            raise InvalidInput(
+                f"{notes.names[-1]}, {unit} {number:,}: “{clipped(late)}” is not in the first {_LOOKED_AT:,} objects. "
+                "Give it to all of them, or to none."
+            )
+        if late is not None:
+            notes.say(f"Not read: “{clipped(late)}”, which the first {_LOOKED_AT:,} objects do not have.")
+        return [by_name.get(name) for name in names]
+
+    rows = ((number, row(number, value)) for number, value in chain(first, objects))
+    table = Table(format_, [*names.values()], rows, unit=unit, first=first[0][0] if first else None)
+    table.sample([row(*each) for each in first])
     return table
 
 
@@ -109,31 +137,29 @@ def _document(text: Text, notes: Notebook) -> Table:
     items = _items(text, "item" if is_list else "data.item")
     first = next(items, None)
     if first is None:
-        what = "the list is empty" if is_list else "there is no list “data” of objects in it"
+        what = "the list is empty" if is_list else "there is no list “data” in it, or it is empty"
         raise InvalidInput(
             f"{text.name}: {what}. Bring JSON lines, one object per line, a list of objects, or SQuAD's format."
         )
     if isinstance(first, dict) and "paragraphs" in first:
-        table = Table("SQuAD’s JSON", _SQUAD_COLUMNS, _squad(chain([first], items), text.name), unit="question")
+        table = Table(SQUAD, _SQUAD_COLUMNS, _squad(chain([first], items), text.name), unit="question")
         some = [*islice(table.rows, 1)]
         table.sample([row for _, row in some])
         table.rows = chain(some, table.rows)
         notes.unit = "question"
         return table
     notes.unit = "record"
-    return _of_objects("a JSON list", _records(chain([first], items), text.name), "record")
+    return _of_objects("a JSON list", _records(chain([first], items), text.name), "record", notes)
 
 
 def _items(text: Text, prefix: str) -> Iterator[Any]:
     """The items of a list in a document. Raises InvalidInput with the line where the JSON is malformed."""
-    brackets = np.frombuffer(_STRINGS.sub(b"", text.data).translate(None, _NO_BRACKETS), dtype=np.uint8)
-    if np.cumsum(np.isin(brackets, _OPENING) * 2 - 1, dtype=np.int64).max(initial=0) > _DEEPEST:
-        raise InvalidInput(f"{text.name}: its lists and objects are nested more than {_DEEPEST} deep. Flatten them.")
+    _check_for_ijson(text)
     data = _Counted(text.data)
     try:
         yield from ijson.items(data, prefix)
     except (ijson.JSONError, ValueError, ArithmeticError, RecursionError) as error:
-        where, why = "", "it is nested too deeply, or a number is too large"
+        where, why = "", "it cannot be parsed"
         try:
             json.loads(text.data, parse_int=str, parse_float=str)
         except json.JSONDecodeError as by_place:
@@ -143,6 +169,24 @@ def _items(text: Text, prefix: str) -> Iterator[Any]:
         raise InvalidInput(
             f"{text.name}{where}: this is not well-formed JSON ({why}). Check that the file is whole."
         ) from error
+
+
+def _check_for_ijson(text: Text) -> None:
+    """Raises InvalidInput with the line for what takes too much memory there, or ends the process."""
+    plain = _STRINGS.sub(b"", text.data)
+    signs = np.frombuffer(plain.translate(None, _OTHERS), dtype=np.uint8)
+    steps = np.isin(signs, _OPENING).astype(np.int8) - np.isin(signs, _CLOSING)
+    too_deep = np.cumsum(steps, dtype=np.int32) > _DEEPEST
+    if too_deep.any():
+        line = int((signs[: int(too_deep.argmax())] == ord("\n")).sum()) + 1
+        raise InvalidInput(
+            f"{text.name}, line {line:,}: objects nested too deeply (more than {_DEEPEST} in each other). Flatten them."
+        )
+    for sign, what in _FOREIGN.items():
+        match = sign.search(plain)
+        if match:
+            line = plain.count(b"\n", 0, match.start()) + 1
+            raise InvalidInput(f"{text.name}, line {line:,}: {what}. Write it as a text, in quotes.")
 
 
 class _Counted(io.BytesIO):

@@ -31,7 +31,7 @@ _JSON: Final = re.compile(r'\{\s*("|\}|$)|\[\s*([\[{"]|\]?$)')
 _STRING: Final = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\"""")
 # numpy's: array(['a', 'b'], dtype=object).
 _ARRAY: Final = re.compile(r"""array\((\[(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\]'"])*+\])(?:,\s*dtype=\w+)?\)""")
-_LIST: Final = re.compile(r"""\[\s*(['"\d\]-]|\w+,)|\(\s*['"]|array\(\[""")
+_LIST: Final = re.compile(r"""\[['"]|\[[-\d.,\s]*\]$|\[\w+(?:,\s*\w+)+\]$|\[\[|\[\{|\[null|\('[^']*',|array\(\[""")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ def split_of(cells: Cells, line: int, place: Place) -> Split | None:
     """The split that a row names; None where the file has no column for it. Raises InvalidInput for another word."""
     if "split" not in cells:
         return None
-    written = stripped(cells, "split")
+    value = cells["split"]
+    written = plain(value[0] if isinstance(value, list) and value else value).strip()
     if written.lower() not in SPLITS:
         raise InvalidInput(
             f"{place.at(line)}: the split is “{clipped(written)}”. Write train, dev (or validation) or test, or leave "
@@ -135,7 +136,7 @@ def _literal(text: str) -> Any:
         return text[1:-1].split()
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
 

@@ -10,9 +10,10 @@ from typing import Any, Final
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from reading.data import Choices, Notebook, Role, Row, Table
+from reading.formats import delimited
 from reading.items import Labelled
 from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
-from reading.text import Text, clipped, listed, number
+from reading.text import MAX_CELL, Text, clipped, listed, number, plain
 
 MAX_LABEL: Final = 200
 """Characters of a label, which stands in tables, messages and legends."""
@@ -29,11 +30,9 @@ def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
     fastText's lines, in which labels stand before the text.
     """
     lines = [*islice((line.split("\t") for line in text.head if line.strip()), _LOOKED_AT)]
-    if any(len(cells) == 3 and cells[0] in SPLITS for cells in lines) and lines[0][0].lower() not in ("split", "part"):
-        choices = Choices(choices.columns, header=False if choices.header is None else choices.header, quoting="none")
-        table = open_table(kind, text, choices, notes)
-        table.columns = dict(zip(_SENTEVAL, table.names, strict=False))
-        return table
+    if any(len(cells) > 2 and cells[0] in SPLITS for cells in lines) and not choices.header:
+        rows = ((line, written.split("\t", 2) if written.strip() else []) for line, written in text.numbered())
+        return Table("SentEval’s lines", [*_SENTEVAL], delimited.whole(rows, 3, notes, text.name, "\t"))
     if text.first_line.startswith(_FASTTEXT):
         return Table("fastText’s lines", ["label", "text"], _of_fasttext(text))
     return open_table(kind, text, choices, notes)
@@ -42,6 +41,10 @@ def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
 def _of_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
     for place, line in text.numbered():
         words = line.split()
+        if len(line) > MAX_CELL:
+            raise InvalidInput(
+                f"{text.name}, line {place:,}: a text has more than {MAX_CELL:,} characters. Shorten it."
+            )
         labels = [word.removeprefix(_FASTTEXT) for word in words if word.startswith(_FASTTEXT)]
         if words:
             yield place, [labels, " ".join(word for word in words if not word.startswith(_FASTTEXT))]
@@ -55,12 +58,12 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
     for line, cells in cells_of(table, places):
         text, pair = stripped(cells, "text"), stripped(cells, "pair")
         labels = as_list(cells["label"], place.at(line))
-        label = stripped(cells, "label") if labels is None else str(labels[0]).strip() if len(labels) == 1 else ""
+        label = stripped(cells, "label") if labels is None else plain(labels[0]).strip() if len(labels) == 1 else ""
         if labels is not None and (len(labels) > 1 or isinstance(labels[0] if labels else None, list)):
             first_several = first_several if n_several else (line, clipped(str(labels)))
             n_several += 1
             place.notes.leave_out("rows with several labels", line)
-        elif not (text and label and (pair or not pairs)):
+        elif not (text and label and (pair or cells.get("pair") is None)):
             place.notes.leave_out(f"rows without {'two texts and a label' if pairs else 'a text or a label'}", line)
         elif len(label) > MAX_LABEL:
             raise InvalidInput(

@@ -64,7 +64,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
 
 KIND: Final = Kind(
     "pronouns",
-    "sentence",
+    "pronoun",
     {
         "text": Role("text"),
         "pronoun": Role("pronoun"),

@@ -25,6 +25,9 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         if not (question and context.strip()):
             place.notes.leave_out(f"{place.unit}s without a question or a passage", line)
             continue
+        if cells["answer"] is None:
+            place.notes.leave_out(f"{place.unit}s without an answer, not even an empty one", line)
+            continue
         given = _given(as_object(cells["answer"]), cells.get("answer_start"), place.at(line))
         answers: list[tuple[int, str]] = []
         for start, answer in given:
@@ -74,7 +77,7 @@ def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
     if isinstance(value, dict):
         start = value.get("answer_start", start)
         value = value.get("text")
-    listed_texts = as_list(value) if isinstance(value, list) else _texts_of(value, where)
+    listed_texts = _texts_of(value, where)
     listed_starts = as_list(start, where)
     texts: list[Any] = [value] if listed_texts is None else listed_texts
     starts: list[Any] = [start] * len(texts) if listed_starts is None else listed_starts
@@ -91,7 +94,9 @@ def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
 
 
 def _texts_of(value: Any, where: str) -> list[Any] | None:
-    """The texts of a list in a cell; a text that only begins as one is an answer."""
+    """The texts of a list, also in a cell; a text that only begins as one, or a number in brackets, is an answer."""
+    if isinstance(value, str) and not value.lstrip().startswith(("['", '["', "[{", "array(")):
+        return None
     try:
         return as_list(value, where)
     except InvalidInput:

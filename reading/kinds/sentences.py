@@ -16,6 +16,7 @@ from reading.text import Text, plain
 
 _TREEBANKS: Final = (".conllu", ".conll")
 _TABLES: Final = (".csv", ".tsv", ".tab")
+_SURE: Final = {"text", "sentence", *(name for name in NAMES["text"] if name[-1] in "1a")}
 _ROLE: Final = {"text": Role("text")}
 
 
@@ -36,7 +37,7 @@ def _is_table(text: Text, choices: Choices, ending: str) -> bool:
     """Whether the first line names a column of texts and others; it is not a sentence ("Text, however, is")."""
     names = delimited.first_cells(text)
     short = delimited.looks_like_names(names) and all(len(name.split()) <= 3 for name in names)
-    known = any(normalized(name) in NAMES["text"] for name in names)
+    known = any(normalized(name) in _SURE for name in names)
     wide = 1 < len(names) <= delimited.MAX_COLUMNS
     return bool(choices.columns) or ending in _TABLES or (wide and short and known)
 

@@ -22,14 +22,14 @@ _TOKENS, _TAGS = Role("words"), Role("tags")
 
 def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
     if is_json(text):
-        return jsons.table(text, notes)
+        return jsons.table(text, notes, by_columns=False)
     if conllu.looks_so(text):
         return conllu.table(text)
     header = set(map(normalized, delimited.first_cells(text)))
     if header & {*NAMES["tokens"]} and header & {*NAMES["tags"]}:
         return delimited.table(text, choices, notes, known=True)
     word, tag = (next((name for name in NAMES[role] if name in header), None) for role in ("word", "tag"))
-    if word and tag and delimited.separator_of(text) != "\t":
+    if word and tag and (delimited.separator_of(text) != "\t" or header & {*NAMES["sentence number"]}):
         return _sentences_of(delimited.table(text, choices, notes, known=True), word, tag, notes)
     return conll.table(text, notes)
 
@@ -67,7 +67,7 @@ def _sentences_of(table: Table, word: str, tag: str, notes: Notebook) -> Table:
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
     for line, cells in cells_of(table, places):
         words, tags = (_words(cells[role], place.at(line)) for role in ("tokens", "tags"))
-        odd = next((tag for tag in tags if _NO_TAG.search(tag)), None)
+        odd = next((tag for tag in tags if isinstance(cells["tags"], str) and _NO_TAG.search(tag)), None)
         if odd is not None:
             raise InvalidInput(
                 f"{place.at(line)}: “{clipped(odd)}” is not a tag. Write lists of tags as JSON, or tags with spaces "

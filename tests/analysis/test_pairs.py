@@ -42,11 +42,11 @@ BAD = {
     "nothing": ("  ", "own is empty"),
     "no b": (
         "a,c\nx,y\n",
-        "own, line 1: there is no column for the sentence B; .* has the columns “a”, “c”. Name it b, ",
+        "own, line 1: there is no column for the sentence B; .* it has “a”, “c”. Name it b, ",
     ),
     "neither": (
         "x,y\n1,2\n",
-        "own, line 1: there is no column for the sentence A; .* has the columns “x”, “y”. Name it a, ",
+        "own, line 1: there is no column for the sentence A; .* it has “x”, “y”. Name it a, ",
     ),
     "no rows": ("a,b\n", "own: there is no pair to use"),
     "open quote": ('a,b\n"x,y\n', "own, line 2: this is not a well-formed table"),

@@ -83,13 +83,13 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
         "classification",
         table(TEXT, "text,class_"),
         "own, line 1: there is no column for the label; "
-        "a table (comma between columns) has the columns “text”, “class_”. "
+        "read as a table (comma between columns), it has “text”, “class_”. "
         "Name it label, labels, gold_label, class, category, quality, is_duplicate or sentiment. Or choose the column.",
     ),
     "no text": (
         "classification",
         table(TEXT, "remark,label"),
-        "own, line 1: there is no column for the text; a table (comma between columns) has the columns “remark”, "
+        "own, line 1: there is no column for the text; read as a table (comma between columns), it has “remark”, "
         "“label”.",
     ),
     "commas outside of quotes in most rows": (
@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "a JSON list without a label": (
         "classification",
         json.dumps([{"text": "x"}]).encode(),
-        "own: there is no column for the label; a JSON list has the column “text”.",
+        "own, line 1: there is no column for the label; read as a JSON list, it has “text”.",
     ),
     "a list in JSON lines": (
         "classification",
@@ -144,14 +144,18 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "JSON without a label": (
         "classification",
         jsonl([{"text": "x"}]),
-        "own, line 1: there is no column for the label; JSON lines",
+        "own, line 1: there is no column for the label; read as JSON lines",
     ),
     "a text beyond all limits": (
         "classification",
         jsonl([{"text": "x" * 200_000, "label": "a"}]),
         "own, line 1: a text has more than 131,072 characters",
     ),
-    "SQuAD to classify": ("classification", b'{"version": "2.0", "data": []}', "Choose question answering for it."),
+    "SQuAD to classify": (
+        "classification",
+        b'{"version": "2.0", "data": []}',
+        "there is no list “data” in it, or it is empty",
+    ),
     "SQuAD with questions to classify": (
         "classification",
         SQUAD,
@@ -190,7 +194,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "no second text": (
         "similarity",
         table([("a", 1)], "text,score"),
-        "own, line 1: there is no column for the second text; a table (comma between columns) has the columns “text”, "
+        "own, line 1: there is no column for the second text; read as a table (comma between columns), it has “text”, "
         "“score”.",
     ),
     "no answer in its passage": (
@@ -233,7 +237,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "deep SQuAD": (
         "answering",
         b'{"data": [' + b"[" * 100_000,
-        "own: its lists and objects are nested more than 100 deep. Flatten them.",
+        "own, line 1: objects nested too deeply",
     ),
     "SQuAD without paragraphs": (
         "answering",
@@ -243,7 +247,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "nothing of SQuAD but a title": (
         "answering",
         b'{"data": [{"title": "x"}]}',
-        "own: there is no column for the question; a JSON list has the column “title”.",
+        "own, line 1: there is no column for the question; read as a JSON list, it has “title”.",
     ),
     "SQuAD without questions": (
         "answering",
@@ -325,7 +329,7 @@ def test_a_number_of_five_thousand_digits_in_a_list_is_refused_or_read() -> None
     data = b'[{"text": "x", "label": ' + b"9" * 5000 + b"}]"
     ended = subprocess.run([sys.executable, "-c", _READ], input=data, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
-    one_sentence(ended.stdout.decode())
+    one_sentence(ended.stdout.decode().strip())
 
 
 _READ = """

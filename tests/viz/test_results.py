@@ -20,6 +20,7 @@ import analysis
 import evidence
 import jobs
 import model_zoo.types
+import reading
 import training
 from analysis.corpus.coreference import Judged, OfKind, Referred
 from analysis.corpus.examples import Examples
@@ -39,6 +40,7 @@ from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, S
 from analysis.probing.structural_results import Estimate, Scores
 from analysis.sentence_vectors import Agreement, Measured
 from analysis.words import word_units
+from evidence.questions.count_unknown import UnknownWords
 from evidence.questions.head_gradients import Gradients
 from evidence.questions.switch_off import SwitchedOff
 from jobs.explaining import Explained
@@ -87,7 +89,7 @@ from training.finetuning.settings import Settings as TuningSettings
 
 def kinds() -> Iterator[type[Shows]]:
     """Every result that shows itself, of the rooms that a notebook asks."""
-    for room in (analysis, evidence, jobs, model_zoo.types, training):
+    for room in (analysis, evidence, jobs, model_zoo.types, reading, training):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
                 if issubclass(found, Shows) and found.__module__ == module.name and found is not Shows:
@@ -413,6 +415,11 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         read_corpus([("mine.txt", b"The cat sat.\nIt slept well.\n")]),
         {"words": [4, 4], "text": ["The cat sat.", "It slept well."], "file": ["mine.txt"] * 2, "line": [1, 2]},
     ),
+    (
+        reading.read(b"good,bad\nI am.,I is.\n", "minimal pairs", name="pairs.csv"),
+        {"good": ["I am."], "bad": ["I is."], "line": [2], "split": [""]},
+    ),
+    (UnknownWords("[UNK]", 2, 5, 3, 0), {"token": ["[UNK]"], "n_words": [5], "n_unknown": [3]}),
     (AGREEMENT, {"layer": [2], "pooling": ["mean"], "rho": [0.5], "high": [0.75], "spread": [0.0625]}),
     (Measured({}, (AGREEMENT,)), {"layer": [2], "removed": [True], "mean_cosine": [0.125]}),
     (HITS, {"sentence": [3], "weight": [0.75], "strongest": [True]}),

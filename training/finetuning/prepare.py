@@ -69,10 +69,12 @@ def prepare(data: reading.Data, seed: int) -> Data:
     usable = splits.sampled(splits.drawn(items, kind, name, seed, notes), seed, notes)
     labels = _labels(usable, kind, notes)
     train, dev, test = (tuple(row.item for row in usable[split]) for split in SPLITS)
-    content = repr((kind, seed, data.items, data.splits)).encode("utf-8", "surrogatepass")
-    fingerprint = hashlib.sha256(content).hexdigest()[:16]
+    digest = hashlib.sha256(repr((kind, seed)).encode())
+    for item in zip(data.items, data.splits, strict=True):
+        digest.update(repr(item).encode("utf-8", "surrogatepass"))
+    fingerprint = digest.hexdigest()[:16]
     prepared = Data(f"own data {fingerprint}", name, kind, train, dev, test, labels, _MEASURE[kind], tuple(notes))
-    return _learnable(check(prepared))
+    return _learnable(check(prepared), data.report.remarks)
 
 
 def prepare_file(
@@ -115,7 +117,8 @@ def _rescaled(scores: Sequence[float], name: str, notes: list[str]) -> list[floa
         return list(scores)
     notes.append(f"The scores, from {low:g} to {high:g}, were rescaled to 0 to {HIGHEST_SCORE:.0f}.")
     # Halves first: the difference of two large numbers can be larger than any.
-    return [HIGHEST_SCORE * (score / 2 - low / 2) / (high / 2 - low / 2) for score in scores]
+    shares = ((score / 2 - low / 2) / (high / 2 - low / 2) for score in scores)
+    return [HIGHEST_SCORE * share for share in shares]
 
 
 def _scale(lowest: float, highest: float) -> tuple[float, float]:
@@ -170,8 +173,10 @@ def _labels(usable: splits.SplitRows, kind: Kind, notes: list[str]) -> tuple[str
     return tuple(sorted(total))
 
 
-def _learnable(data: Data) -> Data:
-    """The data itself. Raises InvalidInput where the items to train on are all alike."""
+def _learnable(data: Data, remarks: Sequence[str]) -> Data:
+    """The data itself. Raises InvalidInput, with the ``remarks`` of the reader, where the items to train on are all
+    alike.
+    """
     if data.kind == "classification":
         alike = "one label only" if len({label for item in data.train for label in _kinds_of(item)}) < 2 else ""
     elif data.kind == "tagging":
@@ -183,5 +188,6 @@ def _learnable(data: Data) -> Data:
     if alike:
         raise InvalidInput(
             f"{data.title}: the items to train on have {alike}. Bring more, or divide them otherwise among the splits."
+            f"{''.join(f' {remark}' for remark in remarks)}"
         )
     return data

@@ -202,7 +202,7 @@ REFUSED = {
     "the same word": (f'{HEADER}\n"{TREES}",it,cat,cat', "own.csv, line 2: .* not three different words"),
     "a kind": (f'{HEADER},kind\n"{TREES}",it,cat,lamp,guess', "own.csv, line 2: “guess” is not a kind"),
     "signs alone": (f'{HEADER}\n"{TREES}",it,cat, ! ', "own.csv, line 2: the distractor “!” is not a word"),
-    "nothing but a header": (HEADER, "own.csv has no sentence with a pronoun"),
+    "nothing but a header": (HEADER, "own.csv: there is no pronoun to use"),
     "a control character": (f'{HEADER}\n"{TREES}\x07",it,cat,lamp', "own.csv, line 2: .*control character"),
     "a long text": (f'{HEADER}\n"{"x " * 300}",it,cat,lamp', "own.csv, line 2: a sentence of more than 200 words"),
 }

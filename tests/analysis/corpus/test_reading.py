@@ -170,9 +170,9 @@ def test_multiword_tokens_and_empty_nodes_are_counted() -> None:
     assert second.words == ("Va", "mar")
     assert second.heads == (ROOT, 0)
     assert corpus.notes == (
+        "Words whose head is left out, so that they count as without one (1: line 2).",
         "Left out 1: empty nodes, without characters (line 5).",
         "Left out 4: words inside multiword tokens, which are not their words one after the other (lines 2, 3, 9, 10).",
-        "The head of 1 word is such a word and left out, too (line 2).",
     )
 
 
@@ -249,7 +249,7 @@ REFUSED = {
     "no column of texts": (
         "own.csv",
         b"x,y\n1,2\n",
-        "own.csv, line 1: there is no column for the text; .* has the columns “x”, “y”. Name it text, sentence, ",
+        "own.csv, line 1: there is no column for the text; .* it has “x”, “y”. Name it text, sentence, ",
     ),
     "a comma without quotes": (
         "own.csv",

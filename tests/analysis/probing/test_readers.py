@@ -69,7 +69,7 @@ def test_short_and_long_rows_are_left_out_and_counted() -> None:
         (b"", "is empty"),
         (
             table(ROWS, header="satz,klasse"),
-            "line 1: there is no column for the text; a table (comma between columns) has the columns “satz”, “klasse”",
+            "line 1: there is no column for the text; read as a table (comma between columns), it has “satz”, “klasse”",
         ),
         (table([(t, "a") for t, _ in ROWS]), "fewer than two labels"),
         (table(ROWS[:2]), "2 different sentences; a probe needs at least 20"),
