@@ -122,8 +122,10 @@ class Stream:
             split = _split_by_name(name) if packed and "split" in self.kind.roles else None
             for row in rows:
                 if len(self._preview) < _PREVIEWED:
-                    self._fields, shown = _shown(row.item)
-                    self._preview.append(shown)
+                    names, shown = _shown(row.item)
+                    self._fields = self._fields or names
+                    if names == self._fields:  # a text beside a treebank has others
+                        self._preview.append(shown)
                 yield replace(row, file=len(self.notes.names) - 1, split=row.split or split)
         if lacking is not None and not n_read:
             raise lacking

@@ -39,6 +39,7 @@ _PLACES: Final = (
     "analysis.lens_fit",
     "evidence.items",
     "evidence.questions",
+    "reading.items",
     "training.measure_quality",
     "training.finetuning.data",
     "training.finetuning.finetune",

@@ -31,7 +31,7 @@ from published_files import (
 from seqeval.metrics.sequence_labeling import get_entities
 
 from model_zoo.errors import InvalidInput
-from reading import read
+from reading import read, read_files
 from training.finetuning import entities
 
 
@@ -478,3 +478,10 @@ def test_cells_that_pandas_wrote_are_what_python_reads() -> None:
     frame = pd.read_csv(io.BytesIO(FILES["lists_python.csv"].data))
     assert [tuple(ast.literal_eval(cell)) for cell in frame["tokens"]] == WORDS
     assert any("\n" in cell for cell in pd.read_csv(io.BytesIO(FILES["lists_numpy.csv"].data))["tokens"])
+
+
+def test_a_preview_shows_items_of_one_form() -> None:
+    """A plain text and a treebank are read together; their items have other fields."""
+    treebank = "1\tIt\tit\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n"
+    report = read_files([("a.txt", b"One two."), ("b.conllu", treebank.encode())], "sentences").report
+    assert (report.n_items, report.fields, report.preview) == (2, ("text",), (("One two.",),))

@@ -156,7 +156,7 @@ FORMER: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"tasks": "tense", "sentences": "40", "probe_seed": "2", "probe_seeds": "3", "layers_view": "likeness",
          "probed_layer": "2", "own_format": "senteval"},
         {"tasks": "tense", "sentences": "40", "seed": "2", "seeds": "3", "view": "similarity", "layer": "2",
-         "format": "senteval"},
+         "format": None},  # now as any other table
     ),
     "compare": (
         {"models": "embedded/bert,embedded/tinybert", "text": "He drank a cup of coffee.",
