@@ -10,7 +10,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("pages", "ui", "web", "jobs", "serving", "training", "evidence", "viz", "analysis", "model_zoo", "benchmarks")
+ROOMS = (
+    "pages",
+    "ui",
+    "web",
+    "jobs",
+    "serving",
+    "training",
+    "evidence",
+    "viz",
+    "analysis",
+    "reading",
+    "model_zoo",
+    "benchmarks",
+)
 
 
 def module_name(file: Path) -> str:

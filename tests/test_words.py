@@ -15,7 +15,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("pages", "ui", "web", "viz", "model_zoo", "training", "evidence", "jobs", "analysis", "serving", "benchmarks")
+ROOMS = (
+    "pages",
+    "ui",
+    "web",
+    "viz",
+    "model_zoo",
+    "training",
+    "evidence",
+    "jobs",
+    "analysis",
+    "reading",
+    "serving",
+    "benchmarks",
+)
 
 NEVER = (
     # Order of words: subject, verb, object.

@@ -9,7 +9,20 @@ _ROOT = Path(__file__).parents[1]
 
 # What lies there is the app's own; the rest may be other packages, where the app is one of those that are installed.
 OWN = frozenset(
-    {"app.py", "pages", "ui", "web", "jobs", "serving", "training", "evidence", "viz", "analysis", "model_zoo"}
+    {
+        "app.py",
+        "pages",
+        "ui",
+        "web",
+        "jobs",
+        "serving",
+        "training",
+        "evidence",
+        "viz",
+        "analysis",
+        "reading",
+        "model_zoo",
+    }
 )
 
 

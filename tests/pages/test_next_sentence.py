@@ -215,8 +215,6 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     ("csv", "message"),
     [("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")],
 )
-    ("csv", "message"), [("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")]
-)
 def test_a_list_that_cannot_be_read(csv: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(csv).run()

@@ -27,7 +27,7 @@ from web.settings import Settings, WrongSetting, main, page, settings, table
 from web.uploads import pasted
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("pages", "ui", "web", "jobs", "training", "evidence", "viz", "analysis", "model_zoo")
+ROOMS = ("pages", "ui", "web", "jobs", "training", "evidence", "viz", "analysis", "reading", "model_zoo")
 
 Write = Callable[[str], None]
 
