@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from reading.data import Choices, MissingColumn, Notebook, Report, Role, Table
+from reading.data import Choices, MissingColumn, Notes, Report, Role, Table
 from reading.text import clipped, named
 
 PAIRS: Final[tuple[tuple[str, str], ...]] = (
@@ -94,7 +94,7 @@ def knows(roles: Mapping[str, Role], names: Sequence[object]) -> bool:
     return any(normalized(name) in known for name in names)
 
 
-def place(kind: str, roles: Mapping[str, Role], table: Table, choices: Choices, notes: Notebook) -> dict[str, int]:
+def place(kind: str, roles: Mapping[str, Role], table: Table, choices: Choices, notes: Notes) -> dict[str, int]:
     """The place of each role's column in a table: as chosen, as the format knows, or by its name.
 
     Raises MissingColumn where a role that is needed has none, or a column that was chosen is not there.
@@ -133,7 +133,7 @@ def _by_name(roles: Mapping[str, Role], names: Sequence[str]) -> dict[str, int]:
 
 
 def _missing(
-    kind: str, roles: Mapping[str, Role], table: Table, notes: Notebook, what: str, do: str = ""
+    kind: str, roles: Mapping[str, Role], table: Table, notes: Notes, what: str, do: str = ""
 ) -> MissingColumn:
     where = f"{notes.names[-1]}{f', line {table.first}' if table.first else ''}"
     there = f"read as {table.format}, it has {named(table.names)}"

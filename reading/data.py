@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from model_zoo.errors import InvalidInput
@@ -71,14 +72,16 @@ class Report:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What was left out and why, with lines, and what else must be said; in sentences."""
+        left_out = self.left_out.items()
         return (
             *self.notes,
-            *(
-                f"Left out {len(places):,}: {reason} "
-                f"({first_few(places) if len(self.names) > 1 else listed(places, self.unit)})."
-                for reason, places in self.left_out.items()
-            ),
+            *(f"Left out {len(at):,}: {reason} ({_listed(at, self.names, self.unit)})." for reason, at in left_out),
         )
+
+
+def _listed(places: Sequence[int | str], names: Sequence[str], unit: str) -> str:
+    """Where things are: "lines 3, 8 …", or in several files "a.txt line 3, b.txt line 8"."""
+    return first_few(places) if len(names) > 1 else listed(places, unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,7 @@ class MissingColumn(InvalidInput):
         return type(self), (str(self), self.report)
 
 
-class Notebook:
+class Notes:
     """What is noted while files are read: what is left out of each, and what must be said."""
 
     def __init__(self, unit: str = "line") -> None:
@@ -185,11 +188,8 @@ class Notebook:
     def remarks(self) -> tuple[str, ...]:
         """What must be said, in sentences."""
         of_lines = ((remark, self._places(*where)) for remark, where in self._remarks.items())
-        return *self.notes, *(f"{remark} ({len(at):,}: {self.listed(at)})." for remark, at in of_lines)
-
-    def listed(self, places: tuple[int | str, ...]) -> str:
-        """Where things are: "lines 3, 8 …", or in several files "a.txt line 3, b.txt line 8"."""
-        return first_few(places) if len(self.names) > 1 else listed(places, self.unit)
+        notes = (f"{remark} ({len(at):,}: {_listed(at, self.names, self.unit)})." for remark, at in of_lines)
+        return *self.notes, *notes
 
     def _places(self, files: array[int], lines: array[int]) -> tuple[int | str, ...]:
         if len(self.names) < 2:
@@ -217,11 +217,15 @@ class Table:
     used: tuple[str, ...] = ()
     """Columns that the format itself makes use of."""
 
-    def sample(self, rows: list[list[Any]]) -> None:
-        """Note of every column the first value there is among some rows."""
+    def look_at(self, n: int) -> None:
+        """Note of every column the first value there is in the first ``n`` rows, which stay among the rows."""
+        some = [*islice(self.rows, n)]
+        self.rows = chain(some, self.rows)
+        rows = [row for _, row in some]
         for place, name in enumerate(self.names):
-            values = (str(row[place]) for row in rows if place < len(row) and row[place] not in (None, "", []))
-            self.samples[name] = clipped(next(values, ""))
+            values = (row[place] for row in rows if place < len(row) and row[place] not in (None, "", []))
+            value = next(values, "")
+            self.samples[name] = clipped(str(value[0] if isinstance(value, list) else value))
 
 
 @dataclass(frozen=True, slots=True)

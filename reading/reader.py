@@ -11,7 +11,7 @@ from typing import Any, Final
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB
 from reading.columns import place
-from reading.data import Choices, Data, Notebook, Quoting, Report, Row, Split, Table
+from reading.data import Choices, Data, Notes, Quoting, Report, Row, Split, Table
 from reading.formats import archive, parquet
 from reading.items import Item, ParsedSentence, PassageQuestion
 from reading.kinds import KINDS
@@ -96,7 +96,7 @@ class Stream:
                 f"Data of the kind “{kind}” has no {named(foreign)}. "
                 f"{f'Its columns are {named(self.kind.roles)}.' if self.kind.roles else 'It has no columns to choose.'}"
             )
-        self.notes = Notebook()
+        self.notes = Notes()
         self._files, self._choices, self._max_bytes = files, choices, max_bytes
         self._formats: dict[str, None] = {}
         self._fields: tuple[str, ...] = ()

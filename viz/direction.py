@@ -28,5 +28,5 @@ def runs_leftwards(text: str) -> bool:
 
 
 def isolated(text: str) -> str:
-    """The text, between two signs that cannot be seen where it would turn around what stands beside it."""
+    """The text between marks of isolation (FSI, PDI) if any of its letters runs leftwards."""
     return f"\u2068{text}\u2069" if runs_leftwards(text) else text

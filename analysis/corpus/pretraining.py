@@ -50,8 +50,8 @@ def n_pretrained(texts: Iterable[str]) -> tuple[int, int]:
 
     That text's novels, textbooks and WordNet are left out; the documents held out from training are, too.
     """
-    found = hashes(texts)
-    return int(np.isin(found, _bundled()).sum()), len(found)
+    compared = hashes(texts)
+    return int(np.isin(compared, _bundled()).sum()), len(compared)
 
 
 @cache

@@ -14,7 +14,7 @@ from analysis.corpus.sentences import NO_HEAD, Corpus, alike
 from analysis.probing.template_trees import template_conllu
 from analysis.probing.trees import flaw
 from model_zoo.errors import InvalidInput
-from reading.data import Choices, Data, Notebook, Row
+from reading.data import Choices, Data, Notes, Row
 from reading.formats.conllu import MAX_WORDS
 from reading.items import ParsedSentence, PlainSentence
 from reading.reader import MAX_BYTES, Stream
@@ -59,7 +59,7 @@ def read_corpus(
 
 def corpus_of(data: Data) -> Corpus:
     """The sentences that were read of a file (of kind "sentences"), as ``read_corpus`` takes them."""
-    notes = Notebook()
+    notes = Notes()
     notes.begin(data.name)
     builder = _Builder(notes)
     for item, line in zip(data.items, data.lines, strict=True):
@@ -126,7 +126,7 @@ def read_frequencies(name: str, data: bytes) -> dict[str, float]:
 class _Builder:
     """A corpus while it is read."""
 
-    def __init__(self, notes: Notebook) -> None:
+    def __init__(self, notes: Notes) -> None:
         self.corpus = Corpus()
         self._notes = notes
         self._texts: set[str] = set()

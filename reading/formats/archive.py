@@ -12,7 +12,7 @@ from typing import Final
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MB, counted
 from reading import progress
-from reading.data import Notebook
+from reading.data import Notes
 
 BEGINS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 MAX_FILES: Final = 1_000
@@ -33,7 +33,7 @@ _BROKEN: Final = (
 )
 
 
-def unpacked(files: Sequence[tuple[str, bytes]], max_bytes: int, notes: Notebook) -> Iterator[tuple[str, bytes, bool]]:
+def unpacked(files: Sequence[tuple[str, bytes]], max_bytes: int, notes: Notes) -> Iterator[tuple[str, bytes, bool]]:
     """The files themselves, those in archives among them, with whether they are of one.
 
     Raises InvalidInput where they are too many, or more than ``max_bytes`` together, packed or unpacked.

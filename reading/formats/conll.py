@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from reading.data import Notebook, Table
+from reading.data import Notes, Table
 from reading.text import MAX_CELL, Text, clipped
 
 MAX_WORDS: Final = 2_000
@@ -37,7 +37,7 @@ def looks_so(text: Text) -> bool:
     )
 
 
-def table(text: Text, notes: Notebook) -> Table:
+def table(text: Text, notes: Notes) -> Table:
     """Sentences as rows, whose values are lists with one entry a word. The columns are named by the first line where
     that holds names, else "column 1", "column 2" ...; the words are in the first, or in the second where the first
     holds running numbers, and their tags in the last.
@@ -72,12 +72,12 @@ def table(text: Text, notes: Notebook) -> Table:
         rows = _without(rows, words, language)
     columns = {"tokens": names[words], "tags": names[tags]} if names else {}
     table = Table("words in columns (CoNLL)", names, rows, columns=columns, header=None)
-    table.sample([[column[0] for column in row] for _, row in first])
+    table.look_at(1)
     notes.unit = "line"
     return table
 
 
-def _of_2012(text: Text, notes: Notebook) -> Table:
+def _of_2012(text: Text, notes: Notes) -> Table:
     """OntoNotes as in the shared task of 2012, whose spans are in brackets over several lines."""
     names = [f"column {n}" for n in range(1, _2012_NAMES + 2)]
     rows = (
@@ -112,7 +112,7 @@ def _named(text: Text) -> list[str] | None:
     return cells if len(cells) > 1 and cells[0].lower() in _WORDS and cells[-1].lower() in _TAGS else None
 
 
-def _sentences(text: Text, notes: Notebook, most: int | None = None) -> Iterator[tuple[int, list[Any]]]:
+def _sentences(text: Text, notes: Notes, most: int | None = None) -> Iterator[tuple[int, list[Any]]]:
     """Sentences as lists of columns, of which ``most`` are kept, with the line of their first word. One with a line of
     another number of columns is left out.
     """

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from reading.data import Notebook, Table
+from reading.data import Notes, Table
 from reading.items import ParsedSentence
 from reading.text import Text
 
@@ -40,7 +40,7 @@ def looks_so(text: Text) -> bool:
     return any(numbered) and numbered[0]  # else the first names the columns of a table that has ten
 
 
-def sentences(text: Text, notes: Notebook) -> Iterator[tuple[int, ParsedSentence]]:
+def sentences(text: Text, notes: Notes) -> Iterator[tuple[int, ParsedSentence]]:
     """The sentences, each with the line of its first word.
 
     The text is assembled from the forms and ``SpaceAfter=No``. Words inside a multiword token (1-2) have the characters
@@ -80,9 +80,7 @@ def table(text: Text) -> Table:
                     lines.append(cells)
 
     table = Table("a treebank (CoNLL-U)", [*COLUMNS], rows(), columns={"tokens": "FORM"})
-    some = [*islice(table.rows, 1)]
-    table.sample([[column[0] for column in row] for _, row in some])
-    table.rows = chain(some, table.rows)
+    table.look_at(1)
     return table
 
 
@@ -177,7 +175,7 @@ class _Sentence:
             self._inside += [self._lines[place - 1] for place, *_ in self._parts]
         self._parts = []
 
-    def finish(self, notes: Notebook) -> tuple[int, ParsedSentence]:
+    def finish(self, notes: Notes) -> tuple[int, ParsedSentence]:
         """The line of the first word, and the sentence. Raises InvalidInput where a head points out of it."""
         self._end_token()
         for line, head in zip(self._lines, self._heads, strict=True):

@@ -18,7 +18,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from reading import progress
 from reading.columns import ONE_COLUMN
-from reading.data import Choices, Notebook, Quoting, Table
+from reading.data import Choices, Notes, Quoting, Table
 from reading.text import MAX_CELL, Text
 
 MAX_COLUMNS: Final = 200
@@ -51,11 +51,6 @@ def separator_of(text: Text) -> str:
     return max(_SEPARATORS, key=fit)
 
 
-def separator_name(sign: str) -> str:
-    """A separator in a word."""
-    return _SEPARATORS[sign]
-
-
 def first_cells(text: Text) -> list[str]:
     """The cells of the first row, without quotes around them."""
     separator = separator_of(text)
@@ -76,7 +71,7 @@ def looks_like_names(cells: list[str]) -> bool:
     )
 
 
-def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Table:
+def table(text: Text, choices: Choices, notes: Notes, *, known: bool) -> Table:
     """The rows of a table. The first names the columns as chosen, or where it holds a name that is ``known`` or looks
     as if it did; else they are "column 1", "column 2" ...
 
@@ -93,13 +88,11 @@ def table(text: Text, choices: Choices, notes: Notebook, *, known: bool) -> Tabl
     header = choices.header if choices.header is not None else known or looks_like_names([*map(str.strip, first)])
     names = [cell.strip() for cell in first] if header else [f"column {n}" for n in range(1, len(first) + 1)]
     names = _different(names)
-    some = [*islice(rows, _LOOKED_AT)]
-    if not header:
-        some.insert(0, (line, first))
-    rows_with_all = whole(chain(some, rows), len(names), notes, text.name, separator)
+    data = rows if header else chain([(line, first)], rows)
+    rows_with_all = whole(data, len(names), notes, text.name, separator)
     table = Table(_named(separator, len(names)), names, rows_with_all, header=header, quoting=quoting)
     table.first = line if header else None
-    table.sample([row for _, row in some])
+    table.look_at(_LOOKED_AT)
     return table
 
 
@@ -117,7 +110,7 @@ def _different(names: list[str]) -> list[str]:
 
 
 def whole(
-    rows: Iterator[tuple[int, list[str]]], width: int, notes: Notebook, name: str, separator: str
+    rows: Iterator[tuple[int, list[str]]], width: int, notes: Notes, name: str, separator: str
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows with a cell a column. Raises InvalidInput at the end where most had not."""
     n_whole, n_other, first_other = 0, 0, (0, 0)
@@ -140,14 +133,16 @@ def whole(
 
 
 def _rows(
-    text: Text, separator: str, quoting: Quoting, *, guessed: bool, notes: Notebook
+    text: Text, separator: str, quoting: Quoting, *, guessed: bool, notes: Notes
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line in which each begins; [] for an empty line."""
-    if guessed:
-        rows = _rows_between_tabs(text, quoted=quoting == "csv")
+    if quoting == "none":
+        rows = _unquoted_rows(text, separator)
     else:
-        rows = _csv_rows(text, separator, notes) if quoting == "csv" else _unquoted_rows(text, separator)
+        rows = _rows_between_tabs(text) if guessed else _csv_rows(text, separator, notes)
     for line, row in rows:
+        if any(len(cell) > MAX_CELL for cell in row):
+            raise InvalidInput(f"{text.name}, line {line:,}: a cell has more than {MAX_CELL:,} characters. Shorten it.")
         if len(row) > MAX_COLUMNS:
             raise InvalidInput(
                 f"{text.name}, line {line:,}: {len(row):,} columns; a table may have up to {MAX_COLUMNS}. "
@@ -158,7 +153,7 @@ def _rows(
         yield line, row if any(cell.strip() for cell in row) else []
 
 
-def _csv_rows(text: Text, separator: str, notes: Notebook) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(text: Text, separator: str, notes: Notes) -> Iterator[tuple[int, list[str]]]:
     """Rows as CSV has them. A quote that swallowed whole rows is none: they are read line by line."""
     recent: list[str] = []
 
@@ -202,7 +197,7 @@ def _are_rows(lines: list[str], separator: str, width: int) -> bool:
     return width > 1 and len(lines) >= _FEWEST_ROWS and all(line.count(separator) == width - 1 for line in lines)
 
 
-def _rows_between_tabs(text: Text, quoted: bool) -> Iterator[tuple[int, list[str]]]:
+def _rows_between_tabs(text: Text) -> Iterator[tuple[int, list[str]]]:
     """Rows with quotes that are those of CSV only where they balance: within a line, or within the next few lines where
     these are no rows of their own.
     """
@@ -211,17 +206,13 @@ def _rows_between_tabs(text: Text, quoted: bool) -> Iterator[tuple[int, list[str
     ahead: deque[tuple[int, str]] = deque()
     while line := (ahead.popleft() if ahead else next(lines, None)):
         number, written = line
-        row = _balanced(written, "\t") if quoted and '"' in written else None
-        if row is None and quoted and written.count("\t") < width - 1 and _opens(written):
+        row = _balanced(written, "\t") if '"' in written else None
+        if row is None and written.count("\t") < width - 1 and _opens(written):
             ahead.extend(islice(lines, max(0, _LONGEST_CELL - len(ahead))))
             row, n_lines = _over_lines(written, [other for _, other in ahead], width)
             for _ in range(n_lines):
                 ahead.popleft()
         row = written.split("\t") if row is None else row
-        if len(written) > MAX_CELL and any(len(cell) > MAX_CELL for cell in row):
-            raise InvalidInput(
-                f"{text.name}, line {number:,}: a cell has more than {MAX_CELL:,} characters. Shorten it."
-            )
         yield number, row
 
 
@@ -244,13 +235,7 @@ def _over_lines(line: str, following: list[str], width: int) -> tuple[list[str] 
 
 
 def _unquoted_rows(text: Text, separator: str) -> Iterator[tuple[int, list[str]]]:
-    for number, line in text.numbered():
-        row = line.split(separator)
-        if len(line) > MAX_CELL and any(len(cell) > MAX_CELL for cell in row):
-            raise InvalidInput(
-                f"{text.name}, line {number:,}: a cell has more than {MAX_CELL:,} characters. Shorten it."
-            )
-        yield number, row
+    return ((number, line.split(separator)) for number, line in text.numbered())
 
 
 def _balanced(line: str, separator: str) -> list[str] | None:

@@ -18,7 +18,7 @@ import numpy as np
 from model_zoo.errors import InvalidInput
 from reading import progress
 from reading.columns import KNOWN, SQUAD, normalized
-from reading.data import Notebook, Table
+from reading.data import Notes, Table
 from reading.text import MAX_CELL, Text, clipped
 
 _DEEPEST: Final = 100  # brackets inside of each other; ijson's memory grows with their square
@@ -36,7 +36,7 @@ _LONGEST_OBJECT: Final = 1_000_000  # characters
 _SQUAD_COLUMNS: Final = ["question", "context", "answers"]
 
 
-def table(text: Text, notes: Notebook, *, by_columns: bool = True) -> Table:
+def table(text: Text, notes: Notes, *, by_columns: bool = True) -> Table:
     """Objects as rows under their keys; one object of lists alone also as a table ``by_columns``. Raises InvalidInput
     with the line for what is no JSON, or no objects.
     """
@@ -100,7 +100,7 @@ def _check_length(value: dict[str, Any], where: str) -> None:
 
 
 def _of_objects(
-    format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str, notes: Notebook, *, by_columns: bool = False
+    format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str, notes: Notes, *, by_columns: bool = False
 ) -> Table:
     """Rows of objects. The columns are the keys of the first thousand, in small or capital letters."""
     first = [*islice(objects, _LOOKED_AT)]
@@ -128,11 +128,11 @@ def _of_objects(
 
     rows = ((number, row(number, value)) for number, value in chain(first, objects))
     table = Table(format_, [*names.values()], rows, unit=unit, first=first[0][0] if first else None)
-    table.sample([row(*each) for each in first])
+    table.look_at(_LOOKED_AT)
     return table
 
 
-def _document(text: Text, notes: Notebook) -> Table:
+def _document(text: Text, notes: Notes) -> Table:
     is_list = text.first_line.startswith("[")
     items = _items(text, "item" if is_list else "data.item")
     first = next(items, None)
@@ -143,9 +143,7 @@ def _document(text: Text, notes: Notebook) -> Table:
         )
     if isinstance(first, dict) and "paragraphs" in first:
         table = Table(SQUAD, _SQUAD_COLUMNS, _squad(chain([first], items), text.name), unit="question")
-        some = [*islice(table.rows, 1)]
-        table.sample([row for _, row in some])
-        table.rows = chain(some, table.rows)
+        table.look_at(1)
         notes.unit = "question"
         return table
     notes.unit = "record"

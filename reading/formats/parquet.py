@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 
 from model_zoo.errors import InvalidInput
 from reading import progress
-from reading.data import Notebook, Table
+from reading.data import Notes, Table
 from reading.text import MAX_CELL, MAX_LINES
 
 BEGINS: Final = b"PAR1"
@@ -21,7 +20,7 @@ _ROWS_AT_ONCE: Final = 500
 _FEATURES: Final = b"huggingface"
 
 
-def table(data: bytes, name: str, notes: Notebook) -> Table:
+def table(data: bytes, name: str, notes: Notes) -> Table:
     """The rows of a Parquet table, numbered from 1. Numbers of classes whose names the file has become these names.
 
     Raises InvalidInput where it is cut off or too long.
@@ -38,9 +37,7 @@ def table(data: bytes, name: str, notes: Notebook) -> Table:
     notes.unit = "row"
     rows = _rows(file, name, [classes.get(column, ()) for column in names], len(data))
     table = Table("a Parquet table", names, rows, unit="row")
-    some = [next(table.rows, (0, []))] if n_rows else []
-    table.sample([row for _, row in some])
-    table.rows = chain(some, table.rows)
+    table.look_at(1)
     return table
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Final
 
-from reading.data import Notebook
+from reading.data import Notes
 from reading.sentences import split
 from reading.text import Text
 
@@ -17,7 +17,7 @@ _WRAPPED_LINES, _FEWEST, _SHARE, _NARROWEST, _WIDEST, _NEARLY, _MOST = 2_000, 3,
 _JOINED: Final = "lines that break off inside of sentences were joined."
 
 
-def sentences(text: Text, notes: Notebook) -> Iterator[tuple[int, str]]:
+def sentences(text: Text, notes: Notes) -> Iterator[tuple[int, str]]:
     """The sentences of a text, each with the line in which it begins."""
     if _wrapped(text):
         notes.say(f"{text.name}: {_JOINED}")

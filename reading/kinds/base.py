@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
 from reading.columns import knows
-from reading.data import Choices, Notebook, Role, Row, Split, Table
+from reading.data import Choices, Notes, Role, Row, Split, Table
 from reading.formats import conll, conllu, delimited, jsons
 from reading.text import Text, clipped, plain
 
@@ -44,8 +44,8 @@ class Kind:
     noun: str
     roles: Mapping[str, Role]
     rows: Callable[[Table, Mapping[str, int], Place], Iterator[Row]]
-    open_text: Callable[[Kind, Text, Choices, Notebook], Table]
-    parse: Callable[[Text, Choices, Notebook], tuple[str, Iterator[Row]] | None] = lambda *_: None
+    open_text: Callable[[Kind, Text, Choices, Notes], Table]
+    parse: Callable[[Text, Choices, Notes], tuple[str, Iterator[Row]] | None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class Place:
 
     name: str
     unit: str
-    notes: Notebook
+    notes: Notes
 
     def at(self, number: int) -> str:
         """ "data.csv, line 3"."""
         return f"{self.name}, {self.unit} {number:,}"
 
 
-def open_table(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def open_table(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     """JSON or a table with separators."""
     if text.first_line.startswith(("{", "[")):
         return jsons.table(text, notes)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from reading.data import Choices, Notebook, Role, Row, Table
+from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import delimited
 from reading.items import Labelled
 from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
@@ -25,7 +25,7 @@ _SENTEVAL: Final = ("split", "label", "text")
 _LOOKED_AT: Final = 20
 
 
-def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     """Also the probing sets of SentEval: a split (tr, va or te), a label and a text between tabs, without names; and
     fastText's lines, in which labels stand before the text.
     """

@@ -9,7 +9,7 @@ import regex
 
 from model_zoo.errors import InvalidInput
 from reading.columns import normalized
-from reading.data import Choices, Notebook, Role, Row, Table
+from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import delimited
 from reading.items import Pronoun
 from reading.kinds.base import Kind, Place, cells_of, open_table, stripped
@@ -27,7 +27,7 @@ HOW: Final = (
 )
 
 
-def _open(kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     named = set(map(normalized, delimited.first_cells(text))) & {*_NEEDED}
     if len(named) > 1 or choices.columns or text.first_line.startswith('{"'):
         return open_table(kind, text, choices, notes)

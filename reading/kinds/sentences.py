@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from reading.columns import NAMES, normalized
-from reading.data import Choices, Notebook, Role, Row, Table
+from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import conll, conllu, delimited, jsons, prose
 from reading.items import PlainSentence
 from reading.kinds.base import Kind, Place, as_list, cells_of, is_json, stripped
@@ -20,7 +20,7 @@ _SURE: Final = {"text", "sentence", *(name for name in NAMES["text"] if name[-1]
 _ROLE: Final = {"text": Role("text")}
 
 
-def _parse(text: Text, choices: Choices, notes: Notebook) -> tuple[str, Iterator[Row]] | None:
+def _parse(text: Text, choices: Choices, notes: Notes) -> tuple[str, Iterator[Row]] | None:
     """A treebank, or plain text."""
     ending = posixpath.splitext(text.name.lower())[1]
     if conllu.looks_so(text):
@@ -42,7 +42,7 @@ def _is_table(text: Text, choices: Choices, ending: str) -> bool:
     return bool(choices.columns) or ending in _TABLES or (wide and short and known)
 
 
-def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(_kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     if is_json(text):
         return jsons.table(text, notes)
     if conll.looks_so(text):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
 from reading.columns import NAMES, normalized
-from reading.data import Choices, Notebook, Role, Row, Table
+from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import conll, conllu, delimited, jsons
 from reading.items import Tagged
 from reading.kinds.base import SPLIT, Kind, Place, as_list, cells_of, is_json, split_of
@@ -20,7 +20,7 @@ _NO_TAG: Final = re.compile(r"""['"\[\](),]""")
 _TOKENS, _TAGS = Role("words"), Role("tags")
 
 
-def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
+def _open(_kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     if is_json(text):
         return jsons.table(text, notes, by_columns=False)
     if conllu.looks_so(text):
@@ -34,7 +34,7 @@ def _open(_kind: Kind, text: Text, choices: Choices, notes: Notebook) -> Table:
     return conll.table(text, notes)
 
 
-def _sentences_of(table: Table, word: str, tag: str, notes: Notebook) -> Table:
+def _sentences_of(table: Table, word: str, tag: str, notes: Notes) -> Table:
     """A table with a word a row as one with a sentence a row: a sentence's number stands in its first row, or in all;
     without numbers an empty line ends it.
     """

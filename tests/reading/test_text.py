@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from model_zoo.errors import InvalidInput
-from reading.data import Choices, Notebook
+from reading.data import Choices, Notes
 from reading.formats import delimited
 from reading.text import MAX_CELL, MAX_LINES, Text, check_size
 
@@ -101,7 +101,7 @@ def test_lines_beyond_the_limit_are_refused_and_counted() -> None:
 
 def rows(text: str) -> list[tuple[int, list[str]]]:
     """The rows below the names of the columns that hold anything."""
-    notes = Notebook()
+    notes = Notes()
     notes.begin("own")
     table = delimited.table(Text.of(text.encode(), "own"), Choices(), notes, known=True)
     return [(line, row) for line, row in table.rows if row]
