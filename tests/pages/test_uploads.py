@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
+from jobs.reading import Reading
 from web import settings as settings_module
 from web import uploads
 from web.settings import settings
@@ -118,11 +120,15 @@ def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
     for name, data in KINDS.items():
         file = (name, data, "text/plain")
         app.file_uploader(key=key).set_value([file] if several else file).run()
+        job = app.session_state["desk"].current(Reading) if "desk" in app.session_state else None
+        if job is not None and job.running:  # archives are read by a process of its own
+            assert job.wait(PATIENCE), name
+            app.run()
         assert not app.exception, name
-        assert not app.error, name  # what is no text gets one warning with a sentence
-        assert len(app.warning) <= 1, name
+        assert not app.error, name  # what is no text gets one sentence, which an open box says as well
+        assert len({warning.value for warning in app.warning}) <= 1, name
         if data.startswith((b"PK", b"\x89", b"\x1f")):
-            assert "not a text file" in app.warning[0].value, name
+            assert name in app.warning[0].value.replace("\\", ""), name
 
 
 @pytest.mark.slow
