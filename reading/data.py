@@ -90,9 +90,9 @@ class Data(Shows):
     None where it names none; and the ``report`` of how.
     """
 
-    items: tuple[Item, ...] = field(repr=False)
-    lines: tuple[int, ...] = field(repr=False)
-    splits: tuple[Split | None, ...] = field(repr=False)
+    items: Sequence[Item] = field(repr=False)
+    lines: Sequence[int] = field(repr=False)
+    splits: Sequence[Split | None] = field(repr=False)
     report: Report = field(repr=False)
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from reading.formats import archive, parquet
 from reading.items import Item, ParsedSentence, PassageQuestion
 from reading.kinds import KINDS
 from reading.kinds.base import SPLITS, Place
+from reading.packed import Packed
 from reading.text import MAX_LINES, Text, clipped, named
 
 MAX_BYTES: Final = 50 * MB
@@ -62,18 +63,15 @@ def read_files(
 ) -> Data:
     """The same of several files, each its name and its bytes, at most ``most`` items of them."""
     stream = Stream(files, kind, choices or Choices(), max_bytes)
-    rows: list[Row] = []
+    items, lines, splits = Packed[Item](), Packed[int](), Packed[Split | None]()
     for row in stream:
-        if len(rows) < most:
-            rows.append(row)
+        if len(items) < most:
+            items.append(row.item)
+            lines.append(row.line)
+            splits.append(row.split)
         else:
             stream.notes.leave_out(f"{stream.kind.noun}s beyond the first {most:,}", row.line)
-    return Data(
-        tuple(row.item for row in rows),
-        tuple(row.line for row in rows),
-        tuple(row.split for row in rows),
-        stream.report(len(rows)),
-    )
+    return Data(items, lines, splits, stream.report(len(items)))
 
 
 def unpacks(data: bytes) -> bool:

@@ -21,6 +21,8 @@ from reading import progress
 MAX_LINES: Final = 1_000_000
 MAX_CELL: Final = 131_072
 """Characters of a cell or a line, as in Python's own reader of CSV: a longer one has a quote that was never closed."""
+MOST_LOOKED_AT: Final = 1_000_001
+"""Characters of a first line: one more than an object in a line may have."""
 
 _BEGINNING: Final = 500_000  # bytes that tell of what kind a file is
 _AT_ONCE: Final = 1_000_000
@@ -64,7 +66,7 @@ class Text:
         text = cls(name, *_in_utf8(data, name))
         if b"\x00" in text.data:
             raise InvalidInput(f"{name} is not a text file (it contains null bytes). Save it as UTF-8 text.")
-        if not text.data.strip() or not any(line.strip() for line in text.lines()):
+        if not text.first_line:
             raise InvalidInput(f"{name} is empty. Choose a file with text in it.")
         n_lines = text.data.count(b"\n") + text.data.count(b"\r") - text.data.count(b"\r\n") + 1
         if n_lines > MAX_LINES:
@@ -99,8 +101,10 @@ class Text:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line with anything in it."""
-        return next((line.lstrip() for line in self.lines() if line.strip()), "")
+        """The first line with anything in it, cut after ``MOST_LOOKED_AT`` characters."""
+        with io.TextIOWrapper(io.BytesIO(self.data), "utf-8") as file:
+            lines = iter(lambda: file.readline(MOST_LOOKED_AT), "")
+            return next((line.lstrip().removesuffix("\n") for line in lines if line.strip()), "")
 
 
 def _refuse_binary(data: bytes, name: str) -> None:

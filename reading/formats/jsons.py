@@ -19,7 +19,7 @@ from model_zoo.errors import InvalidInput
 from reading import progress
 from reading.columns import KNOWN, SQUAD, normalized
 from reading.data import Notes, Table
-from reading.text import MAX_CELL, Text, clipped
+from reading.text import MAX_CELL, MOST_LOOKED_AT, Text, clipped
 
 _DEEPEST: Final = 100  # brackets inside of each other; ijson's memory grows with their square
 _STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -32,7 +32,6 @@ _LOOKED_AT: Final = 1_000  # objects whose keys are the columns
 _OPENING: Final = (ord("["), ord("{"))
 _CLOSING: Final = (ord("]"), ord("}"))
 _BEGINS_SQUAD: Final = re.compile(r'\{.*"data"\s*:\s*\[')
-_LONGEST_OBJECT: Final = 1_000_000  # characters
 _SQUAD_COLUMNS: Final = ["question", "context", "answers"]
 
 
@@ -48,7 +47,7 @@ def table(text: Text, notes: Notes, *, by_columns: bool = True) -> Table:
 def _is_one_document(text: Text) -> bool:
     """A list, or an object that holds one as SQuAD does, or that does not end on its first line."""
     line = text.first_line
-    if line.startswith("[") or len(line) > _LONGEST_OBJECT:
+    if line.startswith("[") or len(line) == MOST_LOOKED_AT:
         return True
     begins_squad = bool(_BEGINS_SQUAD.match(line))
     try:
@@ -159,7 +158,8 @@ def _items(text: Text, prefix: str) -> Iterator[Any]:
     except (ijson.JSONError, ValueError, ArithmeticError, RecursionError) as error:
         where, why = "", "it cannot be parsed"
         try:
-            json.loads(text.data, parse_int=str, parse_float=str)
+            # Every object is dropped as soon as it is parsed.
+            json.loads(text.data, object_hook=lambda _: None, parse_int=str, parse_float=str)
         except json.JSONDecodeError as by_place:
             where, why = f", line {by_place.lineno:,}", by_place.msg
         except RecursionError:
@@ -171,7 +171,11 @@ def _items(text: Text, prefix: str) -> Iterator[Any]:
 
 def _check_for_ijson(text: Text) -> None:
     """Raises InvalidInput with the line for what takes too much memory there, or ends the process."""
-    plain = _STRINGS.sub(b"", text.data)
+    plain, at = bytearray(), 0
+    for string in _STRINGS.finditer(text.data):  # sub() would keep all pieces until the end
+        plain += text.data[at : string.start()]
+        at = string.end()
+    plain += text.data[at:]
     signs = np.frombuffer(plain.translate(None, _OTHERS), dtype=np.uint8)
     steps = np.isin(signs, _OPENING).astype(np.int8) - np.isin(signs, _CLOSING)
     too_deep = np.cumsum(steps, dtype=np.int32) > _DEEPEST

@@ -46,7 +46,7 @@ def _rows(
 ) -> Iterator[tuple[int, list[Any]]]:
     number, n_rows = 0, max(file.metadata.num_rows, 1)
     try:
-        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
             columns = [column.to_pylist() for column in batch.columns]
             progress.count(n_bytes * batch.num_rows // n_rows)
             for values in zip(*columns, strict=True):

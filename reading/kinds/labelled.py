@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from reading.data import Choices, Notes, Role, Row, Table
+from reading.data import Choices, Notes, Role, Row, Split, Table
 from reading.formats import delimited
 from reading.items import Labelled
 from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
+from reading.packed import Packed
 from reading.text import MAX_CELL, Text, clipped, listed, number, plain
 
 MAX_LABEL: Final = 200
@@ -23,6 +24,8 @@ _MISSING: Final = {"nan", "na", "n/a", "null", "none", "<na>", "nat"}
 _FASTTEXT: Final = "__label__"
 _SENTEVAL: Final = ("split", "label", "text")
 _LOOKED_AT: Final = 20
+
+_Cells = tuple[str, str | None, str, int, Split | None]  # the texts and the label of a row, its line and its split
 
 
 def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
@@ -51,7 +54,8 @@ def _of_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
-    rows: list[Row] = []
+    rows = Packed[_Cells]()
+    counts: Counter[str] = Counter()
     n_several = 0
     first_several: tuple[int, str] = (0, "")
     pairs = "pair" in places
@@ -71,18 +75,31 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
                 f"{MAX_LABEL}. Check which column is the label."
             )
         else:
-            rows.append(Row(Labelled(text, pair or None, label), line, split_of(cells, line, place)))
+            rows.append((text, pair or None, label, line, split_of(cells, line, place)))
+            counts[label] += 1
     if n_several > len(rows) / 2:
         raise InvalidInput(
             f"{place.at(first_several[0])}: the labels “{first_several[1]}” are several of one text, and so in "
             f"{counted(n_several, 'row')}. Texts are told apart by one label each: choose a column with one."
         )
-    yield from _with_labels(rows, place, pairs=pairs)
+    none = _no_labels(counts, place.notes, pairs=pairs)
+    lines: dict[str, list[int]] = {label: [] for label in sorted(counts) if label.lower() in _MISSING}
+    for text, of_pair, label, line, split in rows.drain():
+        if label in none:
+            place.notes.leave_out(f"rows without a label (“{label}”)", line)
+        else:
+            yield Row(Labelled(text, of_pair, label), line, split)
+        if label in lines:
+            lines[label].append(line)
+    for label, where in lines.items():
+        place.notes.say(
+            f"The label “{label}” looks like a missing value; it is taken as a label "
+            f"({counted(len(where), 'row')}, {listed(where, place.unit)})."
+        )
 
 
-def _with_labels(rows: Sequence[Row], place: Place, *, pairs: bool) -> Iterator[Row]:
-    """Those with a label: not "-", as NLI's sets write where annotators do not agree, nor -1, as Hugging Face's do."""
-    counts = Counter(row.item.label for row in rows if isinstance(row.item, Labelled))
+def _no_labels(counts: Counter[str], notes: Notes, *, pairs: bool) -> set[str]:
+    """What stands for no label: "-", as NLI's sets write where annotators disagree, and -1, as Hugging Face's do."""
     values = {label: value for label in counts if (value := number(label)) is not None}
     none = {_NONE} & counts.keys() if len(counts) > 1 and "+" not in counts else set()
     # Beside 0 and 1 alone, -1 can be a class of its own: negative, neutral, positive.
@@ -91,19 +108,8 @@ def _with_labels(rows: Sequence[Row], place: Place, *, pairs: bool) -> Iterator[
         if not others or (others >= {0} and (pairs or max(others) > 1)):
             none = {label for label, value in values.items() if value == -1}
         else:
-            place.notes.say("-1 is taken as a label; some sets of data write it where there is none.")
-    for row in rows:
-        label = row.item.label if isinstance(row.item, Labelled) else ""
-        if label in none:
-            place.notes.leave_out(f"rows without a label (“{label}”)", row.line)
-        else:
-            yield row
-    for label in sorted(label for label in counts if label.lower() in _MISSING):
-        lines = [row.line for row in rows if isinstance(row.item, Labelled) and row.item.label == label]
-        place.notes.say(
-            f"The label “{label}” looks like a missing value; it is taken as a label "
-            f"({counted(len(lines), 'row')}, {listed(lines, place.unit)})."
-        )
+            notes.say("-1 is taken as a label; some sets of data write it where there is none.")
+    return none
 
 
 KIND: Final = Kind(
