@@ -21,7 +21,7 @@ from reading import progress
 MAX_LINES: Final = 1_000_000
 MAX_CELL: Final = 131_072
 """Characters of a cell or a line, as in Python's own reader of CSV: a longer one has a quote that was never closed."""
-MOST_LOOKED_AT: Final = 1_000_001
+MAX_FIRST_LINE: Final = 1_000_001
 """Characters of a first line: one more than an object in a line may have."""
 
 _BEGINNING: Final = 500_000  # bytes that tell of what kind a file is
@@ -63,7 +63,8 @@ class Text:
         of these by the look of it.
         """
         _refuse_binary(data, name)
-        text = cls(name, *_in_utf8(data, name))
+        in_utf8, n_characters, notes = _in_utf8(data, name)
+        text = cls(name, in_utf8, notes)
         if b"\x00" in text.data:
             raise InvalidInput(f"{name} is not a text file (it contains null bytes). Save it as UTF-8 text.")
         if not text.first_line:
@@ -73,7 +74,7 @@ class Text:
             raise InvalidInput(
                 f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
             )
-        progress.count(n_more=(_n_characters(text.data) or 0) - len(data))
+        progress.count(n_more=n_characters - len(data))
         return text
 
     def whole(self) -> str:
@@ -101,9 +102,9 @@ class Text:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line with anything in it, cut after ``MOST_LOOKED_AT`` characters."""
+        """The first line with anything in it, cut after ``MAX_FIRST_LINE`` characters."""
         with io.TextIOWrapper(io.BytesIO(self.data), "utf-8") as file:
-            lines = iter(lambda: file.readline(MOST_LOOKED_AT), "")
+            lines = iter(lambda: file.readline(MAX_FIRST_LINE), "")
             return next((line.lstrip().removesuffix("\n") for line in lines if line.strip()), "")
 
 
@@ -114,14 +115,17 @@ def _refuse_binary(data: bytes, name: str) -> None:
         raise InvalidInput(f"{name} is {kind}, not a text file. Save its text or its table as UTF-8 text or CSV.")
 
 
-def _in_utf8(data: bytes, name: str) -> tuple[bytes, tuple[str, ...]]:
+def _in_utf8(data: bytes, name: str) -> tuple[bytes, int, tuple[str, ...]]:
+    """The text in UTF-8, how many characters it has, and notes on how it was decoded."""
     notes: tuple[str, ...] = ()
+    n_characters: int | None
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
-            data = data.decode("utf-16").encode()
+            text = data.decode("utf-16")
         except UnicodeError as error:
             raise InvalidInput(f"{name} is not the UTF-16 that it begins as. Save it as UTF-8.") from error
-    elif _n_characters(data) is None:
+        data, n_characters = text.encode(), len(text)
+    elif (n_characters := _n_characters(data)) is None:
         try:
             text = data.decode("cp1252")
         except UnicodeDecodeError as error:
@@ -131,10 +135,10 @@ def _in_utf8(data: bytes, name: str) -> tuple[bytes, tuple[str, ...]]:
                 f"{name} is neither UTF-8 nor UTF-16, and no language of Windows-1252 has so many accents. "
                 "Save it as UTF-8."
             )
-        data, notes = text.encode(), (_AS_CP1252,)
+        data, n_characters, notes = text.encode(), len(text), (_AS_CP1252,)
     while data.startswith(codecs.BOM_UTF8):  # a program may put a second mark before the first
-        data = data[len(codecs.BOM_UTF8) :]
-    return data, notes
+        data, n_characters = data[len(codecs.BOM_UTF8) :], n_characters - 1
+    return data, n_characters, notes
 
 
 def _n_characters(data: bytes) -> int | None:
@@ -147,6 +151,12 @@ def _n_characters(data: bytes) -> int | None:
         return sum(len(decoder.decode(piece)) for piece in pieces) + len(decoder.decode(b"", final=True))
     except UnicodeDecodeError:
         return None
+
+
+def check_cells(cells: Iterable[object], name: str, unit: str, number: int) -> None:
+    """Raises InvalidInput, with the file's name and the number of the row, if a cell is longer than ``MAX_CELL``."""
+    if any(isinstance(cell, str) and len(cell) > MAX_CELL for cell in cells):
+        raise InvalidInput(f"{name}, {unit} {number:,}: a text has more than {MAX_CELL:,} characters. Shorten it.")
 
 
 def check_size(data: bytes, name: str, max_bytes: int) -> bytes:

@@ -8,22 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "pages",
-    "ui",
-    "web",
-    "jobs",
-    "serving",
-    "training",
-    "evidence",
-    "viz",
-    "analysis",
-    "reading",
-    "model_zoo",
-    "benchmarks",
-)
+from packages import PACKAGES, ROOT
 
 
 def module_name(file: Path) -> str:
@@ -70,7 +55,7 @@ def circle(sources: dict[str, str]) -> list[str]:
 
 @pytest.mark.slow
 def test_no_modules_import_each_other() -> None:
-    files = [file.relative_to(ROOT) for room in ROOMS for file in (ROOT / room).rglob("*.py")]
+    files = [file.relative_to(ROOT) for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
     sources = {module_name(file): (ROOT / file).read_text(encoding="utf-8") for file in files}
     assert len(sources) > 400
     assert circle(sources) == []

@@ -10,25 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "pages",
-    "ui",
-    "web",
-    "viz",
-    "model_zoo",
-    "training",
-    "evidence",
-    "jobs",
-    "analysis",
-    "reading",
-    "serving",
-    "benchmarks",
-)
+from packages import PACKAGES, ROOT
 
 NEVER = (
     # Order of words: subject, verb, object.
@@ -187,8 +171,8 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 def _said() -> Iterator[tuple[str, str]]:
     """What users read, each with its place."""
-    for room in ROOMS:
-        for file in sorted((ROOT / room).rglob("*")):
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*")):
             name = file.relative_to(ROOT).as_posix()
             if ("weights" in name and file.suffix != ".md") or "bertviz/" in name:
                 continue

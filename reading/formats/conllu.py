@@ -29,7 +29,6 @@ INSIDE: Final = "words inside multiword tokens, which are not their words one af
 _NUMBER: Final = "[0-9]{1,6}"
 _WORD_NUMBER: Final = re.compile(f"({_NUMBER})(?:([-.])({_NUMBER}))?")
 _LOOKED_AT: Final = 20
-_SHORT: Final = 8  # words
 
 
 def looks_so(text: Text) -> bool:
@@ -48,13 +47,12 @@ def sentences(text: Text, notes: Notes) -> Iterator[tuple[int, ParsedSentence]]:
     (du = de + le). Empty nodes (1.1) are left out, comments passed over. Raises InvalidInput with the number of the
     malformed line.
     """
-    shared: dict[Any, Any] = {}
-    sentence = _Sentence(text.name, shared)
+    sentence = _Sentence(text.name)
     for number, line in text.numbered():
         if not line.strip():
             if sentence.text:
                 yield sentence.finish(notes)
-            sentence = _Sentence(text.name, shared)
+            sentence = _Sentence(text.name)
         elif not line.startswith("#"):
             sentence.add(line, number)
     if sentence.text:
@@ -85,13 +83,10 @@ def table(text: Text) -> Table:
 
 
 class _Sentence:
-    """A sentence while it is read. Labels, and columns of short sentences, are ``shared`` with those before: else they
-    would take many times the file.
-    """
+    """A sentence while it is read."""
 
-    def __init__(self, name: str, shared: dict[Any, Any]) -> None:
+    def __init__(self, name: str) -> None:
         self.text = ""
-        self._shared = shared
         self._name = name
         self._space = False
         self._last = 0
@@ -142,12 +137,11 @@ class _Sentence:
         self._last = place
         self._heads.append(self._head(columns[6], number))
         self._lines.append(number)
-        upos, deprel = (self._shared.setdefault(label, label) for label in (columns[3], columns[7]))
         if place <= self._covered_to:
-            self._parts.append((place, form, upos, deprel))
+            self._parts.append((place, form, columns[3], columns[7]))
             return
         self._end_token()
-        self._words.append((place, self._append(form, columns[9]), upos, deprel))
+        self._words.append((place, self._append(form, columns[9]), columns[3], columns[7]))
 
     def _head(self, written: str, number: int) -> int | None:
         if written == "_":
@@ -186,10 +180,7 @@ class _Sentence:
         for line in self._inside:
             notes.leave_out(INSIDE, line)
         numbers, spans, upos, deprel = zip(*self._words, strict=True) if self._words else ((), (), (), ())
-        columns: tuple[Any, ...] = spans, numbers, upos, deprel, tuple(self._heads)
-        if len(numbers) <= _SHORT:
-            columns = tuple(self._shared.setdefault(column, column) for column in columns)
-        parsed = ParsedSentence(self.text, *columns)
+        parsed = ParsedSentence(self.text, spans, numbers, upos, deprel, tuple(self._heads))
         return self._lines[0] if self._lines else 0, parsed
 
     def _refuse(self, line: int, what: str) -> NoReturn:

@@ -19,7 +19,7 @@ from model_zoo.types import counted
 from reading import progress
 from reading.columns import ONE_COLUMN
 from reading.data import Choices, Notes, Quoting, Table
-from reading.text import MAX_CELL, Text
+from reading.text import MAX_CELL, Text, check_cells
 
 MAX_COLUMNS: Final = 200
 """A table of more columns is one that was turned on its side, or whose separator was taken for another."""
@@ -89,8 +89,8 @@ def table(text: Text, choices: Choices, notes: Notes, *, known: bool) -> Table:
     names = [cell.strip() for cell in first] if header else [f"column {n}" for n in range(1, len(first) + 1)]
     names = _different(names)
     data = rows if header else chain([(line, first)], rows)
-    rows_with_all = whole(data, len(names), notes, text.name, separator)
-    table = Table(_named(separator, len(names)), names, rows_with_all, header=header, quoting=quoting)
+    rows = complete_rows(data, len(names), notes, text.name, separator)
+    table = Table(_named(separator, len(names)), names, rows, header=header, quoting=quoting)
     table.first = line if header else None
     table.look_at(_LOOKED_AT)
     return table
@@ -109,7 +109,7 @@ def _different(names: list[str]) -> list[str]:
     return different
 
 
-def whole(
+def complete_rows(
     rows: Iterator[tuple[int, list[str]]], width: int, notes: Notes, name: str, separator: str
 ) -> Iterator[tuple[int, list[Any]]]:
     """The rows with a cell a column. Raises InvalidInput at the end where most had not."""
@@ -141,8 +141,7 @@ def _rows(
     else:
         rows = _rows_between_tabs(text) if guessed else _csv_rows(text, separator, notes)
     for line, row in rows:
-        if any(len(cell) > MAX_CELL for cell in row):
-            raise InvalidInput(f"{text.name}, line {line:,}: a cell has more than {MAX_CELL:,} characters. Shorten it.")
+        check_cells(row, text.name, "line", line)
         if len(row) > MAX_COLUMNS:
             raise InvalidInput(
                 f"{text.name}, line {line:,}: {len(row):,} columns; a table may have up to {MAX_COLUMNS}. "

@@ -19,7 +19,7 @@ from model_zoo.errors import InvalidInput
 from reading import progress
 from reading.columns import KNOWN, SQUAD, normalized
 from reading.data import Notes, Table
-from reading.text import MAX_CELL, MOST_LOOKED_AT, Text, clipped
+from reading.text import MAX_FIRST_LINE, Text, check_cells, clipped
 
 _DEEPEST: Final = 100  # brackets inside of each other; ijson's memory grows with their square
 _STRINGS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -47,13 +47,12 @@ def table(text: Text, notes: Notes, *, by_columns: bool = True) -> Table:
 def _is_one_document(text: Text) -> bool:
     """A list, or an object that holds one as SQuAD does, or that does not end on its first line."""
     line = text.first_line
-    if line.startswith("[") or len(line) == MOST_LOOKED_AT:
+    if line.startswith("[") or len(line) == MAX_FIRST_LINE:
         return True
-    begins_squad = bool(_BEGINS_SQUAD.match(line))
     try:
         return isinstance(_load(line).get("data"), list)
     except ValueError:
-        return begins_squad or not _begins_objects(text)
+        return bool(_BEGINS_SQUAD.match(line)) or not _begins_objects(text)
 
 
 def _begins_objects(text: Text) -> bool:
@@ -89,13 +88,8 @@ def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"{text.name}, line {number:,}: this is not a JSON object. JSON lines have one per line, without a "
                 "list around them."
             )
-        _check_length(value, f"{text.name}, line {number:,}")
+        check_cells(value.values(), text.name, "line", number)
         yield number, value
-
-
-def _check_length(value: dict[str, Any], where: str) -> None:
-    if any(isinstance(cell, str) and len(cell) > MAX_CELL for cell in value.values()):
-        raise InvalidInput(f"{where}: a text has more than {MAX_CELL:,} characters. Shorten it.")
 
 
 def _of_objects(
@@ -136,9 +130,9 @@ def _document(text: Text, notes: Notes) -> Table:
     items = _items(text, "item" if is_list else "data.item")
     first = next(items, None)
     if first is None:
-        what = "the list is empty" if is_list else "there is no list “data” in it, or it is empty"
+        problem = "the list is empty" if is_list else "there is no list “data” in it, or it is empty"
         raise InvalidInput(
-            f"{text.name}: {what}. Bring JSON lines, one object per line, a list of objects, or SQuAD's format."
+            f"{text.name}: {problem}. Bring JSON lines, one object per line, a list of objects, or SQuAD's format."
         )
     if isinstance(first, dict) and "paragraphs" in first:
         table = Table(SQUAD, _SQUAD_COLUMNS, _squad(chain([first], items), text.name), unit="question")
@@ -184,11 +178,11 @@ def _check_for_ijson(text: Text) -> None:
         raise InvalidInput(
             f"{text.name}, line {line:,}: objects nested too deeply (more than {_DEEPEST} in each other). Flatten them."
         )
-    for sign, what in _FOREIGN.items():
-        match = sign.search(plain)
+    for pattern, problem in _FOREIGN.items():
+        match = pattern.search(plain)
         if match:
             line = plain.count(b"\n", 0, match.start()) + 1
-            raise InvalidInput(f"{text.name}, line {line:,}: {what}. Write it as a text, in quotes.")
+            raise InvalidInput(f"{text.name}, line {line:,}: {problem}. Write it as a text, in quotes.")
 
 
 class _Counted(io.BytesIO):
@@ -204,7 +198,7 @@ def _records(items: Iterator[Any], name: str) -> Iterator[tuple[int, dict[str, A
     for number, value in enumerate(items, start=1):
         if not isinstance(value, dict):
             raise InvalidInput(f"{name}, record {number:,}: this is not a JSON object. Write {{…}} for each.")
-        _check_length(value, f"{name}, record {number:,}")
+        check_cells(value.values(), name, "record", number)
         yield number, value
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from model_zoo.errors import InvalidInput
 from reading import progress
 from reading.data import Notes, Table
-from reading.text import MAX_CELL, MAX_LINES
+from reading.text import MAX_LINES, check_cells
 
 BEGINS: Final = b"PAR1"
 
@@ -54,10 +54,7 @@ def _rows(
                 row = [
                     _with_names(value, of) if of else _text(value) for value, of in zip(values, classes, strict=True)
                 ]
-                if any(isinstance(value, str) and len(value) > MAX_CELL for value in row):
-                    raise InvalidInput(
-                        f"{name}, row {number:,}: a text has more than {MAX_CELL:,} characters. Shorten it."
-                    )
+                check_cells(row, name, "row", number)
                 yield number, row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InvalidInput(

@@ -14,7 +14,7 @@ from reading.formats import delimited
 from reading.items import Labelled
 from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
 from reading.packed import Packed
-from reading.text import MAX_CELL, Text, clipped, listed, number, plain
+from reading.text import Text, check_cells, clipped, listed, number, plain
 
 MAX_LABEL: Final = 200
 """Characters of a label, which stands in tables, messages and legends."""
@@ -25,7 +25,7 @@ _FASTTEXT: Final = "__label__"
 _SENTEVAL: Final = ("split", "label", "text")
 _LOOKED_AT: Final = 20
 
-_Cells = tuple[str, str | None, str, int, Split | None]  # the texts and the label of a row, its line and its split
+_Example = tuple[str, str | None, str, int, Split | None]  # the texts and the label of a row, its line and its split
 
 
 def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
@@ -35,7 +35,7 @@ def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
     lines = [*islice((line.split("\t") for line in text.head if line.strip()), _LOOKED_AT)]
     if any(len(cells) > 2 and cells[0] in SPLITS for cells in lines) and not choices.header:
         rows = ((line, written.split("\t", 2) if written.strip() else []) for line, written in text.numbered())
-        return Table("SentEval’s lines", [*_SENTEVAL], delimited.whole(rows, 3, notes, text.name, "\t"))
+        return Table("SentEval’s lines", [*_SENTEVAL], delimited.complete_rows(rows, 3, notes, text.name, "\t"))
     if text.first_line.startswith(_FASTTEXT):
         return Table("fastText’s lines", ["label", "text"], _of_fasttext(text))
     return open_table(kind, text, choices, notes)
@@ -44,17 +44,14 @@ def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
 def _of_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
     for place, line in text.numbered():
         words = line.split()
-        if len(line) > MAX_CELL:
-            raise InvalidInput(
-                f"{text.name}, line {place:,}: a text has more than {MAX_CELL:,} characters. Shorten it."
-            )
+        check_cells([line], text.name, "line", place)
         labels = [word.removeprefix(_FASTTEXT) for word in words if word.startswith(_FASTTEXT)]
         if words:
             yield place, [labels, " ".join(word for word in words if not word.startswith(_FASTTEXT))]
 
 
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
-    rows = Packed[_Cells]()
+    rows = Packed[_Example]()
     counts: Counter[str] = Counter()
     n_several = 0
     first_several: tuple[int, str] = (0, "")

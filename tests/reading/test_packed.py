@@ -15,7 +15,9 @@ EACH = [("a text", None, n) for n in range(150)]
 
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 150])
 def test_what_is_packed_is_a_sequence_of_the_same(n: int) -> None:
-    packed = Packed(EACH[:n])
+    packed = Packed[tuple[str, None, int]]()
+    for value in EACH[:n]:
+        packed.append(value)
     assert (len(packed), list(packed), packed[:], packed[1:70:3]) == (
         n,
         EACH[:n],

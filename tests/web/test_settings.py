@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from packages import PACKAGES, ROOT
 
 from model_zoo import Engine, machine
 from model_zoo.engine_settings import EngineSettings, allowed
@@ -25,9 +26,6 @@ from web import settings as module
 from web.monitoring import look
 from web.settings import Settings, WrongSetting, main, page, settings, table
 from web.uploads import pasted
-
-ROOT = Path(__file__).parents[2]
-ROOMS = ("pages", "ui", "web", "jobs", "training", "evidence", "viz", "analysis", "reading", "model_zoo")
 
 Write = Callable[[str], None]
 
@@ -311,7 +309,8 @@ def _read_in(tree: ast.Module) -> set[str]:
 @cache
 def _read_anywhere() -> set[str]:
     """The settings that some file outside of web/settings.py reads."""
-    files = [*ROOT.glob("*.py"), *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]
+    packages = [ROOT / package for package in PACKAGES if package != "benchmarks"]
+    files = [*ROOT.glob("*.py"), *(path for package in packages for path in package.rglob("*.py"))]
     sources = [path.read_text(encoding="utf-8") for path in files if path != ROOT / "web/settings.py"]
     importing = [
         source for source in sources if re.search(r"^\s*from web(\.settings)? import .*settings", source, re.M)
