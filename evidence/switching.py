@@ -112,7 +112,7 @@ def head_gradients(loaded: LoadedModel, question: HeadGradients) -> Iterator[Gra
 
 
 def _pads(loaded: LoadedModel, items: Sequence[Item]) -> bool:
-    return loaded.family.pads_for("classification") if isinstance(items[0], LabelledText) else loaded.family.pads
+    return loaded.pads_for("classification") if isinstance(items[0], LabelledText) else loaded.pads
 
 
 def _by_layer(loaded: LoadedModel, heads: Sequence[Head]) -> tuple[tuple[int, ...], ...]:

@@ -37,7 +37,7 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
     if not info.n_heads:
         return _without_attention(loaded, text, text_pair, layer)
     run = running.attend(loaded, text, text_pair, states_of=True)
-    _refuse_beyond(loaded, run, layer, head)
+    attention_map = run.head(layer, head)  # raises InvalidInput where there is no such head
     assert run.states is not None
     states = run.states.states
     if run.states.last_unnormed is not None:
@@ -51,7 +51,7 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
         states=states,
         layer=layer,
         head=head,
-        attention=run.head(layer, head),
+        attention=attention_map,
         why_not=_why_not(loaded),
     )
     if parts is None:
@@ -115,16 +115,6 @@ def _without_attention(loaded: LoadedModel, text: str, text_pair: str | None, la
 
 def _ends(states: FloatArray, layer: int) -> tuple[Stage, ...]:
     return Stage("input", states[layer]), Stage("output", states[layer + 1], ("input",))
-
-
-def _refuse_beyond(loaded: LoadedModel, run: AttentionRun, layer: int, head: int) -> None:
-    if not 0 <= layer < run.n_layers:
-        raise InvalidInput(_no_layer(loaded, run.n_layers, layer))
-    heads = run.layers[layer].n_heads
-    if not 0 <= head < heads:
-        raise InvalidInput(
-            f"{loaded.info.id} has {counted(heads, 'head')} a layer, 0 to {heads - 1}, and no head {head}."
-        )
 
 
 def _no_layer(loaded: LoadedModel, n_layers: int, layer: int) -> str:

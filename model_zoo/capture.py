@@ -59,6 +59,7 @@ class Call:
     position_bias: torch.Tensor | None
     scaling: float
     causal: bool
+    layer: int | None = None  # the number that the module bears, if any
     output: torch.Tensor | None = None  # (batch, queries, heads, d'): what the fused kernel gives the output projection
 
 
@@ -112,7 +113,8 @@ def _attend(
     editor = _editor.get()
     causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal)
+    layer = getattr(module, "layer_idx", None)
+    call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal, layer)
     if editor is not None and (editor.hidden is not None or editor.maps is not None):
         return editor.output(_unfused(call, editor)), None
     result = sdpa_attention_forward(

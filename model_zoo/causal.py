@@ -35,9 +35,18 @@ def next_tokens(
     return [answer for _, (answer,) in sorted(predictions(loaded, encodings, slots, top_k))]
 
 
-def whole(loaded: LoadedModel, text: str) -> Encoding:
-    """The tokens of a text. Raises InvalidInput for one that is longer than the model reads."""
+def _to_its_end(loaded: LoadedModel, text: str) -> Encoding:
+    """The tokens of a text, without those that tokenizers put behind one (Ettin's): nothing comes after an end."""
     encoding = loaded.encode(text)
+    n = len(encoding)
+    while n > 1 and encoding.special[n - 1] and encoding.offsets[n - 1] == (0, 0):
+        n -= 1
+    return encoding.first(n)
+
+
+def whole(loaded: LoadedModel, text: str) -> Encoding:
+    """The tokens of a text to its end. Raises InvalidInput for one that is longer than the model reads."""
+    encoding = _to_its_end(loaded, text)
     if encoding.n_dropped:
         raise InvalidInput(
             f"{loaded.info.id} reads {len(encoding):,} tokens, and the text has {encoding.n_dropped:,} more, "
@@ -80,7 +89,7 @@ def next_lens(
     Without positions, the token after the text.
     """
     refuse_without_head(loaded)
-    encoding = loaded.encode(text)
+    encoding = _to_its_end(loaded, text)
     wanted = [len(encoding)] if positions is None else list(positions)
     if wanted == [len(encoding)]:
         whole(loaded, text)

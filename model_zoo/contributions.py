@@ -69,10 +69,12 @@ class _Layer:
     @classmethod
     def of(cls, loaded: LoadedModel, parts: Parts, batch: running.Batch, number: int) -> _Layer:
         module = inside(loaded.encoder, parts.layer.format(number))
-        states, value = batch.states[0], batch.calls[number].value[0].float()
+        states, call = batch.states[0], batch.calls[number]
+        assert call is not None  # of a family that is known part by part
+        value = call.value[0].float()
         projection = loaded.output_projections("encoder")[number]
         assert states is not None
-        assert projection is not None  # of a family that is known part by part
+        assert projection is not None
         output = torch.tensor(projection, device=value.device)
         residual = torch.tensor(states.states[number], device=value.device)
         weights = batch.weights(number)[0]

@@ -14,13 +14,13 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, S
 from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from model_zoo import registry, sources, tracing, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import InvalidInput, NotDownloaded
+from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
@@ -263,7 +263,7 @@ class Engine(EngineInterface):
                 from model_zoo import out_of_memory
 
                 if not out_of_memory.is_shortage(error):
-                    raise
+                    _raise_failure(model, error)
                 if not next(remedies, lambda _model: False)(model):
                     raise out_of_memory.too_little(model) from error
 
@@ -358,7 +358,7 @@ class Engine(EngineInterface):
             from model_zoo import out_of_memory
 
             if not out_of_memory.is_shortage(error):
-                raise
+                _raise_failure(model, error)
             self._make_room(model)
             raise out_of_memory.too_little(model) from error
 
@@ -383,6 +383,19 @@ class Engine(EngineInterface):
         self._results.clear()
         if self.started:
             self._memory.clear()
+
+
+def _raise_failure(model: str, error: Exception) -> NoReturn:
+    """Raise what a failure is told as. Networks that nobody here has tried end in whatever they stumble over; where one
+    of the list does, it is a mistake of this app's, and stays what it is.
+    """
+    if isinstance(error, ModelZooError) or all(map(sources.is_listed, model.split(", "))):
+        raise error
+    _log.error("The network of %s failed.", model, exc_info=error)
+    raise NotSupported(
+        f"The code of {model}, which transformers has, failed on this question. What else is asked of it may work: "
+        "choose another view, another text or another model."
+    ) from error
 
 
 def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from model_zoo import capture
+from model_zoo.errors import NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.masked import refuse_unmaskable, refuse_without_head
 from model_zoo.prediction_heads import logits_of
@@ -34,6 +35,11 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
         output = model.get_output_embeddings()
         with capture.hooked([output], lambda _, inputs: given.append(inputs[0]), before=True):
             before = _logits(copied, hidden, position)
+        if not given:
+            raise NotSupported(
+                f"The output layer of {loaded.info.id} ({loaded.info.family}) is not one matrix, so its step cannot be "
+                "followed by hand. Choose another model, such as BERT."
+            )
         loss = torch.nn.functional.cross_entropy(before[None], torch.tensor([answer], device=before.device))
         loss.backward()
         norms = _norms(model)
@@ -51,7 +57,7 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
     by_hand = (logits - rate * gradient * (length + 1)).softmax(dim=0)
     best = [id for id in logits.topk(min(top_k + 1, len(logits))).indices.tolist() if id != answer][:top_k]
     ids = [answer, *best]
-    names = loaded.tokenizer.convert_ids_to_tokens(ids)
+    names = loaded.token_names(ids)
     tokens = tuple(Prediction(name, id, float(shares[id])) for name, id in zip(names, ids, strict=True))
     return TrainingStep(
         position=position,

@@ -7,11 +7,11 @@ import logging
 import threading
 import traceback
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from cachetools import LRUCache
@@ -41,7 +41,8 @@ from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.tokenizer import read as read_tokenizer
-from model_zoo.types import STACKS, DType, Encoding, FloatArray, ModelInfo, Stack
+from model_zoo.trial import SAMPLE, Trial, try_out
+from model_zoo.types import STACKS, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
 
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
@@ -66,8 +67,8 @@ _OF_A_RUN = {
 # Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
 _KEPT_RUNS = 16e6
 
-# What a network is given where only the way through it matters.
-_SAMPLE = "a b c"
+
+Item = TypeVar("Item")
 
 
 def _kept_runs() -> LRUCache[Any, Any]:
@@ -147,7 +148,7 @@ class LoadedModel:
 
     def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
         """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
-        start = self.model.config.decoder_start_token_id
+        start = self.decoder_start
         if start is None:
             raise NotSupported(
                 f"{self.info.id} does not say with which token its decoder starts "
@@ -155,6 +156,11 @@ class LoadedModel:
             )
         target = text_pair or (text if self.family.restores else "")
         return shifted(self.encode(target, None, max_tokens), self.tokenizer.convert_ids_to_tokens(start), start)
+
+    @property
+    def decoder_start(self) -> int | None:
+        """The token that its decoder is given first; None where there is no decoder, or nobody has said."""
+        return getattr(self.model.config, "decoder_start_token_id", None)
 
     def forward(self, encoding: Encoding, states: torch.Tensor | None = None, **options: Any) -> Any:
         """One pass of the encoder; with the encoder's hidden ``states``, of the decoder."""
@@ -166,7 +172,7 @@ class LoadedModel:
 
     def inputs(self, encodings: Sequence[Encoding]) -> dict[str, torch.Tensor]:
         """What the model takes for a batch (batch, longest), padded on the right; masked where padded."""
-        longest = max(len(encoding) for encoding in encodings)
+        longest = max(*map(len, encodings), self.family.padded_length(self.model.config))
 
         def padded(rows: Iterable[Sequence[int]], fill: int) -> torch.Tensor:
             return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.model.device)
@@ -175,8 +181,40 @@ class LoadedModel:
         if self.takes_type_ids and all(e.type_ids is not None for e in encodings):
             inputs["token_type_ids"] = padded((e.type_ids or () for e in encodings), 0)
         if any(len(encoding) < longest for encoding in encodings):
-            inputs["attention_mask"] = padded(([1] * len(e) for e in encodings), 0)
+            inputs["attention_mask"] = self.family.mask(padded(([1] * len(e) for e in encodings), 0), self.model.dtype)
         return inputs
+
+    @cached_property
+    def trial(self) -> Trial:
+        """What its encoder does with a few words."""
+        return try_out(self)
+
+    @property
+    def pads(self) -> bool:
+        """Whether texts of several lengths can share a batch: a padded text has the numbers that it has alone."""
+        return self.trial.pads
+
+    def pads_for(self, task: TunedFor) -> bool:
+        """Whether they can where a head for a task reads the vectors."""
+        return self.pads and not (self.family.sums_up_last and task in ("classification", "similarity"))
+
+    def by_number(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
+        """What was made by each layer of the encoder with attention, at the numbers of these layers; ``of_others`` at
+        those without.
+        """
+        numbers, n_layers = self.trial.attention_layers, self.trial.n_layers
+        if not of_attention or len(numbers) == n_layers:
+            return tuple(of_attention)
+        of_layer = dict(zip(numbers, of_attention, strict=True))
+        return tuple(of_layer.get(number, of_others) for number in range(n_layers))
+
+    def token_names(self, ids: Sequence[int]) -> list[str]:
+        """Tokens as the model writes them. Networks have more rows than their tokenizers have tokens where somebody
+        rounded the number up: nothing was ever trained to stand there.
+        """
+        n = len(self.tokenizer)
+        names = self.tokenizer.convert_ids_to_tokens([id if id < n else 0 for id in ids])
+        return [f"(unused {id})" if id >= n or name is None else name for id, name in zip(ids, names, strict=True)]
 
     @property
     def gives_maps(self) -> bool:
@@ -207,8 +245,20 @@ class LoadedModel:
             return False
         if self.family.type_ids is not None:
             return self.family.type_ids
-        n_types: int = getattr(self.model.config, "type_vocab_size", 0)
-        return n_types > 1
+        n_types = getattr(self.model.config, "type_vocab_size", None)
+        return self._tells_types_apart() if n_types is None else n_types > 1
+
+    def _tells_types_apart(self) -> bool:
+        """Whether types change what comes out, and are not looked up in the table of words (GPT-2)."""
+        encoding, outputs = self.encode(SAMPLE), []
+        lookups: list[None] = []
+        ids = torch.tensor([encoding.ids], device=self.model.device)
+        words = self.encoder.get_input_embeddings()
+        with torch.inference_mode(), capture.hooked([words], lambda *_: lookups.append(None)):
+            for types in (torch.zeros_like(ids), (torch.arange(ids.shape[1], device=ids.device) > 1).long()[None]):
+                with suppress(IndexError, RuntimeError):  # TAPAS takes seven types for each token
+                    outputs.append(self.encoder(input_ids=ids, token_type_ids=types)[0])
+        return len(outputs) == len(lookups) == 2 and not torch.equal(*outputs)
 
     @cached_property
     def takes_embeddings(self) -> bool:
@@ -244,7 +294,8 @@ class LoadedModel:
                     of_output = self.unfused.of_output(self.encoder)
                     self._projections[stack] = tuple(map(capture.as_array, of_output))
                 elif stack == "encoder":
-                    self._projections[stack] = module_discovery.output_projections(self.model, self._sample_pass)
+                    of_calls = module_discovery.output_projections(self.model, self._sample_pass)
+                    self._projections[stack] = self.by_number(of_calls, None)
                 else:
                     found = module_discovery.output_projections(
                         self.model, partial(self._sample_pass, self._sample_pass())
@@ -254,12 +305,12 @@ class LoadedModel:
 
     def _sample_pass(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""
-        encoding = self.encode(_SAMPLE) if states is None else self.written(_SAMPLE, _SAMPLE)
+        encoding = self.encode(SAMPLE) if states is None else self.written(SAMPLE, SAMPLE)
         return self.forward(encoding, states).last_hidden_state
 
     def _sample_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""
-        return self.forward(self.encode(_SAMPLE), output_hidden_states=True).hidden_states
+        return self.forward(self.encode(SAMPLE), output_hidden_states=True).hidden_states
 
 
 @cache
@@ -281,8 +332,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         source = replace(sources.download(source), untrained=source.untrained)
     try:
         loaded = _load(source, device, dtype)
-        if not sources.is_listed(source.id):
-            _run_sample(loaded)
+        _try_out(loaded)
     except ModelZooError:
         raise
     except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
@@ -327,8 +377,8 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         id=f"{sources.UNTRAINED}{source.id}" if source.untrained else source.id,
         revision=source.revision,
         family=config.model_type,
-        n_layers=getattr(config, "num_hidden_layers", 0),
-        n_heads=getattr(config, "num_attention_heads", 0),
+        n_layers=0,  # found out by ``_try_out``, as are heads
+        n_heads=0,
         width=getattr(config, "hidden_size", 0),
         parameters=source.n_parameters - network.n_constants(model, missing),
         max_tokens=max_tokens,
@@ -344,20 +394,29 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         converted=source.converted,
         pooling=named_pooling.read(source.folder),
     )
-    bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
+    has_heads = getattr(config, "num_attention_heads", 0) > 0
+    bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and has_heads else _UNLIMITED_TOKENS)
     return LoadedModel(
         info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound, missing=frozenset(missing)
     )
 
 
-def _run_sample(loaded: LoadedModel) -> None:
-    """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question."""
+def _try_out(loaded: LoadedModel) -> None:
+    """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question. What
+    comes to light is noted.
+    """
+    trial, info = loaded.trial, loaded.info
+    lm = info.lm and trial.causal
+    loaded.info = replace(
+        info, n_layers=trial.n_layers, n_heads=trial.n_heads, why_no_attention=trial.why_no_attention, lm=lm
+    )
+    if sources.is_listed(info.id):
+        return
     with torch.inference_mode():
-        states = loaded._sample_pass()
-        if loaded.info.cross_attention and loaded.model.config.decoder_start_token_id is not None:
-            loaded._sample_pass(states)
-        if loaded.info.mlm or loaded.info.nsp or loaded.info.lm or loaded.info.tuned_for:
-            loaded.model(**loaded.inputs([loaded.encode(_SAMPLE)]))
+        if info.cross_attention and loaded.decoder_start is not None:
+            loaded._sample_pass(loaded._sample_pass())
+        if info.mlm or info.nsp or lm or info.tuned_for:
+            loaded.model(**loaded.inputs([loaded.encode(SAMPLE)]))
 
 
 def _unreadable(model: str, error: BaseException) -> str:

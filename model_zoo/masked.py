@@ -213,7 +213,7 @@ def token_scores(
     for index in range(len(texts)):
         if not waiting[index]:
             yield index, scores(index)
-    for batch in batches([encodings[index] for index, _ in copies], loaded.family.pads):
+    for batch in batches([encodings[index] for index, _ in copies], loaded.pads):
         chosen = [copies[number] for number in batch]
         hidden = [
             replace(encodings[index], ids=ids_hiding(encodings[index], place, mask, scheme)) for index, place in chosen
@@ -271,7 +271,7 @@ def shifts(
             moved = logs[:, candidates]
             order = (moved[1] - moved[0]).abs().argsort(descending=True)[:top_k]
             ids = candidates[order].tolist()
-            names = loaded.tokenizer.convert_ids_to_tokens(ids)
+            names = loaded.token_names(ids)
             found.append(
                 tuple(
                     Shift(*entry)

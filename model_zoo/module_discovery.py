@@ -22,8 +22,9 @@ def final_norm(encoder: torch.nn.Module, run: Callable[[], torch.Tensor]) -> tor
     """
     outputs: list[tuple[torch.nn.Module, torch.Tensor]] = []
 
-    def watch(module: torch.nn.Module, _: Any, output: torch.Tensor) -> None:
-        outputs.append((module, output))
+    def watch(module: torch.nn.Module, _: Any, output: Any) -> None:
+        if isinstance(output, torch.Tensor):  # I-BERT's norms give a scale with their numbers
+            outputs.append((module, output))
 
     norms = [
         module

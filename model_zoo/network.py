@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -23,9 +23,10 @@ from transformers import (
 
 from model_zoo import capture, checkpoint, config_checks, sources
 from model_zoo.errors import BadCheckpoint
-from model_zoo.families import Family
+from model_zoo.families import Family, Head
 from model_zoo.sources import Source
 from model_zoo.types import TunedFor
+from model_zoo.types.wording import counted
 
 # from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
 _building = threading.Lock()
@@ -43,6 +44,9 @@ TUNED: Mapping[TunedFor, Any] = {
     "answering": AutoModelForQuestionAnswering,
 }
 """The Auto class of networks that were tuned for a task; similarity is a classification with a number for its label."""
+
+# The ends of names of tensors that old files hold beside their weights.
+_CONSTANTS = ("position_ids", "inv_freq", ".attn.bias", "masked_bias", ".attention.bias", "num_batches_tracked")
 
 _ENDINGS: Mapping[str, TunedFor] = {
     "ForSequenceClassification": "classification",
@@ -67,14 +71,27 @@ def labels(config: Any) -> tuple[str, ...]:
     return tuple(str(config.id2label[place]) for place in sorted(config.id2label))
 
 
+def _head(config: Any, family: Family) -> Head:
+    """The kind of head that a checkpoint's network is built with: next tokens where it names the class for these, else
+    what its family says, else the first that transformers has for its architecture.
+    """
+    kinds: tuple[Head, ...] = ("masked",) if config.is_encoder_decoder else ("masked", "causal")
+    classes = {kind: _AUTO[kind]._model_mapping.get(type(config), None) for kind in kinds}
+    masked, causal = classes["masked"], classes.get("causal")
+    if family.head != "none" and causal not in (None, masked) and causal.__name__ in (config.architectures or ()):
+        return "causal"
+    none: Head = "none"
+    return family.head or next((kind for kind in kinds if classes[kind] is not None), none)
+
+
 def _auto(config: Any, family: Family) -> Any:
-    """The Auto class that holds what a checkpoint was tuned for, else the family's heads, or the network alone where
-    there is none.
+    """The Auto class that holds what a checkpoint was tuned for, else its head, or the network alone where there is
+    none.
     """
     task = tuned_for(config)
     if task is not None:
         return TUNED[task]
-    auto = _AUTO.get(family.head, AutoModel)
+    auto = _AUTO.get(_head(config, family), AutoModel)
     return auto if type(config) in auto._model_mapping else AutoModel
 
 
@@ -88,7 +105,12 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
     with _building, torch.random.fork_rng(devices=[]):
         if not sources.is_listed(source.id):
-            config_checks.refuse_network(lambda: network(copy.deepcopy(config)), source)
+            try:
+                config_checks.refuse_network(lambda: network(copy.deepcopy(config)), source)
+            except KeyError as error:
+                if error.args != (capture.IMPLEMENTATION,):
+                    raise
+                config._attn_implementation = "eager"  # Falcon's code has a table of the kernels that it knows
         torch.manual_seed(0)  # what no file holds, a pooler or all, is drawn as for training, always the same
         model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype)
     return model.eval().requires_grad_(False).to(device), missing
@@ -109,7 +131,43 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
             attn_implementation=config._attn_implementation,
             output_loading_info=True,
         )
+    _refuse_left_over(model, report["unexpected_keys"], source.id)
+    _refuse_no_numbers(model, source.id)
     return model, set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
+
+
+def _refuse_left_over(model: Any, names: Iterable[str], source: str) -> None:
+    """Raises BadCheckpoint where a checkpoint holds weights of the network itself, and not of another head, that this
+    network has no place for: it would compute something else than was trained.
+    """
+    parts = {name for name, _ in model.base_model.named_children()}
+    base = f"{model.base_model_prefix}."
+    left = []
+    for name in sorted(names):
+        inner = name.removeprefix(base)
+        # Beside heads, networks leave out what is no weight: places, masks and frequencies.
+        if inner.partition(".")[0] in parts and not inner.endswith(_CONSTANTS):
+            left.append(name)
+    if left:
+        raise BadCheckpoint(
+            f"“{source}” holds {counted(len(left), 'weight')} that its network, by its config.json, does not use (such "
+            f"as {left[0]}), so it would not compute what was trained. Choose another checkpoint, or mend its config.json."
+        )
+
+
+def _refuse_no_numbers(model: Any, name: str) -> None:
+    """Raises BadCheckpoint for weights that are infinite or no numbers: every answer would be none, too."""
+    with torch.inference_mode():
+        # A sum is quicker than a look at each, and is none where one is none.
+        sums = [(key, weight.sum(dtype=torch.float32)) for key, weight in model.named_parameters()]
+        if torch.stack([total for _, total in sums]).isfinite().all():
+            return
+        bad = next((key for key, _ in sums if not model.get_parameter(key).isfinite().all()), None)
+    if bad is not None:
+        raise BadCheckpoint(
+            f"“{name}” holds weights that are infinite or no numbers at all (in {bad}): its training failed, or the "
+            "file is damaged. Choose another checkpoint, or copy this one again."
+        )
 
 
 def _names(part: Any, source: Source) -> Iterator[tuple[str, str]]:
@@ -142,9 +200,10 @@ def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
     found: set[str] = set()
     if tuned_for(model.config) is not None:
         return {"task"} if has_head and not missing else found
-    if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
+    head = _head(model.config, family)
+    if has_head and head in ("pretraining", "masked") and not missing - sentence:
         found.add("mlm")
-    if has_head and family.head == "causal" and not missing:
+    if has_head and head == "causal" and not missing:
         found.add("lm")
     if has_head and family.nsp and not sentence:
         found.add("nsp")

@@ -76,7 +76,9 @@ class _FixedEncoder(torch.nn.Module):
         return Output((input_ids, input_ids[:, 0]))  # vectors, and what a sentence head would read
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_encoder"), name)
+        encoder = object.__getattribute__(self, "_encoder")
+        part = getattr(encoder, name)
+        return self if part in encoder.children() and len(encoder._modules) == 1 else part  # OPT calls what it wraps
 
 
 def head_of(model: Any, output: Output | None = None) -> Any:
@@ -129,7 +131,7 @@ def answers_of(
         )
         columns = [t.tolist() for t in (highest.exp(), ids, ids_wanted, of_targets, ranks, totals)]
         for probabilities, best, asked, logs, places, total in zip(*columns, strict=True):
-            names = loaded.tokenizer.convert_ids_to_tokens(best)
+            names = loaded.token_names(best)
             found.append(
                 Answer(
                     tuple(Prediction(*entry) for entry in zip(names, best, probabilities, strict=True)),
@@ -151,7 +153,7 @@ def predictions(
     """The answers to each text's slots, best tokens first; texts are batched by length. Yields (index of the text,
     answers) as batches are done. ``changed`` are inputs of a single text other than the usual ones.
     """
-    for batch in batches(encodings, loaded.family.pads):
+    for batch in batches(encodings, loaded.pads):
         asked = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
         if not asked:
             yield from ((index, ()) for index in batch)
@@ -188,15 +190,14 @@ def _followed(slot: Slot) -> list[int | None]:
 
 
 def _prediction(loaded: LoadedModel, slot: Slot, answer: Answer) -> MaskPrediction:
-    name = loaded.tokenizer.convert_ids_to_tokens
     targets = tuple(
-        Target(word, name(token), token, math.exp(log), log, rank)
+        Target(word, loaded.token_names([token])[0], token, math.exp(log), log, rank)
         for (word, token), log, rank in zip(slot.targets, answer.log_probabilities[1:], answer.ranks[1:], strict=False)
     )
     if slot.original is None:
         return MaskPrediction(slot.position, answer.best, answer.log_total, targets=targets)
     log = answer.log_probabilities[0]
-    original = Prediction(name(slot.original), slot.original, math.exp(log))
+    original = Prediction(loaded.token_names([slot.original])[0], slot.original, math.exp(log))
     return MaskPrediction(slot.position, answer.best, answer.log_total, original, answer.ranks[0], log, targets=targets)
 
 
@@ -216,17 +217,15 @@ def lens_vectors(
             "so the prediction cannot be traced through them. Choose an encoder such as BERT."
         )
     output = loaded.model.base_model(**loaded.inputs(encodings), output_hidden_states=True)
-    at = list(places), list(rows)
-    final = output[0][at]
-    layers = [states[at] for states in output.hidden_states[:-1]]
-    if loaded.final_norm is not None:
-        layers = [loaded.final_norm(states) for states in layers]
-    if any(states.shape != final.shape for states in layers):
+    last, layers, norm = output[0], output.hidden_states[:-1], loaded.final_norm
+    of_norm = getattr(norm, "weight", last)
+    if of_norm.shape[-1] != last.shape[-1] or any(getattr(states, "shape", None) != last.shape for states in layers):
         raise NotSupported(
-            f"The layers of {loaded.info.id} differ in width from what its prediction head reads, "
+            f"The layers of {loaded.info.id} differ in size from what its prediction head reads, "
             "so the prediction cannot be traced through them. Choose another model."
         )
-    return [*layers, final]
+    at = list(places), list(rows)
+    return [*(states[at] if norm is None else norm(states[at]) for states in layers), last[at]]
 
 
 def mapped(loaded: LoadedModel, layers: Sequence[torch.Tensor], fitted: FittedLens) -> list[torch.Tensor]:

@@ -15,6 +15,7 @@ from model_zoo.capture import Call, as_array, weights_of
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.loading import LoadedModel
+from model_zoo.trial import flaw_of, maps_of
 from model_zoo.types import (
     AttentionRun,
     Encoding,
@@ -61,6 +62,8 @@ def attend_tokens(
     states_of: Sequence[int] | bool = False,
 ) -> AttentionRun:
     """As ``attend``, of tokens; a decoder's while the encoder reads the ``source``."""
+    if stack == "encoder":
+        refuse_without_attention(loaded)
     with_states, state_layers = _wanted(states_of)
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
@@ -70,12 +73,14 @@ def attend_tokens(
         with loaded.recording(len(encoding)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
-                layers = tuple(MapsLayer(as_array(maps[0])) for maps in _maps(output, stack))
+                shape = len(encoding), len(encoding if stack != "cross" or source is None else source)
+                layers = tuple(MapsLayer(as_array(maps[0])) for maps in _maps(loaded, output, stack, shape))
             else:
                 output = loaded.forward(encoding, read, **options)
                 masks: dict[int, np.ndarray | None] = {}
                 layers = tuple(_layer(call, masks) for call in loaded.family.of_stack(stack, calls))
-    _refuse_without_attention(loaded, layers)
+    if stack == "encoder":
+        layers = loaded.by_number(layers, MapsLayer(_no_heads(len(encoding))))
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
@@ -90,14 +95,15 @@ def attend_tokens(
 @dataclass(frozen=True, slots=True)
 class Batch:
     """One padded pass of some texts of similar length: ``places`` are theirs in the list they come from. ``calls`` are
-    what a layer's attention is made from, ``maps`` its finished attention in families that give nothing else.
+    what a layer's attention is made from, ``maps`` its finished attention in families that give nothing else; None
+    for a layer without attention.
     """
 
     loaded: LoadedModel
     places: Sequence[int]
     encodings: Sequence[Encoding]
-    calls: Sequence[Call]
-    maps: Sequence[torch.Tensor]
+    calls: Sequence[Call | None]
+    maps: Sequence[torch.Tensor | None]
     states: Sequence[HiddenStates | None]
 
     @property
@@ -107,10 +113,11 @@ class Batch:
     def layers(self) -> list[list[LayerAttention]]:
         """What is kept of each layer, a text each, without padding."""
         lengths = [len(encoding) for encoding in self.encodings]
-        if self.maps:
-            return [_cut_maps(as_array(maps), lengths) for maps in self.maps]
         masks: list[dict[int, np.ndarray | None]] = [{} for _ in lengths]
-        return [_cut_call(call, lengths, masks) for call in self.calls]
+        none: list[LayerAttention] = [MapsLayer(_no_heads(n)) for n in lengths]
+        if self.maps:
+            return [none if maps is None else _cut_maps(as_array(maps), lengths) for maps in self.maps]
+        return [none if call is None else _cut_call(call, lengths, masks) for call in self.calls]
 
     @torch.inference_mode()
     def weights(self, layer: int) -> torch.Tensor:
@@ -118,9 +125,9 @@ class Batch:
         padding mean nothing.
         """
         n = max(map(len, self.encodings))
-        if self.maps:
-            return self.maps[layer][..., :n, :n].float()
-        call, hidden = self.calls[layer], None
+        maps, call, hidden = self.maps[layer] if self.maps else None, self.calls[layer] if self.calls else None, None
+        if call is None:
+            return torch.empty(len(self.encodings), 0, n, n) if maps is None else maps[..., :n, :n].float()
         if call.mask is None or self.loaded.unfused is not None:  # elsewhere the mask hides padding itself
             lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
             hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]
@@ -133,10 +140,11 @@ class Batch:
         """
         projections = self.loaded.output_projections("encoder")
         projection = projections[layer] if layer < len(projections) else None
-        if not self.calls or projection is None:
+        call = self.calls[layer] if self.calls else None
+        if call is None or projection is None:
             return None
         n = max(map(len, self.encodings))
-        values = self.calls[layer].value[:, :, :n].float().transpose(0, 1)  # (key heads, batch, n, d')
+        values = call.value[:, :, :n].float().transpose(0, 1)  # (key heads, batch, n, d')
         weight = torch.as_tensor(projection, device=values.device)  # (heads, d', width)
         group = len(weight) // len(values)
         values = (values.repeat_interleave(group, dim=0) if group > 1 else values).flatten(1, 2)
@@ -149,9 +157,10 @@ def attend_batches(
     loaded: LoadedModel, encodings: Sequence[Encoding], states_of: Sequence[int] | bool = False
 ) -> Iterator[Batch]:
     """Padded passes of the encoder over many texts, shortest first. What a batch holds is gone with it."""
+    refuse_without_attention(loaded)
     with_states, state_layers = _wanted(states_of)
     options = {"output_hidden_states": True} if with_states else {}
-    for places in batches(encodings, loaded.family.pads):
+    for places in batches(encodings, loaded.pads):
         of_batch = [encodings[index] for index in places]
         inputs = loaded.inputs(of_batch)
         norm = loaded.final_norm if with_states else None
@@ -163,7 +172,8 @@ def attend_batches(
         ):
             if loaded.gives_maps:
                 output = loaded.encoder(**inputs, output_attentions=True, **options)
-                maps = _maps(output, "encoder")
+                n = max(map(len, of_batch))
+                maps = _maps(loaded, output, "encoder", (n, n))
             else:
                 output = loaded.encoder(**inputs, **options)
             states = (
@@ -171,8 +181,8 @@ def attend_batches(
                 if with_states
                 else [None] * len(places)
             )
-        _refuse_without_attention(loaded, maps or calls)
-        yield Batch(loaded, places, of_batch, calls, maps, states)
+        by_number: Any = loaded.by_number
+        yield Batch(loaded, places, of_batch, by_number(calls, None), by_number(maps, None), states)
 
 
 def attend_many(
@@ -208,9 +218,16 @@ def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
         )
 
 
-def _refuse_without_attention(loaded: LoadedModel, layers: Sequence[object]) -> None:
-    if not layers:
-        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) has no attention to show. Choose another model.")
+def refuse_without_attention(loaded: LoadedModel) -> None:
+    """Raises NotSupported for a network whose attention cannot be shown."""
+    why = loaded.info.why_no_attention
+    if why:
+        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) {why}. Choose another model.")
+
+
+def _no_heads(n: int) -> FloatArray:
+    """The maps of a layer without attention."""
+    return np.empty((0, n, n), dtype=np.float32)
 
 
 def _cut_maps(maps: FloatArray, lengths: Sequence[int]) -> list[LayerAttention]:
@@ -242,9 +259,13 @@ def _cut_call(
     return layers
 
 
-def _maps(output: Any, stack: Stack) -> tuple[torch.Tensor, ...]:
-    """Finished attention of one part, (batch, heads, queries, keys) a layer."""
-    return (output.cross_attentions if stack == "cross" else output.attentions) or ()
+def _maps(loaded: LoadedModel, output: Any, stack: Stack, shape: tuple[int, int]) -> tuple[torch.Tensor, ...]:
+    """Finished attention of one part, (batch, heads, *shape) a layer. Raises NotSupported where it is of another."""
+    maps = maps_of(output, "cross_attentions" if stack == "cross" else "attentions")
+    flaw = next(filter(None, (flaw_of(each, *shape) for each in maps)), "") if maps else "has no attention to show here"
+    if flaw:
+        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) {flaw}. Choose another text or another model.")
+    return tuple(maps)
 
 
 def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> QueryKeyLayer:
@@ -315,7 +336,7 @@ def hidden_states(
     all without it. Raises InvalidInput for one that does not exist.
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
-    for batch in batches(encodings, loaded.family.pads):
+    for batch in batches(encodings, loaded.pads):
         inputs = loaded.inputs([encodings[i] for i in batch])
         with torch.inference_mode(), _given_to(loaded.final_norm) as given:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
@@ -338,6 +359,12 @@ def _states(
     layers: Sequence[int] | None = None,
 ) -> list[HiddenStates]:
     """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, ``given`` to the final norm."""
+    shapes = {tuple(layer.shape) if isinstance(layer, torch.Tensor) else () for layer in states}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 3 or next(iter(shapes))[1] < max(map(len, encodings)):
+        raise NotSupported(
+            f"The layers of {loaded.info.id} ({loaded.info.family}) do not give one vector of one width for each "
+            "token, so they cannot be put side by side. Choose another model."
+        )
     chosen = tuple(range(len(states)) if layers is None else layers)
     for layer in chosen:
         if not 0 <= layer < len(states):
@@ -346,7 +373,8 @@ def _states(
                 f"(after the last layer); {layer} does not exist. Choose one of these."
             )
     stacked = as_array(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
-    last = as_array(given[-1]) if given else None  # (batch, longest, width)
+    kept = given and given[-1].shape[-1] == stacked.shape[-1]  # Reformer's norm reads two streams side by side
+    last = as_array(given[-1]) if kept else None  # (batch, longest, width)
     return [
         HiddenStates(
             encoding,
@@ -369,13 +397,12 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
 
 def batches(encodings: Sequence[Encoding], pads: bool, most: int | None = None) -> Iterator[list[int]]:
     """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else within
-    ``_BATCH_TOKENS``; without padding (see ``Family.pads``), in batches of one length.
+    ``_BATCH_TOKENS``; one by one where a text's numbers depend on what it shares a batch with (see ``Trial.pads``).
     """
     most = _BATCH_TOKENS if most is None else most
     batch: list[int] = []
     for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
-        full = (len(batch) + 1) * len(encodings[index]) > most
-        if batch and (full or (not pads and len(encodings[index]) > len(encodings[batch[0]]))):
+        if batch and (not pads or (len(batch) + 1) * len(encodings[index]) > most):
             yield batch
             give_way()
             batch = []

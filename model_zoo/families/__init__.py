@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from model_zoo.families.rule import Family
+from model_zoo.families.rule import Family, Head
 
-__all__ = ["FAMILIES", "Family", "family_of"]
+__all__ = ["FAMILIES", "Family", "Head", "family_of"]
 
 
 def _found() -> dict[str, Family]:

@@ -1,4 +1,4 @@
-"""FNet: Fourier transforms in place of attention, which no mask keeps from mixing padding into a text."""
+"""FNet: Fourier transforms in place of attention, and both of BERT's heads."""
 
 from model_zoo.families.rule import Family
 
@@ -7,4 +7,3 @@ class FNet(Family):
     model_types = ("fnet",)
     head = "pretraining"
     nsp = "NSP"
-    pads = False

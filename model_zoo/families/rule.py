@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
+import torch
+
 from model_zoo.eager_attention import Projections
-from model_zoo.types import Stack, TunedFor
+from model_zoo.types import Stack
 
 Item = TypeVar("Item")
+
+Head = Literal["pretraining", "masked", "causal", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +52,9 @@ class Family:
     model_types: ClassVar[tuple[str, ...]] = ()
     """The ``model_type`` of its configs; the first is the name of its file."""
 
-    head: ClassVar[Literal["pretraining", "masked", "causal", "none"]] = "masked"
+    head: ClassVar[Head | None] = None
     """The Auto class that holds the most: "pretraining" where one class has both the masked-word and the sentence
-    head.
+    head, "none" where heads are not for masked words or next tokens; None where the checkpoint's own class tells.
     """
 
     nsp: ClassVar[Literal["NSP", "SOP"] | None] = None
@@ -70,9 +74,7 @@ class Family:
     """
 
     type_ids: ClassVar[bool | None] = None
-    """Whether its network was trained with token types, where its config does not say so or is wrong; None where it is
-    right.
-    """
+    """Whether its network was trained with token types, where its config is wrong; None where it is right."""
 
     restores: ClassVar[bool] = False
     """Whether its decoder was trained to write the encoder's text again (BART), and not another text or parts of it."""
@@ -84,15 +86,8 @@ class Family:
     half: ClassVar[bool] = True
     """False where the network's own code mixes number formats and fails in half precision."""
 
-    pads: ClassVar[bool] = True
-    """False where padding changes a text's numbers because no mask hides it: only texts of one length share a batch."""
-
     sums_up_last: ClassVar[bool] = False
     """Whether its head for labels of texts reads the last token, where padding would stand."""
-
-    def pads_for(self, task: TunedFor) -> bool:
-        """Whether texts of several lengths can share a batch of a task."""
-        return self.pads and not (self.sums_up_last and task in ("classification", "similarity"))
 
     def configure(self, config: Any) -> None:
         """Change settings of a checkpoint's config before the network is built."""
@@ -100,6 +95,14 @@ class Family:
     def max_tokens(self, config: Any) -> int | None:  # noqa: ARG002 (for families whose limit is in their config)
         """A limit of tokens beside that of positions and tokenizer; None where there is none."""
         return None
+
+    def padded_length(self, config: Any) -> int:  # noqa: ARG002 (for families that take one length alone)
+        """The number of tokens that every text is padded to; 0 where its own number is right."""
+        return 0
+
+    def mask(self, tokens: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:  # noqa: ARG002 (for families with a choice)
+        """What its network is given as attention mask, where ``tokens`` (batch, n) are 1 and padding is 0."""
+        return tokens
 
     def projections_of(self, config: Any) -> Projections | None:  # noqa: ARG002 (for families with a choice)
         """``projections``, unless the config has settings with which queries and keys do not explain attention."""

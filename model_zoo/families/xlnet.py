@@ -19,5 +19,4 @@ class XLNet(Family):
     sums_up_last = True
     head = "none"
     half = False
-    type_ids = True
     projections = Projections(path="layer.{}.rel_attn", query="q", key="k", value="v", output="o", call=_call)

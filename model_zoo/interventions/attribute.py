@@ -121,13 +121,14 @@ def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> Float
 def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
     """The tokens' own embeddings, (1, n, width). Raises NotSupported for networks that take none."""
     loaded = read.loaded
-    if not loaded.takes_embeddings:
+    table = loaded.encoder.get_input_embeddings()
+    embedded = table(torch.tensor([list(ids)], device=loaded.model.device))
+    if not loaded.takes_embeddings or not isinstance(embedded, torch.Tensor):
         raise NotSupported(
             f"{loaded.info.id} ({loaded.info.family}) takes no vectors in place of tokens, so gradients cannot be "
             "traced back to them here. Choose another model, such as BERT."
         )
-    table = loaded.encoder.get_input_embeddings()
-    return table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
+    return embedded.detach()
 
 
 def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:

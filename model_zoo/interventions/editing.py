@@ -84,9 +84,11 @@ def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
         yield
         return
     if loaded.gives_maps:
+        mixed = loaded.family.projections is not None  # a setting of this checkpoint keeps them from being told apart
+        why = "are mixed after softmax" if mixed else "come as finished attention, so that what each gives is not known"
         raise NotSupported(
-            f"The heads of {loaded.info.id} ({loaded.info.family}) are mixed after softmax, so none can be switched "
-            "off by itself. Choose another model, such as BERT."
+            f"The heads of {loaded.info.id} ({loaded.info.family}) {why}: none can be switched off by itself. Choose "
+            "another model, such as BERT."
         )
     if projections is None:
         with capture.editing(editor):

@@ -73,10 +73,10 @@ def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] 
             return SentenceScore(
                 float(logits.softmax(dim=0)[0]), (yes, no), loaded.info.nsp, read.encoding, loaded.info
             )
-    original = loaded.encode(question.text)
     if kind == "next token":
-        slots = [slot_at(loaded, original, len(original), len(original) - 1, question.targets)]
+        slots = [slot_at(loaded, read.encoding, len(read.encoding), read.row, question.targets)]
     else:
+        original = loaded.encode(question.text)
         mask = loaded.tokenizer.mask_token_id
         places = [place for place, token in enumerate(read.encoding.ids) if token == mask]
         slots = [slot_at(loaded, original, place, place, question.targets) for place in places]

@@ -55,8 +55,9 @@ class LayerwiseRun:
         self.inputs = loaded.inputs(encodings)
         if embedded is not None:
             rows = len(embedded)
-            self.inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items()}
-            self.inputs["inputs_embeds"] = embedded
+            self.inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
+            beyond = self.inputs["input_ids"].shape[1] - embedded.shape[1]  # Nyströmformer is given whole segments
+            self.inputs["inputs_embeds"] = torch.nn.functional.pad(embedded, (0, 0, 0, beyond)) if beyond else embedded
         self._layer_calls: list[_LayerCall] = []
         self.states: list[torch.Tensor] = []
         given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
@@ -154,7 +155,8 @@ class LayerwiseRun:
         if not self.loaded.model.config.is_encoder_decoder or not answers:
             return states
         rows = len(states)
-        inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items() if name != "inputs_embeds"}
+        given = {name: value for name, value in self.inputs.items() if name != "inputs_embeds"}
+        inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in given.items()}
         read = BaseModelOutput(last_hidden_state=states)
         return self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
 

@@ -54,8 +54,9 @@ def noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tu
         for which in block_paths(loaded):
             blocks.replaced |= {(which, layer): note(which, layer) for layer in range(run.n_layers)}
     run.run(len(encodings), editor, blocks=blocks)
-    of_heads = (editor.outputs or [])[: run.n_layers]  # a decoder's come later
-    return run, values | {("heads", layer): output for layer, output in enumerate(of_heads)}
+    # A decoder's come later.
+    of_heads = zip(loaded.trial.attention_layers, editor.outputs or (), strict=False)
+    return run, values | {("heads", layer): output for layer, output in of_heads}
 
 
 def means_for(loaded: LoadedModel, encoding: Encoding, whole: bool) -> Values:

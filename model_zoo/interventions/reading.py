@@ -49,7 +49,7 @@ class Reader:
         """An answer as the model writes it."""
         match self.aim.reads:
             case "mask" | "next token":
-                return self.loaded.tokenizer.convert_ids_to_tokens(answer)
+                return self.loaded.token_names([answer])[0]
             case "next sentence":
                 return (_IN_ORDER if self.loaded.info.nsp == "SOP" else _NEXT)[answer]
             case "class":
@@ -134,7 +134,7 @@ def reader(
         case "class":
             refuse_without_classes(loaded)
     encoding = loaded.encode(text, text_pair)
-    row = len(encoding) - 1 if loaded.family.sums_up_last or loaded.info.family == "gpt2" else 0
+    row = len(encoding) - 1 if loaded.family.sums_up_last or loaded.trial.causal else 0
     return Reader(loaded=loaded, aim=aim, encoding=encoding, position=None, row=row)
 
 
@@ -152,7 +152,7 @@ def class_logits(loaded: LoadedModel, states: torch.Tensor, encodings: Sequence[
     model's own head, whatever it reads, behind an encoder that hands out these states.
     """
     head = head_of(loaded.model, Output((states, _pooled(loaded, states))))
-    inputs = {name: value.expand(len(states), -1) for name, value in loaded.inputs(encodings).items()}
+    inputs = {name: value.expand(len(states), *value.shape[1:]) for name, value in loaded.inputs(encodings).items()}
     return head(**inputs).logits.float()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import groupby
+from typing import Any
 
 from model_zoo.types.shows import DataFrame, Shows, table, whole_numbers
 from model_zoo.types.wording import counted, quoted
@@ -51,6 +52,12 @@ class Encoding(Shows):
         ids = [-1 - place if word is None else word for place, word in enumerate(self.word_ids)]
         runs = [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
         return tuple(range(run[0], run[-1] + 1) for run in runs)
+
+    def first(self, n: int) -> Encoding:
+        """The same with its first ``n`` tokens alone."""
+        every = {each.name: getattr(self, each.name) for each in fields(self)}
+        of_tokens: dict[str, Any] = {name: value[:n] for name, value in every.items() if isinstance(value, tuple)}
+        return replace(self, **of_tokens)
 
     def to_frame(self) -> DataFrame:
         """One row a token: position, token, id, word (missing for special tokens), segment, start and end (its

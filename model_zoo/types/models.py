@@ -100,7 +100,8 @@ class ModelInfo(Shows):
     With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
     ``tuned_for`` names the task that it has a trained head for, and no other head; ``labels`` are
     the names of that head's outputs, where they have names. ``converted`` tells that its weights were published as a
-    pickle and converted here. ``pooling`` is how it makes vectors of sentences, where its files say so.
+    pickle and converted here. ``pooling`` is how it makes vectors of sentences, where its files say so. Where
+    ``n_heads`` is 0, ``why_no_attention`` is the predicate of a sentence that says why.
     """
 
     id: str
@@ -121,6 +122,7 @@ class ModelInfo(Shows):
     labels: tuple[str, ...] = ()
     converted: bool = False
     pooling: NamedPooling | None = None
+    why_no_attention: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,9 @@ class AttentionRun(ReadOnly, Shows):
 
     def _head(self, layer: int, head: int) -> LayerAttention:
         found = self._layer(layer)
+        if not found.n_heads:
+            others = ", ".join(str(number) for number, each in enumerate(self.layers, 1) if each.n_heads)
+            raise InvalidInput(f"Layer {layer + 1} of {self.model.id} has no attention. Those that have: {others}.")
         if not 0 <= head < found.n_heads:
             raise InvalidInput(
                 f"{self.model.id} has heads 1 to {found.n_heads}; head {head + 1} does not exist. Choose one of these."

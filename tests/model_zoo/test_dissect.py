@@ -146,5 +146,5 @@ def test_a_model_without_attention_has_vectors(engine: Engine) -> None:
 
 @pytest.mark.parametrize(("layer", "head"), [(6, 0), (-1, 0), (0, 12), (0, -1)])
 def test_what_does_not_exist_is_refused(layer: int, head: int, engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match="and no"):
+    with pytest.raises(InvalidInput, match="does not exist"):
         engine.dissect("embedded/bert", "The cat sat.", layer=layer, head=head)

@@ -78,7 +78,7 @@ class _Run(stopped.Progress):
         self.loaded, self.question, self.settings = loaded, question, question.settings
         self.data: Data = check(question.data.first(self.settings.examples, self.settings.seed))
         self.task = TASKS[self.data.kind]
-        self.pads = loaded.family.pads_for(self.data.kind)
+        self.pads = loaded.pads_for(self.data.kind)
         self.network = fresh(loaded, self.data, self.settings)
         # LoRA's are added to the others in the end.
         self.n_parameters = sum(w.numel() for name, w in self.network.named_parameters() if not lora.is_own(name))

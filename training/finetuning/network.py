@@ -32,7 +32,7 @@ _POOLER = "pooler"
 def refuse_untunable(loaded: LoadedModel, data: Data) -> None:
     """Raises NotSupported for a model that has no encoder to tune, or whose architecture has no head for the task."""
     info = loaded.info
-    if info.cross_attention or loaded.family.head == "causal":
+    if info.cross_attention or loaded.trial.causal:
         what = "has a decoder beside its encoder" if info.cross_attention else "reads from left to right (a decoder)"
         raise NotSupported(
             f"{info.id} {what}, and only encoders are tuned here. Choose a model such as BERT, RoBERTa or ModernBERT."
