@@ -80,8 +80,9 @@ def _head(config: Any, family: Family) -> Head:
     masked, causal = classes["masked"], classes.get("causal")
     if family.head != "none" and causal not in (None, masked) and causal.__name__ in (config.architectures or ()):
         return "causal"
-    none: Head = "none"
-    return family.head or next((kind for kind in kinds if classes[kind] is not None), none)
+    if family.head is not None:
+        return family.head
+    return next((kind for kind in kinds if classes[kind] is not None), "none")
 
 
 def _auto(config: Any, family: Family) -> Any:
@@ -151,7 +152,7 @@ def _refuse_left_over(model: Any, names: Iterable[str], source: str) -> None:
     if left:
         raise BadCheckpoint(
             f"“{source}” holds {counted(len(left), 'weight')} that its network, by its config.json, does not use (such "
-            f"as {left[0]}), so it would not compute what was trained. Choose another checkpoint, or mend its config.json."
+            f"as {left[0]}), so it would not compute what was trained. Choose another checkpoint, or mend the config."
         )
 
 
