@@ -121,12 +121,10 @@ def _flaw(maps: Sequence[Any], n: int) -> str:
 def flaw_of(maps: Any, n_queries: int, n_keys: int) -> str:
     """What keeps a layer's maps from being (batch, heads, queries, keys); empty where nothing does."""
     if not isinstance(maps, torch.Tensor):
-        return "gives attention that is not a weight for each two tokens"
+        return "gives attention that is not a weight for any two tokens"
     if maps.ndim != 4 or maps.shape[2:] != (n_queries, n_keys):
         shape = " × ".join(map(str, maps.shape[1:]))
-        return (
-            f"gives attention as {shape} numbers a layer for {n_queries} tokens, not as a weight for each two of them"
-        )
+        return f"gives attention as {shape} numbers for {n_queries} tokens, not as a weight for any two of them"
     return ""
 
 
