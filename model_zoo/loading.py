@@ -408,7 +408,12 @@ def _try_out(loaded: LoadedModel) -> None:
     trial, info = loaded.trial, loaded.info
     lm = info.lm and trial.causal
     loaded.info = replace(
-        info, n_layers=trial.n_layers, n_heads=trial.n_heads, why_no_attention=trial.why_no_attention, lm=lm
+        info,
+        n_layers=trial.n_layers,
+        n_heads=trial.n_heads,
+        lm=lm,
+        why_no_attention=trial.why_no_attention,
+        attention_layers=() if len(trial.attention_layers) == trial.n_layers else trial.attention_layers,
     )
     if sources.is_listed(info.id):
         return

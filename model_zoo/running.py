@@ -220,9 +220,8 @@ def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
 
 def refuse_without_attention(loaded: LoadedModel) -> None:
     """Raises NotSupported for a network whose attention cannot be shown."""
-    why = loaded.info.why_no_attention
-    if why:
-        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) {why}. Choose another model.")
+    if loaded.info.without_attention:
+        raise NotSupported(loaded.info.without_attention)
 
 
 def _no_heads(n: int) -> FloatArray:

@@ -191,7 +191,7 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
         else ""
     )
     return as_text(
-        f"{name}: {info.n_layers} layers{f' × {info.n_heads} heads' if info.n_heads else ', no attention'}, "
+        f"{name}: {info.size}, "
         f"width {info.width}, "
         f"{info.parameters / 1e6:.1f} M parameters, {info.dtype} on {info.device}, revision {info.revision[:14]}. "
         f"{n_tokens} tokens{limit}.{converted}{rounded}"

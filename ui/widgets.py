@@ -258,7 +258,7 @@ def stepper(
 def head(run: AttentionRun) -> tuple[int, int]:
     """Steppers for layer and head, in a line of controls; returns both counted from 0."""
     layer = stepper("layer", run.n_layers)
-    return layer, stepper("head", run.layers[layer].n_heads)
+    return layer, stepper("head", run.heads_of(layer))
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:

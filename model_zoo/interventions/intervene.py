@@ -351,7 +351,7 @@ def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
 
 def _refuse_without_heads(info: ModelInfo) -> None:
     if not info.n_heads:
-        raise NotSupported(f"{info.id} ({info.family}) has no attention to switch off. Choose another model.")
+        raise NotSupported(info.without_attention)
 
 
 def _more(change: Change) -> bool:

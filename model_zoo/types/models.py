@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from model_zoo.types.shows import Shows
+from model_zoo.types.wording import counted
 
 # In which number format weights are held and computed with.
 DType = Literal["float32", "bfloat16", "float16"]
@@ -101,7 +102,8 @@ class ModelInfo(Shows):
     ``tuned_for`` names the task that it has a trained head for, and no other head; ``labels`` are
     the names of that head's outputs, where they have names. ``converted`` tells that its weights were published as a
     pickle and converted here. ``pooling`` is how it makes vectors of sentences, where its files say so. Where
-    ``n_heads`` is 0, ``why_no_attention`` is the predicate of a sentence that says why.
+    ``n_heads`` is 0, ``why_no_attention`` is the predicate of a sentence that says why; where some layers alone have
+    attention, ``attention_layers`` are their numbers.
     """
 
     id: str
@@ -122,7 +124,22 @@ class ModelInfo(Shows):
     labels: tuple[str, ...] = ()
     converted: bool = False
     pooling: NamedPooling | None = None
-    why_no_attention: str = ""
+    why_no_attention: str = "has no attention to show"
+    attention_layers: tuple[int, ...] = ()
+
+    @property
+    def without_attention(self) -> str:
+        """What is said where it has no attention that can be shown; empty where it has."""
+        return "" if self.n_heads else f"{self.id} ({self.family}) {self.why_no_attention}. Choose another model."
+
+    @property
+    def size(self) -> str:
+        """Layers and heads in words: "6 layers × 12 heads"."""
+        layers = counted(self.n_layers, "layer")
+        if self.attention_layers:
+            these = ", ".join(str(layer + 1) for layer in self.attention_layers)
+            return f"{layers}, of which {these} have attention × {counted(self.n_heads, 'head')}"
+        return f"{layers} × {counted(self.n_heads, 'head')}" if self.n_heads else f"{layers}, no attention maps"
 
 
 @dataclass(frozen=True, slots=True)

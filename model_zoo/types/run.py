@@ -111,6 +111,10 @@ class AttentionRun(ReadOnly, Shows):
             )
         return self.layers[layer]
 
+    def heads_of(self, layer: int) -> int:
+        """The number of heads in a layer. Raises InvalidInput for one that does not exist or has no attention."""
+        return self._head(layer, 0).n_heads
+
     def _head(self, layer: int, head: int) -> LayerAttention:
         found = self._layer(layer)
         if not found.n_heads:

@@ -74,7 +74,7 @@ class Scene(MaskedText):
     def lacks(self, need: Need) -> str | None:
         """All views need an answer to follow, "mask" says where it comes from; and a head for it."""
         if need == "attention":
-            return None if self.info.n_heads else f"{self.model} has no attention to switch off. Choose another model."
+            return self.info.without_attention or None
         assert need == "mask", need
         if self.reads == "next sentence" and self.info.nsp is None:
             why = engine().why_not(self.model, "nsp") or ""

@@ -264,10 +264,7 @@ def about_models(scene: Scene) -> None:
 
 
 def _facts(info: ModelInfo) -> str:
-    heads = (
-        f"{info.n_layers} layers × {info.n_heads} heads" if info.n_heads else f"{info.n_layers} layers, no attention"
-    )
-    return f"{heads}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
+    return f"{info.size}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
 
 
 def beside_each_other(

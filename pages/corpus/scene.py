@@ -76,7 +76,7 @@ class Scene:
 
     def lacks(self, need: Need) -> str | None:
         if need == "attention":
-            return None if self.info.n_heads else f"{self.model} has no attention to measure. Choose another model."
+            return self.info.without_attention or None
         assert need == "results", need
         if self.results is not None:
             return None

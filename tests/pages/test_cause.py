@@ -250,7 +250,7 @@ def test_every_view_answers_or_says_why_not(
 
 def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, model="embedded/bilstm")
-    assert "has no attention to switch off" in said(app)
+    assert "has no attention to show" in said(app)
     app = open_page(PAGE, text=DOGS, model="embedded/bilstm", view="words")
     assert not app.exception
     assert len(cells(app)) >= 1

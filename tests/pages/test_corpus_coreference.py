@@ -103,4 +103,4 @@ def test_too_few_sentences_say_nothing_of_heads(open_page: Open) -> None:
 
 def test_a_model_without_attention_is_refused(open_page: Open) -> None:
     app = open_page(PAGE, model="embedded/bilstm", view="coreference")
-    assert "has no attention to measure" in said(app)
+    assert "has no attention to show" in said(app)
