@@ -9,15 +9,18 @@ import hashlib
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 
 from safetensors import safe_open
 
+from model_zoo import named_pooling
 from model_zoo.errors import BadCheckpoint
 from model_zoo.types import MB, megabytes
 
@@ -36,9 +39,25 @@ _MOST_BYTES = {
     "tokenizer*": 64 * MB,
     "*.safetensors": math.inf,
     "pytorch_model*.bin": math.inf,
+    "adapter_model.bin": math.inf,
 }
 # The header of a checkpoint of 1,000 tensors takes 0.1 MB.
 _MOST_HEADER_BYTES = 16 * MB
+
+# What transformers has not saved, by the names of files: what it is, and what to do.
+_EXPORT = "Choose the checkpoint that it was made from."
+_SAVE = "Open it with transformers{}, save it with save_pretrained(folder), and choose that folder."
+_FORMS = (
+    (r"(pytorch_)?model\.(?!safetensors|bin)[\w-]+\.(safetensors|bin)", "of a variant", _SAVE.format(" (variant=…)")),
+    (r".*\.h5|.*\.ckpt[-\d]*\.index", "for TensorFlow", _SAVE.format(" 4 (from_tf=True)")),
+    (r".*\.msgpack", "for Flax", _SAVE.format(" 4 (from_flax=True)")),
+    (r".*\.onnx", "for ONNX", _EXPORT),
+    (r"openvino.*\.xml", "for OpenVINO", _EXPORT),
+    (r".*\.gguf", "for llama.cpp (GGUF)", _EXPORT),
+    (r".*\.ot", "for Rust", _EXPORT),
+    (r"consolidated.*", "in its makers' layout", "Choose the checkpoint that was converted for transformers."),
+)
+_MOST_NAMES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +75,23 @@ def refuse_unusable(folder: Path, model: str) -> None:
     """
     if not (folder / "config.json").exists():
         raise BadCheckpoint(
-            f"The folder “{model}” holds no config.json, so it is not a transformers checkpoint. Choose the "
+            other_form(model, names(folder))
+            or f"The folder “{model}” holds no config.json, so it is not a transformers checkpoint. Choose the "
             "folder that save_pretrained wrote."
         )
+    refuse_files(folder, model)
+
+
+def refuse_files(folder: Path, model: str) -> None:
+    """Raises BadCheckpoint as ``refuse_unusable``, for the files that there are."""
     for file in _files(folder):
         _refuse_file(file, folder, model)
 
 
 def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
     """What lies in a folder, and in those below from which transformers and ``named_pooling`` read."""
-    for place in (folder, folder / "additional_chat_templates", *folder.glob("*_Pooling")):
+    home = named_pooling.home(folder)
+    for place in {folder, folder / "additional_chat_templates", home, *home.glob("*_Pooling")}:
         if place.is_dir():
             with os.scandir(place) as entries:
                 yield from entries
@@ -141,16 +167,22 @@ def tokenizer_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("tokenizer*.json") if file.name != "tokenizer_config.json")
 
 
+def is_adapter(folder: Path) -> bool:
+    """Whether a folder holds an adapter (PEFT), and no network."""
+    return (folder / "adapter_config.json").exists() and not (weight_files(folder) or pickle_files(folder))
+
+
 def read_headers(files: Sequence[Path], model: str) -> Headers:
     """Raises BadCheckpoint for weights that are damaged, or lie about their size."""
     names: list[str] = []
-    n_parameters = 0
+    n_parameters, why = 0, ""
     try:
         for file in files:
             with file.open("rb") as start:
                 n_bytes = int.from_bytes(start.read(8), "little")
             if n_bytes > _MOST_HEADER_BYTES:
-                raise ValueError(f"a header of {megabytes(n_bytes)}")
+                why = f" (a header of {megabytes(n_bytes)})"
+                raise ValueError(why)
             with safe_open(file, "np") as tensors:
                 for name in tensors.keys():  # noqa: SIM118 (it is no mapping)
                     names.append(name)
@@ -159,7 +191,7 @@ def read_headers(files: Sequence[Path], model: str) -> Headers:
                         n_parameters += math.prod(tensor.get_shape())
     except Exception as error:  # safetensors' own error class is not exported
         raise BadCheckpoint(
-            f"The weights of “{model}” cannot be read ({error}). The file may be damaged: copy or download it again."
+            f"The weights of “{model}” cannot be read{why}. The file may be damaged: copy or download it again."
         ) from error
     return Headers(len(names), n_parameters, tuple(names))
 
@@ -173,21 +205,45 @@ def stamp(folder: Path) -> tuple[object, ...]:
     return tuple(sorted((path, file.st_ino, file.st_size, file.st_mtime_ns) for path, file in found))
 
 
-def no_weights(model: str, names: list[str]) -> str:
-    """What is said of a checkpoint, whose files have these names, that has no safetensors."""
-    others = {".h5": "TensorFlow", ".msgpack": "Flax", ".onnx": "ONNX", ".ot": "Rust", ".gguf": "llama.cpp"}
-    found = sorted({others[ending] for name in names if (ending := os.path.splitext(name)[1]) in others})
+def names(folder: Path) -> list[str]:
+    """The names of what lies in a folder and in the folders in it, as paths from there; not of all where there is no
+    end of them.
+    """
+    paths = islice(chain(folder.glob("*"), folder.glob("*/*")), _MOST_NAMES)
+    return [path.relative_to(folder).as_posix() for path in paths]
+
+
+def other_form(model: str, names: Sequence[str]) -> str:
+    """What is said of files of these names, as what they are and what to do; empty where they are nothing known."""
     if any("model.safetensors.index" in name or "pytorch_model.bin.index" in name for name in names):
         return (
             f"A part of the weights of “{model}” is missing: its index names files that are not there. Copy or "
             "download it again."
         )
-    if found:
+    kinds = ("model*.safetensors", "pytorch_model*.bin")
+    inside = sorted(
+        place
+        for place in (name.removesuffix("/config.json") for name in names if name.endswith("/config.json"))
+        if any(fnmatchcase(name, f"{place}/{kind}") for name in names for kind in kinds)
+    )
+    if inside:
+        shown = ", ".join(f"“{place}”" for place in inside[:5]) + ", …" * (len(inside) > 5)
         return (
-            f"“{model}” has weights for {' and '.join(found)} only, and this app reads those for PyTorch "
-            "(model.safetensors or pytorch_model.bin). Choose another checkpoint."
+            f"“{model}” is no checkpoint itself; there are some in folders in it: {shown}. Choose one of these folders."
         )
-    return (
+    for pattern, what, advice in _FORMS:
+        file = next((name for name in names if re.fullmatch(pattern, name.rpartition("/")[2])), None)
+        if file is not None:
+            return (
+                f"“{model}” has weights {what} only ({file}), and this app reads what transformers saves for PyTorch "
+                f"(model.safetensors or pytorch_model.bin). {advice}"
+            )
+    return ""
+
+
+def no_weights(model: str, names: Sequence[str]) -> str:
+    """What is said of a checkpoint, whose files have these names, that has no weights."""
+    return other_form(model, names) or (
         f"“{model}” has no weights that this app reads: neither model.safetensors nor pytorch_model.bin is there. "
         "Choose another checkpoint, or copy or download this one again."
     )

@@ -7,6 +7,7 @@ can neither make this process build for hours nor take more memory than the file
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import threading
@@ -17,13 +18,18 @@ from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_module
+from transformers import PreTrainedConfig
 
-from model_zoo.errors import BadCheckpoint
+from model_zoo.errors import BadCheckpoint, ModelZooError
+from model_zoo.out_of_memory import is_shortage
 from model_zoo.sources import Source
 from model_zoo.types import MB
 
-# More than any published network has of layers, heads or experts; labels have names, 21,000 at the most.
-_MOST_OF_A_KIND = 1000
+_log = logging.getLogger(__name__)
+
+# A config's class makes lists of as many entries. How many layers, heads and experts there can be, the weights say;
+# vocabularies and widths of layers may have 262,144. Labels have names, 21,000 at the most.
+_MOST_OF_A_KIND = 1_000_000
 _MOST_LABELS = 100_000
 _KINDS = re.compile(r"layer|head|expert|group|block|stage|network", re.IGNORECASE)
 # Longformer pads every text to a whole number of windows.
@@ -39,6 +45,7 @@ decoder_layers num_decoder_layers encoder_attention_heads decoder_attention_head
 num_heads num_layers embedding_size num_hidden_groups inner_group_num num_feedforward_networks head_dim
 num_key_value_heads num_random_blocks block_size
 """
+_DIMENSIONS = ("num_labels", "vocab_size", "type_vocab_size", "max_position_embeddings", "hidden_size")
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_decoder_layers", "num_layers")
 
 # Parts of the app's own network may be missing in the file (a head, a pooler), and tables of constants come on top.
@@ -74,10 +81,13 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
         if isinstance(value, float) and not math.isfinite(value):
             raise _implausible(model, f"gives {_said(value)} for {name[:40]}")
         if isinstance(value, bool) or not isinstance(value, int):
+            if name in _SIZES.split() and value is not None:
+                raise _no_size(model, name, value)
             continue
         if abs(value) > _most_of(name):
             raise _implausible(model, f"gives {_said(value)} for {name[:40]}, more than any network has")
-    return config
+    decoded: dict[str, Any] = PreTrainedConfig._decode_special_floats(config)
+    return decoded
 
 
 def _most_of(name: str) -> float:
@@ -117,11 +127,15 @@ def refuse_config(config: Any, source: Source) -> None:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise _implausible(source.id, f"gives {_said(value)} for {name}, which is a whole number from 1 on")
+                raise _no_size(source.id, name, value)
             if name in _LAYERS and value > source.n_tensors:
                 raise _implausible(
                     source.id, f"gives {_said(value)} for {name}, and the weights are {source.n_tensors:,} tensors"
                 )
+
+
+def _no_size(model: str, name: str, value: Any) -> BadCheckpoint:
+    return _implausible(model, f"gives {_said(value)} for {name}, which is a whole number from 1 on")
 
 
 def _nested(config: Any) -> list[Any]:
@@ -130,14 +144,21 @@ def _nested(config: Any) -> list[Any]:
     return [part for name in names if hasattr(part := getattr(config, name, None), "to_dict")]
 
 
-def refuse_network(build: Callable[[], Any], source: Source) -> None:
-    """Raises BadCheckpoint where the network that ``build`` makes has many more tensors or numbers than the weights.
+def refuse_network(build: Callable[[], Any], source: Source, config: Any) -> Any:
+    """The network that ``build`` makes of a config, without its numbers. Raises BadCheckpoint where it cannot
+    be made, or has many more tensors or numbers than the weights.
 
     It is made on a device that holds no data, so nothing is allocated, and no further than is plausible.
     """
     most = _TENSORS_SHARE * source.n_tensors + _TENSORS_SLACK
     with torch.device("meta"), _at_most(most, source.id):
-        network = build()
+        try:
+            network = build()
+        except Exception as error:
+            if isinstance(error, ModelZooError) or is_shortage(error) or error.args == (config._attn_implementation,):
+                raise
+            _log.info("The network of %s cannot be built", source.id, exc_info=error)
+            raise _implausible(source.id, _unbuildable(config)) from error
     tensors = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
     needed = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
     if needed > _SHARE * 4 * source.n_parameters + _SLACK_BYTES:
@@ -146,6 +167,21 @@ def refuse_network(build: Callable[[], Any], source: Source) -> None:
             f"describes a network of {needed / 4e6:,.0f} million numbers, and the weights hold "
             f"{source.n_parameters / 1e6:,.1f} million",
         )
+    return network
+
+
+def _unbuildable(config: Any) -> str:
+    """Why no network can be made of a config, as far as it shows."""
+    width, heads = (getattr(config, name, None) for name in ("hidden_size", "num_attention_heads"))
+    if isinstance(width, int) and isinstance(heads, int) and width % heads:
+        return f"gives {width:,} for hidden_size, which cannot be shared out evenly among its {heads:,} heads"
+    return "describes a network that transformers cannot build"
+
+
+def dimension(config: Any, size: int) -> str:
+    """The setting that alone has a size, as words in brackets; empty where none does, or several do."""
+    names = [name for name in _DIMENSIONS if getattr(config, name, None) == size]
+    return f" ({names[0]})" if len(names) == 1 else ""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import transformers
-from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoModelForTextEncoding, PreTrainedModel
 
 from model_zoo import config_checks
 from model_zoo.errors import BadCheckpoint
@@ -37,27 +37,48 @@ _SIGNS = (
 )
 
 
+# Networks that are another one and no more than a matrix behind its first token.
+_INSIDE = {"dpr": "bert"}
+
+
+def own_code(model: str, kind: str = "") -> BadCheckpoint:
+    """What is said of a checkpoint that runs code of its own, though transformers has a network of this ``kind``."""
+    but = f": the network that transformers has for “{kind}” is another one" if kind else ""
+    return BadCheckpoint(
+        f"“{model}” needs code from its own repository, which this app never runs{but}. Choose another model."
+    )
+
+
 def read(folder: Path, names: Sequence[str], model: str) -> Any:
-    """The config of a checkpoint whose weights have these names. Raises BadCheckpoint, and whatever transformers does.
+    """The config of a checkpoint whose weights have these names, with what only these tell: that a decoder was left
+    out, or how a head is built. Raises BadCheckpoint, and whatever transformers does.
 
     What it does not know of, such as ``output_past`` or ``finetuning_task``, is left alone.
     """
     settings = config_checks.refuse_config_file(folder, model)
     has_code = "auto_map" in settings
     kind = settings.get("model_type") or (None if has_code else _kind(settings, names))
-    if kind is None and not has_code:
+    kind = next((known for known in (kind, str(kind).lower()) if known in CONFIG_MAPPING), kind)
+    if kind not in CONFIG_MAPPING and has_code:
+        raise own_code(model)
+    if kind is None:
         raise BadCheckpoint(
             f"The config.json of “{model}” does not say which network it describes (model_type), and neither its other "
             "settings nor the names of its weights tell. Choose another checkpoint."
         )
-    if kind not in CONFIG_MAPPING and not has_code:
+    if kind not in CONFIG_MAPPING:
         raise BadCheckpoint(
             f"“{model}” is a network of the kind “{str(kind)[:40]}”, which transformers {transformers.__version__} "
             "does not know. Choose another model."
         )
-    if kind not in CONFIG_MAPPING:  # code of its own: refused there
-        return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    return CONFIG_MAPPING[kind].from_dict({**settings, "model_type": kind})
+    kind = _INSIDE.get(kind, kind)
+    config = CONFIG_MAPPING[kind].from_dict({**settings, "model_type": kind})
+    if config.is_encoder_decoder and type(config) in AutoModelForTextEncoding._model_mapping:
+        config.is_encoder_decoder = any("decoder." in name for name in names)
+    # DeBERTa as its authors publish it. Those that also tell replaced words were trained on that, and not on this.
+    if any("lm_predictions." in name for name in names) and not any("mask_predictions." in name for name in names):
+        config.legacy = False
+    return config
 
 
 def _kind(settings: Mapping[str, Any], names: Sequence[str]) -> str | None:

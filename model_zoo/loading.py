@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
+import transformers
 from cachetools import LRUCache
 from propcache.api import cached_property
 from threadpoolctl import ThreadpoolController
@@ -44,6 +45,8 @@ from model_zoo.tokenizer import read as read_tokenizer
 from model_zoo.trial import SAMPLE, Trial, try_out
 from model_zoo.types import STACKS, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
 
+_log = logging.getLogger(__name__)
+
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
 # At that level it checks how weights would be spread over several devices, and prints every one that is not.
@@ -67,6 +70,13 @@ _OF_A_RUN = {
 # Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
 _KEPT_RUNS = 16e6
 
+# What a failure to load is told as, by the file of this package that it happened in, the earlier before the later.
+_FAILED_IN = {
+    "configs": f"transformers {transformers.__version__} does not understand its config.json",
+    "tokenizer": f"transformers {transformers.__version__} cannot read its tokenizer's files",
+    "network": f"transformers {transformers.__version__} cannot make its network of its config.json and its weights",
+    "loading": "a few words do not pass through its network, which needs more than text, or another config.json",
+}
 
 Item = TypeVar("Item")
 
@@ -426,9 +436,12 @@ def _try_out(loaded: LoadedModel) -> None:
 
 def _unreadable(model: str, error: BaseException) -> str:
     if "trust_remote_code" in str(error) or "custom code" in str(error):
-        return f"“{model}” needs code from its own repository, which this app never runs. Choose another model."
-    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return f"“{model}” cannot be loaded: {first_line[:300]} Choose another checkpoint, or copy this one again."
+        return str(configs.own_code(model))
+    _log.warning("%s cannot be loaded", model, exc_info=error)
+    files = {Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)}
+    own = {file.stem for file in files if file.parent == Path(__file__).parent}
+    why = next((why for stem, why in _FAILED_IN.items() if stem in own), _FAILED_IN["loading"])
+    return f"“{model}” cannot be loaded: {why}. Choose another checkpoint, or copy this one again."
 
 
 def _max_tokens(config: Any, tokenizer: Any, model: Any, family: Family) -> int | None:

@@ -34,19 +34,25 @@ class _UnreadableError(Exception):
     """A file is not what sentence-transformers writes; the message says which."""
 
 
+def home(folder: Path) -> Path:
+    """Where MODULES lies: with the network, or around its folder, "0_Transformer", as it was before 2021."""
+    is_inside = folder.name.startswith("0_") and (folder.parent / MODULES).is_file()
+    return folder.parent if is_inside else folder
+
+
 def read(folder: Path) -> NamedPooling | None:
     """What the files in a folder name; None where they name no pooling. Files that nobody can follow are said to be so:
     all else that is asked of the model needs none of them.
     """
-    if not (folder / MODULES).is_file():
+    if not (home(folder) / MODULES).is_file():
         return None
     try:
-        return _read(folder)
+        return _read(home(folder), folder)
     except _UnreadableError as error:
         return NamedPooling((), besides=(str(error),))
 
 
-def _read(folder: Path) -> NamedPooling | None:
+def _read(folder: Path, network: Path) -> NamedPooling | None:
     modules = _json(folder, MODULES)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise _UnreadableError(f"a {MODULES} that this app cannot read")
@@ -62,7 +68,7 @@ def _read(folder: Path) -> NamedPooling | None:
             besides.append(_CALLED.get(kind, f"the module “{kind}”"))
     if _prompt(folder):
         besides.append("a prompt before each text")
-    most = _table(folder, "sentence_bert_config.json").get("max_seq_length")
+    most = _table(network, "sentence_bert_config.json").get("max_seq_length")
     max_tokens = most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else None
     return NamedPooling(modes, max_tokens, tuple(dict.fromkeys(besides)))
 

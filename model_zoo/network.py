@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,10 +20,11 @@ from transformers import (
     AutoModelForPreTraining,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
+    AutoModelForTextEncoding,
     AutoModelForTokenClassification,
 )
 
-from model_zoo import capture, checkpoint, config_checks, sources
+from model_zoo import adapters, capture, checkpoint, config_checks, configs, sources
 from model_zoo.errors import BadCheckpoint
 from model_zoo.families import Family, Head
 from model_zoo.sources import Source
@@ -92,6 +95,8 @@ def _auto(config: Any, family: Family) -> Any:
     task = tuned_for(config)
     if task is not None:
         return TUNED[task]
+    if type(config).is_encoder_decoder and not config.is_encoder_decoder:
+        return AutoModelForTextEncoding
     auto = _AUTO.get(_head(config, family), AutoModel)
     return auto if type(config) in auto._model_mapping else AutoModel
 
@@ -101,40 +106,108 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
 
     Raises BadCheckpoint, and whatever transformers and torch do.
     """
+    if source.adapter is not None:
+        _expect_adapter(config, source.adapter, source.id)
     auto = _auto(config, family)
+    if type(config) not in auto._model_mapping:
+        raise BadCheckpoint(_no_class(config, source.id))
     network = auto._model_mapping[type(config)]
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
     with _building, torch.random.fork_rng(devices=[]):
-        if not sources.is_listed(source.id):
-            try:
-                config_checks.refuse_network(lambda: network(copy.deepcopy(config)), source)
-            except KeyError as error:
-                if error.args != (capture.IMPLEMENTATION,):
-                    raise
-                config._attn_implementation = "eager"  # Falcon's code has a table of the kernels that it knows
-        torch.manual_seed(0)  # what no file holds, a pooler or all, is drawn as for training, always the same
-        model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype)
+        try:
+            outline = None if sources.is_listed(source.id) else _outline(source, config, network)
+            torch.manual_seed(0)  # what no file holds, a pooler or all, is drawn as for training, always the same
+            model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype, outline)
+        except BadCheckpoint as error:
+            if getattr(config, "auto_map", None):
+                raise configs.own_code(source.id, config.model_type) from error
+            raise
+        if source.adapter is not None and not source.untrained:
+            missing -= adapters.merge(model, source.adapter, source.id)
+        _refuse_no_numbers(model, source.id)
     return model.eval().requires_grad_(False).to(device), missing
 
 
-def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:
+def _outline(source: Source, config: Any, network: Any) -> Any:
+    """A checkpoint's network without its numbers: see ``config_checks.refuse_network``."""
+
+    def build() -> Any:
+        return network(copy.deepcopy(config))
+
+    try:
+        return config_checks.refuse_network(build, source, config)
+    except KeyError as error:
+        if error.args != (capture.IMPLEMENTATION,):
+            raise
+        config._attn_implementation = "eager"  # Falcon's code has a table of the kernels that it knows
+        return config_checks.refuse_network(build, source, config)
+
+
+def _no_class(config: Any, model: str) -> str:
+    """Why a config has no network here."""
+    if {"encoder", "decoder"} <= type(config).sub_configs.keys():
+        return (
+            f"“{model}” is two networks in one, an encoder and a decoder of their own kinds, and this app opens one. "
+            "Save it by itself, as with model.encoder.save_pretrained(folder), and its tokenizer beside it."
+        )
+    return f"“{model}” is of the kind “{config.model_type}”, which is no network that reads text. Choose another model."
+
+
+def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outline: Any) -> tuple[Any, set[str]]:
     assert source.folder is not None
     with ExitStack() as files:
         # Read into memory of its own: weights that are mapped to the file take the process with them when somebody
         # cuts the file off. And nothing else is read: with a folder transformers looks for further files in it.
         checkpoint.refuse_unusable(source.folder, source.id)
         opened = [files.enter_context(safe_open(file, "pt", backend="pread")) for file in source.weights]
+        tensors = {name: part.get_slice(of) for part in opened for name, of in _names(part, source)}
+        wrapper = "" if outline is None else _wrapper(tensors, outline)
         model, report = network.from_pretrained(
             None,
-            state_dict={name: part.get_slice(of) for part in opened for name, of in _names(part, source)},
+            state_dict={name.removeprefix(wrapper): tensor for name, tensor in tensors.items()},
             config=config,
             dtype=dtype,
             attn_implementation=config._attn_implementation,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
+    for name, has, needs in sorted(report["mismatched_keys"]):
+        shape, of_config = (" × ".join(map(str, sizes)) for sizes in (has, needs))
+        places = zip(has, needs, strict=False)
+        why = next((config_checks.dimension(config, size) for other, size in places if size != other), "")
+        raise BadCheckpoint(
+            f"The config.json of “{source.id}” does not fit its weights: “{name}” has {shape} numbers, and {of_config} "
+            f"by the config{why}. Choose another checkpoint, or copy this one again."
         )
     _refuse_left_over(model, report["unexpected_keys"], source.id)
-    _refuse_no_numbers(model, source.id)
-    return model, set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
+    # What is never trained is computed: Marian's positions are sines.
+    parts = outline.named_parameters() if outline is not None else ()
+    computed = {name for name, parameter in parts if not parameter.requires_grad}
+    return model, set(report["missing_keys"]) - computed
+
+
+def _expect_adapter(config: Any, adapter: Path, model: str) -> None:
+    """Have a config say what an adapter was trained for, of which the network's own knows nothing."""
+    task = adapters.TASKS.get(adapters.settings(adapter, model).get("task_type"))
+    if task is not None and type(config) in TUNED[task]._model_mapping:
+        config.architectures = [TUNED[task]._model_mapping[type(config)].__name__]
+        config.num_labels = adapters.n_labels(adapters.weights(adapter, model)) or config.num_labels
+
+
+def _wrapper(names: Iterable[str], network: Any) -> str:
+    """What a program has put before the names of weights ("module.", "model._orig_mod."): without it, more of them are
+    those of the network. Empty where nothing was, or where two networks lie side by side.
+    """
+    own = network.state_dict().keys()
+    known = {*own, *(name.removeprefix(f"{network.base_model_prefix}.") for name in own)}
+    found: Counter[str] = Counter()
+    for name in names:
+        parts = name.split(".")
+        rests = (".".join(parts[place:]) for place in range(len(parts)))
+        found.update([name.removesuffix(rest) for rest in rests if rest in known][:1])
+    plain = found.pop("", 0)
+    (wrapper, n), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
+    return wrapper if n > max(plain, 2 * second) else ""
 
 
 def _refuse_left_over(model: Any, names: Iterable[str], source: str) -> None:
@@ -178,7 +251,7 @@ def _names(part: Any, source: Source) -> Iterator[tuple[str, str]]:
         yield from json.loads(part.metadata()["aliases"]).items()
 
 
-def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001
+def _untrained(_source: Source, config: Any, network: Any, dtype: torch.dtype, _outline: Any) -> tuple[Any, set[str]]:
     """A network without heads, its weights drawn as for training."""
     model = network._from_config(config, dtype=dtype, attn_implementation=config._attn_implementation)
     return model.base_model, set()
@@ -193,10 +266,12 @@ def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
     has_head = model.base_model is not model
     sentence = {key for key in missing if any(part in key for part in ("pooler", family.sentence_head))}
     of_encoder = {key for key in missing - sentence if not has_head or key.startswith(prefix)}
+    if of_encoder and getattr(model.config, "auto_map", None):
+        raise configs.own_code(name, model.config.model_type)
     if of_encoder:
         raise BadCheckpoint(
-            f"“{name}” lacks {len(of_encoder)} weights of its encoder (such as {min(of_encoder)}), "
-            "which would have to be random. Choose a complete checkpoint."
+            f"“{name}” lacks {len(of_encoder)} of the {len(model.base_model.state_dict())} weights of its encoder "
+            f"(such as {min(of_encoder)}), which would have to be random. Choose a complete checkpoint."
         )
     found: set[str] = set()
     if tuned_for(model.config) is not None:

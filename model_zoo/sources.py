@@ -31,7 +31,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
-from model_zoo import checkpoint, machine, named_pooling, pickles, registry, tuned
+from model_zoo import adapters, checkpoint, machine, named_pooling, pickles, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
 from model_zoo.process_folder import remove_abandoned
 from model_zoo.registry import UNTRAINED
@@ -52,7 +52,7 @@ _SMALL_FILES = [
     "added_tokens.json",
 ]
 _VOCABULARIES = ["tokenizer.json", "vocab*", "*.model"]
-_SAFETENSORS = ["model*.safetensors", "model.safetensors.index.json"]
+_SAFETENSORS = ["model.safetensors", "model-*-of-*.safetensors", "model.safetensors.index.json"]
 _PICKLES = ["pytorch_model.bin", "pytorch_model-*-of-*.bin", "pytorch_model.bin.index.json"]
 
 # By whom, and as what, the hub offers the owner of a checkpoint of pickles the same weights as safetensors.
@@ -71,7 +71,7 @@ class Source:
     them not here yet; ``weights`` are the safetensors that hold its numbers. ``untrained`` takes all from them but the
     weights, which are drawn at random. ``stamp`` tells whether the files are those that were looked at: see
     ``checkpoint.stamp``. ``pickled_bytes`` have still to be converted, which takes as much of the disk again;
-    ``conversion`` is the commit in which the hub has done so.
+    ``conversion`` is the commit in which the hub has done so. ``adapter`` is the folder of what changes its weights.
     """
 
     id: str
@@ -85,6 +85,7 @@ class Source:
     weights: tuple[Path, ...] = ()
     pickled_bytes: int = 0
     conversion: str = ""
+    adapter: Path | None = None
     stamp: tuple[object, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -128,6 +129,11 @@ def find(model: str, bytes_per_parameter: int = 4, *, any_model: bool = True, al
 
 
 def _find(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
+    return _here(model, bytes_per_parameter, allowed) or _on_hub(model, bytes_per_parameter, allowed)
+
+
+def _here(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source | None:
+    """What is on this machine of a model; None where only the hub may have it."""
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
         return _in_folder(model, embedded_folder(model), None, bytes_per_parameter, allowed)
@@ -144,7 +150,7 @@ def _find(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     cached_folder = downloaded(model)
     if cached_folder is not None:
         return _in_folder(model, cached_folder, cached_folder.name, bytes_per_parameter, allowed)
-    return _on_hub(model, bytes_per_parameter, allowed)
+    return None
 
 
 @cached(LRUCache(100))
@@ -178,7 +184,19 @@ def _existing_folder(name: str) -> Path | None:
         path = os.path.expanduser(name)
     except ValueError:  # a NUL or half of a surrogate pair after "~"
         return None
-    return Path(path) if os.path.isdir(path) else None
+    if os.path.isfile(path) and os.path.splitext(path)[1]:  # without an ending it may be a file named as an id is
+        file = Path(path)
+        form = "" if (file.parent / "config.json").exists() else checkpoint.other_form(name, [file.name])
+        raise BadCheckpoint(
+            form
+            or f"“{name}” is a file, and a model is a folder with config.json, weights and a tokenizer. Choose "
+            f"“{file.parent}”."
+        )
+    if not os.path.isdir(path):
+        return None
+    folder = Path(path)
+    inner = [] if (folder / "config.json").exists() else [file.parent for file in folder.glob("0_*/config.json")]
+    return next((place for place in inner if named_pooling.home(place) == folder), folder)
 
 
 def downloaded(hub_id: str) -> Path | None:
@@ -372,6 +390,8 @@ def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_paramet
     memory holds.
     """
     stamp = checkpoint.stamp(folder)
+    if checkpoint.is_adapter(folder):
+        return _adapted(model, folder, bytes_per_parameter, allowed)
     checkpoint.refuse_unusable(folder, model)
     files = checkpoint.weight_files(folder) or _offered(folder) or _converted(folder, model, allowed)
     headers = checkpoint.read_headers(files, model)
@@ -382,11 +402,26 @@ def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_paramet
     return replace(source, revision=revision or checkpoint.fingerprint(files), stamp=stamp)
 
 
+def _adapted(model: str, folder: Path, bytes_per_parameter: int, allowed: Pickles) -> Source:
+    """The network that an adapter changes, which has to be on this machine, with the adapter."""
+    checkpoint.refuse_files(folder, model)
+    base = adapters.settings(folder, model)["base_model_name_or_path"]
+    try:
+        found = None if checkpoint.is_adapter(Path(base)) else _here(base, bytes_per_parameter, allowed)
+    except UnknownModel:
+        found = None
+    if found is None:
+        raise adapters.refusal(model, base, "That network is not on this machine: open it here first, then the adapter")
+    own = adapters.weights(folder, model, allowed)
+    checkpoint.read_headers([own], model)
+    return replace(found, id=model, adapter=folder, revision=checkpoint.fingerprint([*found.weights, own]))
+
+
 def _converted(folder: Path, model: str, allowed: Pickles) -> list[Path]:
     """The safetensors that a folder's pickles are converted into."""
     found = checkpoint.pickle_files(folder)
     if not found:
-        raise BadCheckpoint(checkpoint.no_weights(model, [path.name for path in folder.iterdir()]))
+        raise BadCheckpoint(checkpoint.no_weights(model, checkpoint.names(folder)))
     pickles.refuse_forbidden(model, allowed, is_listed(model))
     # Few take less than half precision.
     _refuse_beyond_memory(model, sum(file.stat().st_size for file in found))
@@ -433,9 +468,13 @@ def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
             f"{instead_of_the_hub(model)}or choose a model that is bundled with this app."
         ) from error
     sizes = _sizes(info)
+    if adapters.CONFIG in sizes and not _has(sizes, _SAFETENSORS + _PICKLES):
+        base = ((info.config or {}).get("peft") or {}).get("base_model_name_or_path")
+        raise adapters.refusal(model, base, "Download its folder, and choose that where the network is here, too")
     if "config.json" not in sizes:
         raise BadCheckpoint(
-            f"“{model}” has no config.json on the hub, so it is not a transformers checkpoint. Choose another model."
+            checkpoint.other_form(model, list(sizes))
+            or f"“{model}” has no config.json on the hub, so it is not a transformers checkpoint. Choose another model."
         )
     offered = None if _has(sizes, _SAFETENSORS) else _conversion(model, info.sha)
     if offered is not None:

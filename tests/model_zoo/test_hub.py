@@ -121,12 +121,6 @@ def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Callable[[str], Pa
     assert str(caught.value) == GATED
 
 
-def test_model_without_weights_on_the_hub(hub: Hub, copied: Path) -> None:
-    (copied / "model.safetensors").rename(copied / "tf_model.h5")
-    hub.models["someone/tiny"] = copied
-    assert message("someone/tiny").startswith("“someone/tiny” has weights for TensorFlow only, and")
-
-
 def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
     folder = checkpoint("bert")
     hub.models["someone/tiny"] = folder

@@ -131,7 +131,7 @@ def test_damaged_weights(kept: int, copied: Path) -> None:
     file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(BadCheckpoint) as caught:
         sources.find(str(copied))
-    assert str(caught.value).startswith(f"The weights of “{copied}” cannot be read (")
+    assert str(caught.value).startswith(f"The weights of “{copied}” cannot be read.")
     assert str(caught.value).endswith("The file may be damaged: copy or download it again.")
 
 
