@@ -114,7 +114,7 @@ def pair_worth_seeing(run: AttentionRun) -> tuple[int, int]:
     largest = np.zeros((len(queries), len(keys)), dtype=np.float32)
     for layer in range(run.n_layers):
         rows = run.layer(layer, slice(0, queries[-1].stop))[..., : keys[-1].stop]
-        np.maximum(largest, merge(rows, queries, keys).max(axis=0), out=largest)
+        np.maximum(largest, merge(rows, queries, keys).max(axis=0, initial=0), out=largest)
     different = np.not_equal.outer(_spelled(queries), _spelled(keys))
     words = np.logical_and.outer(_are_words(queries), _are_words(keys)) & different
     distance = np.abs(np.subtract.outer(np.arange(len(queries)), np.arange(len(keys))))

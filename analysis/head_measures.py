@@ -126,8 +126,9 @@ class Counted:
         """The sums of one layer: ``weights`` (texts, heads, n, m), nothing for keys of padding; ``norms`` (texts,
         heads, m) of the keys' values.
         """
-        n_texts, n_heads = weights.shape[:2]
-        seen = self._visible(weights.max(axis=1) > 0)
+        n_texts, n_heads, n, m = weights.shape
+        n_pairs = n * m
+        seen = self._visible(weights.max(axis=1, initial=0) > 0)
         choice = self.queries & (seen.n_visible > 1)
         several = np.maximum(seen.n_visible - 1, 1)
         entropy = np.concatenate([_entropy(weights), _entropy(seen.even)[:, None]], axis=1)  # (texts, heads + 1, n)
@@ -151,7 +152,7 @@ class Counted:
             put("own_evenness", (np.exp2(inside) - 1) / np.maximum(n_own - 1, 1)[:, None], n_own > 1)
 
         # One product per text for all heads, shares and the distance: (heads, n m) x (n m, shares + 1).
-        flat = weights.reshape(n_texts, n_heads, -1)
+        flat = weights.reshape(n_texts, n_heads, n_pairs)
         shares = np.concatenate([flat @ seen.keys, seen.even.reshape(n_texts, 1, -1) @ seen.keys], axis=1)
         columns = [MEASURE_NAMES.index(name) for name in (*SHARES, "distance")]
         sums[:, :, columns], counts[:, columns] = shares, seen.counts
@@ -160,7 +161,7 @@ class Counted:
             taken = weights * norms[:, :, None]
             whole = taken.sum(axis=-1, keepdims=True)
             taken /= np.where(whole > 0, whole, np.float32(1))
-            by_value = (taken.reshape(n_texts, n_heads, -1) @ seen.keys[..., :-1]).astype(np.float64)
+            by_value = (taken.reshape(n_texts, n_heads, n_pairs) @ seen.keys[..., :-1]).astype(np.float64)
         keys = np.log(seen.n_visible[choice])
         chance = np.interp(keys, _KEYS, _SPREAD).sum(), (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
         return Sums(sums, counts, np.array(chance), by_value)

@@ -30,6 +30,12 @@ def rollout(shown: Shown, first: int = 0, last: int | None = None) -> FloatArray
             f"Rollout cannot go from layer {first + 1} to layer {last + 1}: "
             f"there are layers 1 to {shown.n_layers}. Choose a first layer that is not above the last."
         )
+    without = [str(layer + 1) for layer in range(first, last + 1) if not shown.n_maps(layer)]
+    if without:
+        raise NotSupported(
+            f"Rollout follows attention from layer to layer, and there is none in layer {', '.join(without)}: there, "
+            "tokens are mixed in another way. Choose layers between these, or another model."
+        )
     maps = (shown.layer(layer).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1))
     return rolled_out(maps, residual=not shown.of_block).astype(np.float32)
 

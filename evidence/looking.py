@@ -128,6 +128,7 @@ class _Sums:
         for place, (layer, _) in enumerate(self.heads):
             per_layer.setdefault(layer, []).append(place)
         for layer, of in per_layer.items():
+            run.heads_of(layer)  # raises InvalidInput where there are none
             maps = run.layer(layer, window)  # (heads, r, n)
             seen = (maps > 0).any(axis=0).astype(np.float32)  # (r, n)
             even = (of_queries @ (seen / np.maximum(seen.sum(axis=1, keepdims=True), 1))) @ keys.tokens.T

@@ -166,7 +166,9 @@ def _mean(cuts: _Cuts) -> npt.NDArray[np.float32]:
     if scene.masked:
         written = engine().masked_text(scene.model, written, scene.masked)
     run = engine().attend(scene.model, written, scene.encoding.text_pair)
-    layers = range(run.n_layers) if layer is None else (layer,)
+    if layer is not None:
+        run.heads_of(layer)  # raises InvalidInput where there are none
+    layers = (layer,) if layer is not None else [one for one in range(run.n_layers) if run.layers[one].n_heads]
     every = [run.layer(one).mean(axis=0) if head is None else run.head(one, head) for one in layers]
     return np.mean(every, axis=0).astype(np.float32)
 

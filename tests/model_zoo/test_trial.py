@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from architectures import FUNNEL, HYBRID, LED, build
 from checkpoints.tokenizing import tokenizer_of
 from safetensors.torch import load_file, save_file
 from transformers import AutoTokenizer
@@ -20,44 +21,13 @@ from model_zoo.errors import BadCheckpoint, InvalidInput, NotSupported
 from model_zoo.types import Change, TargetAnswer
 
 SHORT, LONG = "The cat sat.", "The old cat sat on the mat because it was tired."
-SIZES: dict[str, Any] = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 64,
-    "max_position_embeddings": 64,
-    "initializer_range": 0.3,
-}
-FUNNEL: dict[str, Any] = {
-    "block_sizes": [1, 1],
-    "num_decoder_layers": 1,
-    "d_model": 32,
-    "n_head": 4,
-    "num_hidden_layers": None,
-    "hidden_size": None,
-}
 Make = Callable[..., Path]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """``make("Llama", "ForCausalLM", ...)`` is the folder of a tiny checkpoint of that class, with BERT's tokenizer."""
-
-    def build(name: str, head: str, **settings: Any) -> Path:
-        tokenizer = tokenizer_of("BertTokenizer")
-        folder = tmp_path / name
-        ids = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": 2, "eos_token_id": 3}
-        network: Any = getattr(transformers, f"{name}{head}")
-        sizes = ids | {"vocab_size": len(tokenizer)} | SIZES | settings
-        config = network.config_class(**{key: value for key, value in sizes.items() if value is not None})
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            network(config).eval().save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        return folder
-
-    return build
+    """``make("Llama", "ForCausalLM", ...)`` is the folder of a tiny checkpoint of that class."""
+    return lambda name, head, **settings: build(name, head, tmp_path / name, **settings)
 
 
 def _plain(folder: Path, network: str, text: str, **options: Any) -> Any:
@@ -81,8 +51,7 @@ def _rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], Mapping[s
     [
         ("Funnel", "ForMaskedLM", FUNNEL),
         ("Yoso", "ForMaskedLM", {}),
-        ("LED", "ForConditionalGeneration", {"attention_window": 4, "d_model": 32, "encoder_layers": 2,
-         "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4}),
+        ("LED", "ForConditionalGeneration", LED),
         ("Rwkv", "ForCausalLM", {"attention_hidden_size": 32}),
         ("Mamba", "ForCausalLM", {"state_size": 4}),
         ("DiffLlama", "ForCausalLM", {}),
@@ -135,8 +104,6 @@ def test_a_text_has_the_numbers_in_a_list_that_it_has_alone(name: str, make: Mak
 
 
 # --- layers by their own numbers --------------------------------------------------------------------------------------
-
-HYBRID = {"layer_types": ["conv", "full_attention", "conv", "full_attention"], "num_hidden_layers": 4}
 
 
 def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
