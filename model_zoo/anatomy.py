@@ -127,8 +127,8 @@ def inside(module: Any, path: str) -> Any:
 
 
 def numbers(tensor: torch.Tensor) -> DoubleArray:
-    """float64 on the CPU."""
-    return tensor.detach().double().cpu().numpy()
+    """float64 on the CPU: a Mac's GPU has none."""
+    return tensor.detach().cpu().double().numpy()
 
 
 def matrix(module: Any) -> tuple[DoubleArray, DoubleArray]:

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -20,13 +20,13 @@ from model_zoo import registry, sources, tracing, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
+from model_zoo.errors import ModelZooError, NotDownloaded, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
-from model_zoo.question import Comparison, Question, Streamed
+from model_zoo.question import Comparison, Question, Streamed, check_choice
 from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
-from model_zoo.types import DTYPES, MB, DType, HeldModel, ModelStatus, Pickles, megabytes
+from model_zoo.types import DEVICES, DTYPES, MB, Device, DType, HeldModel, ModelStatus, Pickles, megabytes
 
 if TYPE_CHECKING:
     import torch
@@ -53,11 +53,13 @@ class Engine(EngineInterface):
     ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``dtype`` is the number format that models are
     held in and run with: "float32", "bfloat16" or "float16" (default: half precision on a GPU, float32 on a CPU; a few
     networks run in float32 alone, see ``ModelInfo.dtype``). Results are float32 in any case, but no more exact than
-    this. ``model_bytes`` and ``result_bytes`` bound the memory for models and for results; the default for models
-    follows the machine. Where the process takes more than ``process_bytes``, answers are forgotten, then idle models.
-    Equal questions are answered once, also where they are asked at the same moment. ``runs`` questions run on models at
-    a time, each with ``threads`` of torch (default: torch's own number); the others wait in line, and those that are
-    alike and wait run together, up to ``batch``. ``on_change`` is called after models have come or gone.
+    this. What small differences are seen in (interventions, attributions, tokens' scores) always runs in float32, on a
+    copy of the model where others are held in half precision. ``model_bytes`` and ``result_bytes`` bound the memory for
+    models and for results; the default for models follows the machine. Where the process takes more than
+    ``process_bytes``, answers are forgotten, then idle models. Equal questions are answered once, also where they are
+    asked at the same moment. ``runs`` questions run on models at a time, each with ``threads`` of torch (default:
+    torch's own number); the others wait in line, and those that are alike and wait run together, up to ``batch``.
+    ``on_change`` is called after models have come or gone.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
     NotDownloaded instead, until ``download`` has fetched it. ``download_bytes`` bounds the disk for all models from the
     hub; the default is what is free. Without ``any_model`` only models of the registry are known, and no other name
@@ -67,7 +69,7 @@ class Engine(EngineInterface):
 
     def __init__(
         self,
-        device: str | None = None,
+        device: Device | None = None,
         *,
         dtype: DType | None = None,
         model_bytes: int | None = None,
@@ -82,8 +84,10 @@ class Engine(EngineInterface):
         download_bytes: int | None = None,
         pickles: Pickles = "any",
     ) -> None:
-        if dtype is not None and dtype not in DTYPES:
-            raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
+        if dtype is not None:
+            check_choice(dtype, DTYPES, "number format {} here")
+        if device is not None:
+            check_choice(device, DEVICES, "device {} here")
         super().__init__(result_bytes, self._fetch)
         self._device = device
         self._dtype = dtype
@@ -115,11 +119,11 @@ class Engine(EngineInterface):
 
                 if self._threads is not None:
                     torch.set_num_threads(self._threads)
-                device = torch.device(self._device) if self._device else loading.best_device()
+                device = loading.device_for(self._device)
                 memory: ModelCache[Source, LoadedModel] = ModelCache(
                     self._model_bytes or loading.default_budget(device),
                     self._agreed_source,
-                    lambda source: loading.load(source, self._device_of(source.id, device), self._dtype),
+                    lambda source, full: loading.load(source, self._device_of(source.id, device), self._format(full)),
                     self._on_change,
                 )
                 self._started = device, memory
@@ -141,20 +145,30 @@ class Engine(EngineInterface):
     def _find(self, model: str, *bytes_per_parameter: int) -> Source:
         return sources.find(model, *bytes_per_parameter, any_model=self._any_model, allowed=self._pickles)
 
-    def _source(self, model: str) -> Source:
+    def _format(self, full_precision: bool) -> DType | None:
+        return "float32" if full_precision else self._dtype
+
+    def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
+        from model_zoo import loading
+
+        device, memory = self._start()
+        halves = loading.dtype_for(device, self._dtype).itemsize < 4
+        return memory.lease(question.model, halves and question.full_precision)
+
+    def _source(self, model: str, full_precision: bool = False) -> Source:
         """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
         from model_zoo import loading
 
         device, memory = self._start()
-        source = self._find(model, loading.dtype_for(device, self._dtype).itemsize)
+        source = self._find(model, loading.dtype_for(device, self._format(full_precision)).itemsize)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
         return source
 
-    def _agreed_source(self, model: str) -> Source:
+    def _agreed_source(self, model: str, full_precision: bool) -> Source:
         """What is about to be loaded; raises NotDownloaded where it is for somebody to agree to the download."""
-        source = self._source(model)
+        source = self._source(model, full_precision)
         if source.folder is None and self._asks:
             pickled = (
                 f". Its weights are a pickle, which is converted into safetensors once; both files together take "
@@ -209,7 +223,7 @@ class Engine(EngineInterface):
         return self._with_memory(question.model, lambda: self._ask(question))
 
     def _ask(self, question: Question[Result]) -> Result:
-        with self._memory.lease(question.model) as loaded:
+        with self._lease(question) as loaded:
             if not question.remembered or question.of_loaded:
                 return self._answered(question, loaded)
             return self._results.of(_key(question, loaded), lambda: self._computed(self._answered(question, loaded)))
@@ -236,7 +250,7 @@ class Engine(EngineInterface):
         self, questions: Sequence[Question[Result]], group: Sequence[Question[Result]]
     ) -> dict[Question[Result], Result]:
         """The answers to a group of the questions that are answered together."""
-        with self._memory.lease(group[0].model) as loaded:
+        with self._lease(group[0]) as loaded:
             keys = {question: _key(question, loaded) for question in group}
             by_key = {key: question for question, key in keys.items()}
             every = list(by_key)
@@ -303,7 +317,7 @@ class Engine(EngineInterface):
             yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease), 0)
             return
         began = time.perf_counter()
-        with self._memory.lease(question.model) as loaded:
+        with self._lease(question) as loaded:
             key = _key(question, loaded)
             known = self._results.get(key) if question.remembered else NOTHING
             if known is not NOTHING:
@@ -330,7 +344,7 @@ class Engine(EngineInterface):
         for place, question in enumerate(questions):
             places.setdefault(question, []).append(place)
         for group in together(questions):
-            with self._memory.lease(group[0].model) as loaded:
+            with self._lease(group[0]) as loaded:
                 keep = remember and group[0].remembered
                 missing = []
                 for question in group:

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from model_zoo.machine import memory_limit
 from model_zoo.text import on_one_line
-from model_zoo.types import MB, Pickles
+from model_zoo.types import MB, Device, DType, Pickles
 
 MOST_MB: Final = 100_000_000
 """A hundred terabytes; more is taken for a slip."""
@@ -51,7 +51,8 @@ def checked(words: str, is_allowed: Callable[[str], bool] = lambda _: True) -> W
 
 def allowed(field: FieldInfo) -> str:
     """What a setting may be, in words, by its type and bounds; "" for a text, of which its check says it."""
-    kind = field.annotation
+    choices = (kind for kind in get_args(field.annotation) if get_origin(kind) is Literal)  # and None
+    kind = next(choices, field.annotation)
     if kind is bool:
         return "true or false"
     if get_origin(kind) is Literal:
@@ -97,6 +98,17 @@ class EngineSettings(BaseModel):
 
     any_model: bool = Field(
         default=True, description="Whether visitors may name any model of the hub or a folder, or only listed ones."
+    )
+    device: Device | None = of_machine(
+        lambda: None,
+        "cuda, else mps, else cpu",
+        description="Where models run: on a GPU (`cuda`), a Mac's GPU (`mps`) or the processor (`cpu`).",
+    )
+    dtype: DType | None = of_machine(
+        lambda: None,
+        "float32; half precision on a GPU",
+        description="Number format that models run in. Interventions, attributions and tokens' scores always run in "
+        "`float32`.",
     )
     model_memory_mb: int | None = of_machine(
         lambda: None,

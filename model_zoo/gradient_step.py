@@ -28,7 +28,7 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
     answer, mask = encoding.ids[position], loaded.tokenizer.mask_token_id
     hidden = replace(encoding, ids=tuple(mask if at == position else id for at, id in enumerate(encoding.ids)))
     with torch.inference_mode(False), torch.enable_grad():  # callers may be in inference mode
-        model = copy.deepcopy(loaded.model).float().requires_grad_(True)
+        model = copy.deepcopy(loaded.model).requires_grad_(True)
         copied = replace(loaded, model=model)
         # The output layer alone: its gradient needs what it is given.
         given: list[torch.Tensor] = []
@@ -47,9 +47,9 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
             for weight in model.parameters():
                 if weight.grad is not None:
                     weight -= rate * weight.grad
-            after = _logits(copied, hidden, position).double().cpu()
-        logits = before.detach().double().cpu()
-        vector = given[0].detach().double().cpu().reshape(-1, given[0].shape[-1])[-1]
+            after = _logits(copied, hidden, position).cpu().double()
+        logits = before.detach().cpu().double()
+        vector = given[0].detach().cpu().double().reshape(-1, given[0].shape[-1])[-1]
     shares = logits.softmax(dim=0)
     gradient = shares.clone()
     gradient[answer] -= 1
@@ -90,7 +90,7 @@ def _norms(model: Any) -> tuple[tuple[str, float], ...]:
         if weight.grad is None:
             continue
         part = _part(name.removeprefix(base)) if name.startswith(base) else "head"
-        squares[part] = squares.get(part, 0.0) + float((weight.grad.double() ** 2).sum())
+        squares[part] = squares.get(part, 0.0) + float((weight.grad.cpu().double() ** 2).sum())
     return tuple((part, math.sqrt(square)) for part, square in squares.items())
 
 

@@ -43,7 +43,7 @@ from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.tokenizer import read as read_tokenizer
 from model_zoo.trial import SAMPLE, Trial, try_out
-from model_zoo.types import STACKS, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
+from model_zoo.types import STACKS, Device, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
 
 _log = logging.getLogger(__name__)
 
@@ -92,6 +92,22 @@ def best_device() -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
+def device_for(asked: Device | None) -> torch.device:
+    """The device that was asked for, without one the best; float32 is float32 there, which on a GPU need not be so.
+
+    Raises NotSupported for a device that this machine has not.
+    """
+    device = torch.device(asked) if asked else best_device()
+    if device.type != "cpu" and not torch.get_device_module(device).is_available():
+        raise NotSupported(
+            f"This machine has no {device} that torch can use, and models were to run on it. Choose "
+            f"{best_device()}, or leave the choice of a device out."
+        )
+    torch.set_float32_matmul_precision("highest")  # no TF32, which keeps 10 of 23 bits
+    torch.backends.cudnn.conv.fp32_precision = torch.backends.cudnn.rnn.fp32_precision = "ieee"
+    return device
+
+
 def dtype_for(device: torch.device, asked: DType | None = None) -> torch.dtype:
     """The number format that was asked for; without one half precision on a GPU, float32 on a CPU."""
     if asked is not None:
@@ -125,6 +141,10 @@ class LoadedModel:
     layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Stack, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
+
+    @property
+    def full_precision(self) -> bool:
+        return self.info.dtype == "float32"
 
     @property
     def n_bytes(self) -> int:

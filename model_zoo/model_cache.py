@@ -25,7 +25,12 @@ class Sized(Protocol):
     def n_bytes(self) -> int: ...
 
 
-Model = TypeVar("Model", bound=Sized)
+class Copy(Sized, Protocol):
+    @property
+    def full_precision(self) -> bool: ...
+
+
+Model = TypeVar("Model", bound=Copy)
 Source = TypeVar("Source", bound=Sized)
 
 
@@ -51,14 +56,15 @@ class Held(Generic[Model]):
 
 class ModelCache(Generic[Source, Model]):
     """Keeps models within ``budget`` bytes. ``find`` says what a name stands for and how many bytes it will
-    take, before anything is read; ``load`` reads it. ``changed`` is called after a model has come or gone.
+    take, before anything is read; ``load`` reads it; both are told whether full precision is wanted. ``changed`` is
+    called after a model has come or gone.
     """
 
     def __init__(
         self,
         budget: int,
-        find: Callable[[str], Source],
-        load: Callable[[Source], Model],
+        find: Callable[[str, bool], Source],
+        load: Callable[[Source, bool], Model],
         changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.budget = budget
@@ -66,13 +72,17 @@ class ModelCache(Generic[Source, Model]):
         self._load = load
         self._changed = changed
         self._lock = threading.Lock()
-        self._slots: dict[str, _Slot[Model]] = {}
+        self._slots: dict[tuple[str, bool], _Slot[Model]] = {}
 
     @contextmanager
-    def lease(self, name: str) -> Iterator[Model]:
-        """The model, loaded once however many threads ask, and kept in memory until the block ends."""
+    def lease(self, name: str, full_precision: bool = False) -> Iterator[Model]:
+        """The model, loaded once however many threads ask, and kept in memory until the block ends. With
+        ``full_precision`` it is a copy of its own, unless the usual one is held in it.
+        """
         with self._lock:
-            slot = self._slots.setdefault(name, _Slot())
+            usual = self._slots.get((name, False))
+            key = name, full_precision and not (usual and usual.model and usual.model.full_precision)
+            slot = self._slots.setdefault(key, _Slot())
             slot.users += 1
             slot.last_used = time.monotonic()
         try:
@@ -83,7 +93,7 @@ class ModelCache(Generic[Source, Model]):
                     model = slot.model
                     if model is None:
                         with away():
-                            model = self._load_into(slot, name)
+                            model = self._load_into(slot, *key)
                 finally:
                     slot.loading.release()
             yield model
@@ -91,8 +101,8 @@ class ModelCache(Generic[Source, Model]):
             with self._lock:
                 slot.users -= 1
                 slot.last_used = time.monotonic()
-                if slot.model is None and slot.users == 0 and self._slots.get(name) is slot:
-                    del self._slots[name]
+                if slot.model is None and slot.users == 0 and self._slots.get(key) is slot:
+                    del self._slots[key]
 
     @contextmanager
     def reserved(self, name: str, n_bytes: int, *, long: bool = False) -> Iterator[None]:
@@ -105,7 +115,7 @@ class ModelCache(Generic[Source, Model]):
             others = sum(each.n_bytes for each in self._slots.values() if each.long_work)
             if long and others and others + n_bytes > _LONG_WORK * self.budget:
                 raise _no_room_now(what, n_bytes, "the models that others train")
-            self._slots[f"{what} {id(slot)}"] = slot
+            self._slots[f"{what} {id(slot)}", False] = slot
         try:
             self._make_room(slot, what, n_bytes)
             yield
@@ -113,11 +123,11 @@ class ModelCache(Generic[Source, Model]):
             with self._lock:
                 self._slots = {key: one for key, one in self._slots.items() if one is not slot}
 
-    def _load_into(self, slot: _Slot[Model], name: str) -> Model:
-        source = self._find(name)
-        self._make_room(slot, name, source.n_bytes)
+    def _load_into(self, slot: _Slot[Model], name: str, full: bool) -> Model:
+        source = self._find(name, full)
+        self._make_room(slot, f"{name} in full precision" if full else name, source.n_bytes)
         try:
-            model = self._load(source)
+            model = self._load(source, full)
         except BaseException:
             slot.n_bytes = 0
             raise
@@ -183,8 +193,8 @@ class ModelCache(Generic[Source, Model]):
     def forget(self, name: str) -> None:
         """Forget a model even while it is in use: whoever uses it keeps it until done, others load it anew."""
         with self._lock:
-            known = self._slots.pop(name, None)
-        if known is not None:
+            known = [self._slots.pop((name, full), None) for full in (False, True)]
+        if any(known):
             self._changed()
 
     def clear(self) -> None:

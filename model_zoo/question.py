@@ -54,6 +54,10 @@ class Question(Generic[Result]):
     """Whether answering passes a text through the network, so that it waits for its turn."""
     needs: ClassVar[Literal["mlm", "lm", "nsp"] | None] = None
     """The head that a model needs to answer it, by the names of ``ModelInfo``."""
+    full_precision: ClassVar[bool] = False
+    """Whether the answer is made of differences too small for half precision: it comes from weights in float32,
+    whatever others are computed with.
+    """
 
     def __post_init__(self) -> None:
         question = cast(Any, self)

@@ -52,6 +52,7 @@ class HeadGradients(Streamed[GradientPart, Gradients]):
     """
 
     remembered = False  # a job asks each once
+    full_precision = True
 
     model: str
     items: tuple[Item, ...]

@@ -54,6 +54,7 @@ class SwitchOff(Streamed[Part, SwitchedOff]):
     """
 
     remembered = False  # work in the background asks thousands of these, each once
+    full_precision = True
 
     model: str
     items: tuple[Item, ...]

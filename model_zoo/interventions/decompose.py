@@ -123,9 +123,9 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     width = len(stream.vectors[0])
     bias = np.broadcast_to(stream.bias, (width,))
     vectors = np.stack([*stream.vectors, bias, np.zeros(width)])
-    whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.device, loaded.model.dtype)
+    whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.dtype).to(loaded.model.device)
     with frozen(loaded.model, held, noting=True):
-        logits = scores_of(head(whole[None, None]))[0].double()
+        logits = scores_of(head(whole[None, None]))[0].cpu().double()
     read.choose_answers(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
     chosen = [answer for answer in (read.answer, read.foil) if answer is not None]
@@ -159,9 +159,9 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
 
 def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: DoubleArray) -> torch.Tensor:
     """The frozen head on some vectors (rows, width): (rows, answers)."""
-    given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.device, loaded.model.dtype)
+    given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.dtype).to(loaded.model.device)
     with frozen(loaded.model, held, noting=False):
-        return scores_of(head(given[None]))[0].double()
+        return scores_of(head(given[None]))[0].cpu().double()
 
 
 def _raised(read: Reader, scores: torch.Tensor, top_k: int) -> tuple[tuple[str, float], ...]:

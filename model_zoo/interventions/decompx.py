@@ -43,7 +43,7 @@ def decompx(read: Reader, wanted: Callable[[torch.Tensor], torch.Tensor]) -> tup
         with frozen(loaded.model, [], noting=True, biases=biases), capture.hooked(outer, _halved, before=True):
             whole = wanted(read.logits(run.run(1, Editor(), states=entered))).sum()
         of_states, of_biases = torch.autograd.grad(whole, (entered, biases))
-        scores = as_array((of_states.double() * entered.double()).sum(dim=-1)[0])
+        scores = as_array((of_states.cpu().double() * entered.detach().cpu().double()).sum(dim=-1)[0])
         return scores, float(of_biases), float(whole.detach())
 
 

@@ -22,6 +22,8 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     there, NotSupported for models without the head or the parts.
     """
 
+    full_precision = True
+
     model: str
     text: str
     heads: Iterable[tuple[int, int]] = ()

@@ -23,6 +23,8 @@ class Attribute(Question[Attribution]):
     a model, InvalidInput for value zeroing in a text of more than 256 tokens.
     """
 
+    full_precision = True
+
     model: str
     text: str
     text_pair: str | None = None

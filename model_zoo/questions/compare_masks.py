@@ -14,6 +14,7 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
     """The predictions that changed most between two texts, for each mask; each text comes with its masked positions."""
 
     needs = "mlm"
+    full_precision = True
 
     model: str
     before: tuple[str, Collection[int]]

@@ -18,6 +18,8 @@ class Contribute(Question[LayerContributions]):
     part by part, InvalidInput for value zeroing in a text of more than 256 tokens.
     """
 
+    full_precision = True
+
     model: str
     text: str
     text_pair: str | None = None

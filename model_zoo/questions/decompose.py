@@ -16,6 +16,8 @@ class Decompose(Question[Decomposition]):
     Raises NotSupported for families whose layers are not known part by part.
     """
 
+    full_precision = True
+
     model: str
     text: str
     text_pair: str | None = None

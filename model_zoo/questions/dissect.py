@@ -15,6 +15,8 @@ class Dissect(Question[Anatomy]):
     ``why_not`` says so.
     """
 
+    full_precision = True
+
     model: str
     text: str
     text_pair: str | None = None

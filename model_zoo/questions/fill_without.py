@@ -19,6 +19,7 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
     """
 
     needs = "mlm"
+    full_precision = True
 
     model: str
     text: str

@@ -20,6 +20,8 @@ class Intervene(Streamed[Effects, Effects]):
     does.
     """
 
+    full_precision = True
+
     model: str
     text: str
     changes: Sequence[Change] = ()

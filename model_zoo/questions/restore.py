@@ -13,6 +13,7 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
     """The predictions at some positions of a text, when the model is given other ``ids`` there, as in its training."""
 
     needs = "mlm"
+    full_precision = True
 
     model: str
     text: str

@@ -24,6 +24,7 @@ class ScoreTokens(Question[TokenScores]):
     """
 
     needs = "mlm"
+    full_precision = True
 
     model: str
     text: str

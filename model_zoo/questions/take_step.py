@@ -17,6 +17,7 @@ class TakeStep(Question[TrainingStep]):
     """
 
     needs = "mlm"
+    full_precision = True
 
     model: str
     text: str

@@ -39,7 +39,9 @@ from model_zoo.types.encoding import Encoding
 from model_zoo.types.fitted_lens import FittedLens, LensDistances, MaskVectors
 from model_zoo.types.lessons import Neighbour, PositionKind, Positions, RecurrentPass, TrainingStep, Without
 from model_zoo.types.models import (
+    DEVICES,
     DTYPES,
+    Device,
     DType,
     HeldModel,
     ModelInfo,

@@ -12,6 +12,10 @@ from model_zoo.types.wording import counted
 DType = Literal["float32", "bfloat16", "float16"]
 DTYPES: tuple[DType, ...] = get_args(DType)
 
+# Where models run; the first that there is, where nobody chose.
+Device = Literal["cuda", "mps", "cpu"]
+DEVICES: tuple[Device, ...] = get_args(Device)
+
 # Whose pickles are converted: nobody's, those of listed models, anybody's.
 Pickles = Literal["never", "listed", "any"]
 

@@ -34,10 +34,10 @@ class Shelf:
         self.gates: dict[str, threading.Event] = {}
         self.started: dict[str, threading.Event] = {}
 
-    def find(self, name: str) -> Thing:
+    def find(self, name: str, full_precision: bool = False) -> Thing:  # noqa: ARG002
         return Thing(name, self.sizes[name])
 
-    def load(self, source: Thing) -> Thing:
+    def load(self, source: Thing, full_precision: bool = False) -> Thing:
         self.loads.append(source.name)
         if source.name in self.started:
             self.started[source.name].set()
@@ -213,7 +213,7 @@ def test_room_is_made_again_when_a_model_is_larger_than_it_seemed() -> None:
     """What a file promises is an estimate; the budget holds for what was really loaded."""
     shelf = Shelf(a=30, b=30, c=30)
     memory: ModelCache[Thing, Thing] = ModelCache(
-        100, shelf.find, lambda source: Thing(source.name, 45 if source.name == "c" else source.n_bytes)
+        100, shelf.find, lambda source, _: Thing(source.name, 45 if source.name == "c" else source.n_bytes)
     )
     use(memory, "a", "b", "c")
     assert names(memory) == ["c", "b"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 import pickle
-import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import TEXT
+from every_question import MODULES, QUESTIONS, asked, example, found_in
 from shown import shown
 
-import evidence.questions
-from model_zoo import DEFAULT_MODEL, Engine, questions
+from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.answer_cache import size_of
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
 from model_zoo.question import Comparison, Question
@@ -33,27 +31,10 @@ from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import AttentionRun, CostEvent, HiddenStates, MaskPrediction, Shows
-from training import measure_quality, quality
+from training import quality
 
 ROOT = Path(__file__).parents[2]
 
-
-def found_in(module: Any) -> list[type[Any]]:
-    """The questions that a module defines."""
-    return [
-        one
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__ == module.__name__
-    ]
-
-
-FILES = sorted(one.name for one in pkgutil.iter_modules(questions.__path__))
-OF_EVIDENCE = sorted(one.name for one in pkgutil.iter_modules(evidence.questions.__path__))
-MODULES = [
-    *(importlib.import_module(f"model_zoo.questions.{name}") for name in FILES),
-    *(importlib.import_module(f"evidence.questions.{name}") for name in OF_EVIDENCE),
-]
-QUESTIONS = [kind for module in [*MODULES, measure_quality] for kind in found_in(module)]  # one of another room, too
 
 SHARED = [kind for kind in QUESTIONS if getattr(kind, "remembered", True)]
 """Those whose answers are handed to everybody who asks."""
@@ -72,16 +53,6 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(scope="module")
 def causal(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("gpt2"))
-
-
-def example(kind: type[Any], causal: str) -> Any:
-    if issubclass(kind, Comparison):
-        return kind.example(DEFAULT_MODEL)
-    return kind.example(causal if kind.needs == "lm" else DEFAULT_MODEL)
-
-
-def asked(engine: Engine, question: Any) -> Any:
-    return tuple(engine.stream(question)) if isinstance(question, Comparison) else engine.ask(question)
 
 
 def same(one: Any, other: Any) -> bool:
