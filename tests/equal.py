@@ -10,18 +10,19 @@ import numpy as np
 from model_zoo.types import AttentionRun
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two values are of the same types and equal, arrays bit for bit."""
+def same(a: Any, b: Any, but: frozenset[str] = frozenset()) -> bool:
+    """Whether two values are of the same types and equal, arrays bit for bit; fields of these names may differ."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
     if isinstance(a, AttentionRun):
-        return same(a.encoding, b.encoding) and same(a.layers, b.layers) and same(a.states, b.states)
+        return all(same(getattr(a, name), getattr(b, name), but) for name in ("encoding", "layers", "states"))
     if dataclasses.is_dataclass(a):
-        return all(same(getattr(a, field.name), getattr(b, field.name)) for field in dataclasses.fields(a))
+        names = {field.name for field in dataclasses.fields(a)} - but
+        return all(same(getattr(a, name), getattr(b, name), but) for name in names)
     if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(same(*each, but) for each in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(same(a[key], b[key], but) for key in a)
     return bool(a == b) or (a != a and b != b)

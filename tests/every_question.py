@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pkgutil
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from checkpoints import FAMILIES
 
 import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, questions
+from model_zoo.errors import InvalidInput
 from model_zoo.question import Comparison, Question
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Change, Edge, Reads, TargetAnswer
 from training import measure_quality
 
 
@@ -35,6 +42,49 @@ def example(kind: type[Any], causal: str) -> Any:
     if issubclass(kind, Comparison):
         return kind.example(DEFAULT_MODEL)
     return kind.example(causal if kind.needs == "lm" else DEFAULT_MODEL)
+
+
+SUBJECTS = [*{family.model_type: name for name, family in reversed(FAMILIES.items())}.values(), "embedded/bilstm"]
+"""A tiny checkpoint of each family, and the model without attention."""
+
+
+def varied(model: str) -> list[Any]:
+    """Every question to a model, also with each choice that one of its fields leaves, with each kind of answer that it
+    can be about, and with every kind of change.
+    """
+    found: list[Any] = []
+    for kind in QUESTIONS:
+        usual = kind.example(model)
+        if getattr(usual, "model", model) != model:  # it is about one model alone
+            continue
+        found.append(usual)
+        names = {field.name for field in dataclasses.fields(kind)}
+        for name, hint in get_type_hints(kind).items():
+            literals = [each for each in (hint, *get_args(hint)) if get_origin(each) is Literal]
+            for choice in (choice for each in literals for choice in get_args(each) if name in names):
+                with suppress(InvalidInput):  # it goes with other fields
+                    found.append(dataclasses.replace(usual, **{name: choice}))
+        if "aim" in names:
+            pairs = {"next sentence": "It slept."}
+            found += [
+                dataclasses.replace(usual, aim=TargetAnswer(reads), masked=(), text_pair=pairs.get(reads))
+                for reads in get_args(Reads)
+                if reads != "mask"
+            ]
+    changes = [
+        Change(heads=((0, 0),), positions=(1,)),
+        Change(attention=(0,)),
+        Change(feed_forward=(0,)),
+        Change(edges=(Edge(1, 2),)),
+        Change(hidden=(1,), heads=((1, 1),)),
+    ]
+    for reads, text, other in (("mask", "The [MASK] sat.", "The [MASK] slept."), ("next token", "A cat", "The dog")):
+        for change in changes:
+            put_in = [("zero", None), ("mean", None), ("other", other)]
+            found += [Intervene(model, text, (change,), aim=TargetAnswer(reads), value=v, other=o) for v, o in put_in]
+        patched = Change(states=(1,), positions=(1,))
+        found.append(Intervene(model, text, (patched,), aim=TargetAnswer(reads), value="other", other=other))
+    return list(dict.fromkeys(found))
 
 
 def asked(engine: Engine, question: Any) -> Any:
