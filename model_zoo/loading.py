@@ -104,6 +104,7 @@ def device_for(asked: Device | None) -> torch.device:
             f"{best_device()}, or leave the choice of a device out."
         )
     torch.set_float32_matmul_precision("highest")  # no TF32, which keeps 10 of 23 bits
+    torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.conv.fp32_precision = torch.backends.cudnn.rnn.fp32_precision = "ieee"
     return device
 

@@ -99,9 +99,7 @@ def _moved(args: Any, kwargs: Any) -> tuple[Any, Any, bool]:
 def _put_there(result: Any) -> Any:
     def put(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.dtype == torch.float64:
-            raise TypeError(
-                "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64."
-            )
+            raise TypeError("Cannot convert a MPS Tensor to float64 dtype: the MPS framework has no float64.")
         return tensor if isinstance(tensor, OnGpu) else tensor.as_subclass(OnGpu)
 
     return tree_map_only(torch.Tensor, put, result)

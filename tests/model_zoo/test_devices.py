@@ -4,7 +4,7 @@ asks a GPU for float64, and the numbers are the processor's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +17,13 @@ from pretended_gpu import OnGpu, pretended_gpu
 
 from model_zoo import Engine, anatomy, loading
 from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
-from model_zoo.interventions import means
 from model_zoo.questions.dissect import Dissect
 from model_zoo.types import Device
-from training import quality
+
+pytestmark = pytest.mark.usefixtures("few_sentences")
 
 # What tells where and how fast a model ran.
 _OF_A_DEVICE = frozenset({"device", "seconds", "peak_bytes"})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_sentences() -> Iterator[None]:
-    """Quality is measured on few sentences, and means are taken over few."""
-    few = quality.written_set().sample(6)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quality, "written_set", lambda: few)
-        patch.setattr(means, "_SENTENCES", 10)
-        patch.setattr(means, "_FEWEST", 2)
-        yield
 
 
 def outcome(engine: Engine, question: Any) -> Any:
@@ -45,16 +34,14 @@ def outcome(engine: Engine, question: Any) -> Any:
         return type(error), str(error)
 
 
-def named(subject: str, checkpoint: Callable[[str], Path]) -> str:
-    return subject if "/" in subject else str(checkpoint(subject))
+def named(model: str, checkpoint: Callable[[str], Path]) -> str:
+    return model if "/" in model else str(checkpoint(model))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("subject", SUBJECTS)
-def test_every_question_is_answered_on_a_gpu_as_on_the_processor(
-    subject: str, checkpoint: Callable[[str], Path]
-) -> None:
-    questions = varied(named(subject, checkpoint))
+@pytest.mark.parametrize("model", SUBJECTS)
+def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, checkpoint: Callable[[str], Path]) -> None:
+    questions = varied(named(model, checkpoint))
     here = Engine("cpu", dtype="bfloat16")
     expected = [outcome(here, question) for question in questions]
     with pretended_gpu():
@@ -70,12 +57,12 @@ def test_every_question_is_answered_on_a_gpu_as_on_the_processor(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("subject", ["bert", "gpt2", "deberta", "bart", "albert"])
+@pytest.mark.parametrize("model", ["bert", "gpt2", "deberta", "bart", "albert"])
 def test_small_differences_are_those_of_float32_where_models_are_held_in_half_precision(
-    subject: str, engine: Engine, checkpoint: Callable[[str], Path]
+    model: str, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     half = Engine("cpu", dtype="bfloat16")
-    questions = [each for each in varied(named(subject, checkpoint)) if getattr(each, "full_precision", False)]
+    questions = [each for each in varied(named(model, checkpoint)) if getattr(each, "full_precision", False)]
     kinds = {type(each).__name__ for each in questions}
     assert kinds > {"Ablate", "Intervene", "Attribute", "Decompose", "Dissect", "ScoreTokens", "TakeStep", "SwitchOff"}
     for question in questions:
@@ -154,14 +141,15 @@ def test_a_device_that_is_not_there_is_refused(device: Device, monkeypatch: pyte
 
 
 def test_a_device_that_nobody_has_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="no device 'tpu' here. Choose cuda, mps, cpu"):
+    with pytest.raises(InvalidInput, match=r"no device 'tpu' here\. Choose cuda, mps, cpu"):
         Engine("tpu")  # type: ignore[arg-type]
 
 
-def test_float32_is_float32_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    for of in (torch.backends.cudnn.conv, torch.backends.cudnn.rnn, torch.backends.cuda.matmul):
-        monkeypatch.setattr(of, "fp32_precision", "tf32")
+def test_float32_is_float32_on_a_gpu() -> None:
+    operations = (torch.backends.cudnn.conv, torch.backends.cudnn.rnn, torch.backends.cuda.matmul)
+    for operation in operations:
+        operation.fp32_precision = "tf32"
     loading.device_for("cpu")
-    assert not torch.backends.cuda.matmul.allow_tf32
-    assert not torch.backends.cudnn.allow_tf32
+    assert {operation.fp32_precision for operation in operations} == {"ieee"}
+    assert not torch.backends.cudnn.allow_tf32  # the older name, which other libraries read
     assert torch.get_float32_matmul_precision() == "highest"
