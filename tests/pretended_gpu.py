@@ -55,6 +55,9 @@ class OnGpu(torch.Tensor):
             else:
                 leaves = func is torch.Tensor.cpu
             result = func(*args, **kwargs)
+        if func is torch._VF._pack_padded_sequence:
+            packed, sizes = result
+            return _put_there(packed), sizes  # which the processor reads, too
         if leaves:
             return tree_map_only(torch.Tensor, lambda each: each.as_subclass(torch.Tensor), result)
         return _put_there(result)
@@ -155,7 +158,7 @@ def pretended_gpu() -> Iterator[None]:
         max_memory_allocated=lambda *_: 0,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "device_for", lambda _: torch.device("cuda"))
+        patch.setattr(loading, "device_for", torch.device)
         patch.setattr(torch, "get_device_module", lambda *_: machine)
         patch.setattr(torch.backends.cudnn, "is_acceptable", lambda _: False)
         patch.setattr(torch.nn.Module, "to", _module_moved)

@@ -37,7 +37,7 @@ class Shelf:
     def find(self, name: str, full_precision: bool = False) -> Thing:  # noqa: ARG002
         return Thing(name, self.sizes[name])
 
-    def load(self, source: Thing, full_precision: bool = False) -> Thing:
+    def load(self, source: Thing, full_precision: bool = False) -> Thing:  # noqa: ARG002
         self.loads.append(source.name)
         if source.name in self.started:
             self.started[source.name].set()
