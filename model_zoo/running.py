@@ -126,8 +126,10 @@ class Batch:
         """
         n = max(map(len, self.encodings))
         maps, call, hidden = self.maps[layer] if self.maps else None, self.calls[layer] if self.calls else None, None
+        if maps is not None:
+            return maps[..., :n, :n].float()
         if call is None:
-            return torch.empty(len(self.encodings), 0, n, n) if maps is None else maps[..., :n, :n].float()
+            return torch.empty(len(self.encodings), 0, n, n, device=self.loaded.model.device)
         if call.mask is None or self.loaded.unfused is not None:  # elsewhere the mask hides padding itself
             lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
             hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]
