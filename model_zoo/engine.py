@@ -84,10 +84,8 @@ class Engine(EngineInterface):
         download_bytes: int | None = None,
         pickles: Pickles = "any",
     ) -> None:
-        if dtype is not None:
-            check_choice(dtype, DTYPES, "number format {} here")
-        if device is not None:
-            check_choice(device, DEVICES, "device {} here")
+        check_choice(dtype or DTYPES[0], DTYPES, "number format {} here")
+        check_choice(device or DEVICES[0], DEVICES, "device {} here")
         super().__init__(result_bytes, self._fetch)
         self._device = device
         self._dtype = dtype

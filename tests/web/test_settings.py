@@ -328,6 +328,21 @@ def test_each_is_told_and_used(name: str) -> None:
         assert name in _read_anywhere()
 
 
+def test_the_device_and_the_number_format_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (Settings().arguments()["device"], Settings().arguments()["dtype"]) == (None, None)
+    monkeypatch.setenv("INSIDE_BERT_DEVICE", "cpu")
+    monkeypatch.setenv("INSIDE_BERT_DTYPE", "bfloat16")
+    info = Engine(**settings().arguments()).info("embedded/tinybert")
+    assert (info.device, info.dtype) == ("cpu", "bfloat16")
+    settings.cache_clear()
+    monkeypatch.setenv("INSIDE_BERT_DEVICE", "tpu")
+    monkeypatch.setenv("INSIDE_BERT_DTYPE", "float64")
+    with pytest.raises(WrongSetting) as caught:
+        settings()
+    assert "“tpu” in the environment (INSIDE_BERT_DEVICE), and should be cuda, mps or cpu." in str(caught.value)
+    assert "should be float32, bfloat16 or float16." in str(caught.value)
+
+
 def test_the_engine_takes_all_that_is_its_own() -> None:
     chosen = Settings(model_memory_mb=3, result_memory_mb=2, download_mb=None, any_model=False, pickles="never")
     arguments = chosen.arguments()
