@@ -7,7 +7,8 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
-from model_zoo.text import word_spans
+from model_zoo import alignment
+from model_zoo.text import on_one_line, word_spans
 from model_zoo.types import Encoding
 
 
@@ -16,34 +17,77 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
 
     Not safe for threads: not to cut is a setting of the tokenizer, too. The caller holds the tokenizer's lock.
     """
-    # Some tokenizers keep the types to themselves although their models were trained with them.
-    options = {"return_offsets_mapping": True, "return_token_type_ids": True, "verbose": False}
-    batch = tokenizer(text, text_pair, truncation=False, **options)
-    parts, all_spans = batch.sequence_ids(0), batch["offset_mapping"]
-    starts = {(part, span[0]) for part, span in zip(parts, all_spans, strict=True)}
+    all_ids, all_types, parts, all_spans = (_fast if tokenizer.is_fast else _slow)(tokenizer, text, text_pair)
+    starts = {(part, span[0]) for part, span in zip(parts, all_spans, strict=True) if span is not None}
     # The tokenizer's own cut would read the texts again, and of a pair make every combination of what is left over.
     kept = _kept(parts, max_tokens)
-    ids = [batch["input_ids"][place] for place in kept]
+    ids = [all_ids[place] for place in kept]
     segments = _segments([parts[place] for place in kept])
     texts = (text, text_pair or "")
-    spans = zip(segments, (all_spans[place] for place in kept), strict=True)
+    spans = [all_spans[place] for place in kept]
     offsets = [
-        _with_marks(texts[segment], segment, *_without_spaces(texts[segment], *span), starts) for segment, span in spans
+        _with_marks(texts[segment], segment, *_without_spaces(texts[segment], *(span or (0, 0))), starts)
+        for segment, span in zip(segments, spans, strict=True)
     ]
     framing = _framing_ids(tokenizer)
-    special = tuple(token_id in framing for token_id in ids)
+    special = tuple(token_id in framing or parts[place] is None for token_id, place in zip(ids, kept, strict=True))
+    nowhere = tuple(frames or span is None for frames, span in zip(special, spans, strict=True))
     return Encoding(
         text=text,
         text_pair=text_pair,
-        tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
+        tokens=tuple(tokenizer.convert_ids_to_tokens(ids) if tokenizer.is_fast else _names(tokenizer, ids)),
         ids=tuple(ids),
-        word_ids=_word_ids(texts, segments, offsets, special),
+        word_ids=_word_ids(texts, segments, offsets, nowhere),
         offsets=tuple(offsets),
         segment_ids=tuple(segments),
         special=special,
-        type_ids=tuple(batch["token_type_ids"][place] for place in kept),
+        type_ids=tuple(all_types[place] for place in kept),
         n_dropped=len(parts) - len(ids),
     )
+
+
+class _Piece(int):
+    """The id of a token that knows where it is: the tokenizer's own code frames the text with others."""
+
+    part: int
+    span: alignment.Span | None
+
+
+_Read = tuple[list[int], list[int], list[int | None], list[alignment.Span | None]]
+
+
+def _fast(tokenizer: Any, text: str, text_pair: str | None) -> _Read:
+    """Ids, types, texts and spans of all tokens."""
+    # Some tokenizers keep the types to themselves although their models were trained with them.
+    options = {"return_offsets_mapping": True, "return_token_type_ids": True, "verbose": False}
+    batch = tokenizer(text, text_pair, truncation=False, **options)
+    return batch["input_ids"], batch["token_type_ids"], batch.sequence_ids(0), batch["offset_mapping"]
+
+
+def _slow(tokenizer: Any, text: str, text_pair: str | None) -> _Read:
+    """The same of a tokenizer written in Python, which says neither where its tokens are nor of which text."""
+    texts: list[list[_Piece]] = []
+    for part, written in enumerate((text,) if text_pair is None else (text, text_pair)):
+        pieces = tokenizer.tokenize(written)
+        ids = map(_Piece, tokenizer.convert_tokens_to_ids(pieces))
+        texts.append(list(ids))
+        for piece, span in zip(texts[-1], alignment.spans(written, pieces, tokenizer.unk_token), strict=True):
+            piece.part, piece.span = part, span
+    framed = tokenizer.build_inputs_with_special_tokens(*texts)
+    types = tokenizer.create_token_type_ids_from_sequences(*texts)
+    parts = [getattr(token, "part", None) for token in framed]
+    return list(map(int, framed)), types, parts, [getattr(token, "span", (0, 0)) for token in framed]
+
+
+def _names(tokenizer: Any, ids: list[int]) -> list[str]:
+    """The tokens as they are shown: those that are signs nobody sees (CANINE's [CLS]) by their role, or written out."""
+    roles = {
+        value: f"[{role.removesuffix('_token').upper()}]"
+        for role, value in tokenizer.special_tokens_map.items()
+        if isinstance(value, str)
+    }
+    names = tokenizer.convert_ids_to_tokens(ids)
+    return [name if name.isprintable() else roles.get(name) or on_one_line(name) for name in names]
 
 
 def shifted(encoding: Encoding, start: str, start_id: int) -> Encoding:
@@ -115,17 +159,18 @@ def _word_ids(
     texts: tuple[str, str],
     segments: list[int],
     offsets: list[tuple[int, int]],
-    special: tuple[bool, ...],
+    nowhere: tuple[bool, ...],
 ) -> tuple[int | None, ...]:
-    """Number the words through both texts by where each token starts; spaces count to the word after them.
+    """Number the words through both texts by where each token starts; spaces count to the word after them, and what
+    has no place in the text to none.
 
     A typed mask such as [MASK] or <mask> starts at a bracket, which is a word: it merges with no neighbour.
     """
     ends = tuple([end for _, end in word_spans(text)] for text in texts)
     found: list[int | None] = []
     numbers: dict[tuple[int, int], int] = {}
-    for segment, (start, _), is_special in zip(segments, offsets, special, strict=True):
-        if is_special:
+    for segment, (start, _), is_nowhere in zip(segments, offsets, nowhere, strict=True):
+        if is_nowhere:
             found.append(None)
             continue
         word = min(bisect_right(ends[segment], start), len(ends[segment]) - 1)

@@ -47,7 +47,13 @@ _SMALL_FILES = [
     "tokenizer*",
     "vocab*",
     "merges.txt",
+    "*.codes",  # BERTweet's and PhoBERT's merges
     "*.model",
+    "*.spm",
+    "*.tokenizer",
+    "dict.txt",
+    "target_vocab.json",
+    "byte_maps.json",
     "special_tokens_map.json",
     "added_tokens.json",
 ]

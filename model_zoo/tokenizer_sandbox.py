@@ -1,13 +1,16 @@
 """A tokenizer that came from anywhere is tried in a process of its own first: what aborts or hangs there harms nobody.
 
 A tokenizer is a small program: rules that replace text, regular expressions, tables. The library that runs it ends the
-whole process where memory runs out, and panics where an expression backtracks for too long.
+whole process where memory runs out, and panics where an expression backtracks for too long. One that transformers has
+written in Python runs here, where its time is bounded; of its files, sentencepiece's are read by a library that is not.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,15 +27,15 @@ _trying = threading.Lock()
 _passed: LRUCache[bytes, bool] = LRUCache(256)
 
 
-def refuse_dangerous(rules: bytes, model: str) -> None:
-    """Raises BadCheckpoint where a tokenizer, as ``tokenizer.json`` holds it, dies or hangs on a few words, or needs
-    more memory than any does. What has passed is not tried again.
+def refuse_dangerous(rules: bytes, model: str, package: str = "tokenizers") -> None:
+    """Raises BadCheckpoint where a tokenizer, as ``tokenizer.json`` holds it, or a file of the ``package``
+    sentencepiece, dies or hangs on a few words, or needs more memory than any does. What has passed is not tried again.
     """
-    fingerprint = hashlib.sha256(rules).digest()
+    fingerprint = hashlib.sha256(package.encode() + rules).digest()
     with _trying:  # one process at a time, however many ask
         if fingerprint in _passed:
             return
-        found = _tried(rules)
+        found = _tried(rules, package)
         if found.failure is not None:
             raise BadCheckpoint(
                 f"The tokenizer of “{model}” {_what_happened(found)}. Choose another checkpoint, or save its tokenizer "
@@ -41,8 +44,8 @@ def refuse_dangerous(rules: bytes, model: str) -> None:
         _passed[fingerprint] = True
 
 
-def _tried(rules: bytes) -> confined.Outcome:
-    return confined.run("try_tokenizer", package="tokenizers", seconds=_SECONDS, n_bytes=_BYTES, stdin=rules)
+def _tried(rules: bytes, package: str = "tokenizers") -> confined.Outcome:
+    return confined.run("try_tokenizer", package, package=package, seconds=_SECONDS, n_bytes=_BYTES, stdin=rules)
 
 
 def _what_happened(found: confined.Outcome) -> str:
@@ -58,6 +61,30 @@ def _how_it_ended(found: confined.Outcome) -> str:
         return f"needed more than {_BYTES / 2**30:g} GB of memory"
     last = found.said.splitlines()[-1] if found.said else ""
     return f"stopped with an error ({last[:200]})" if last else "stopped with an error"
+
+
+@contextmanager
+def time_bounded(model: str, bounded: bool = True) -> Iterator[None]:
+    """Raises BadCheckpoint where what a tokenizer written in Python computes inside the block takes too long: merges
+    and added tokens can be made to take the square of a text's length. Does nothing unless ``bounded``.
+    """
+    if not bounded:
+        yield
+        return
+    end, before = time.thread_time() + _SECONDS, sys.getprofile()
+
+    def check(*_: object) -> None:  # called at every call, of this thread only
+        if time.thread_time() > end:
+            raise BadCheckpoint(
+                f"The tokenizer of “{model}” was not done after {_SECONDS} seconds. Shorten the text, or choose "
+                "another model."
+            )
+
+    sys.setprofile(check)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 @contextmanager

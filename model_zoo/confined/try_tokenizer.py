@@ -1,4 +1,5 @@
-"""A confined process that tries a tokenizer, read from standard input as ``tokenizer.json`` holds it.
+"""A confined process that tries a tokenizer, read from standard input as ``tokenizer.json``, or a file of the library
+that is its argument, holds it.
 
 It reads words, runs of every letter of a keyboard (on which expressions backtrack) and, for rules that replace, every
 character of Unicode's first plane and what those rules look for. Padding and cuts that the file asks for are switched
@@ -9,10 +10,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-
-from tokenizers import Tokenizer
 
 
 def strings(rule: Any) -> Iterator[str]:
@@ -29,13 +28,39 @@ def strings(rule: Any) -> Iterator[str]:
 
 
 def main() -> None:
-    tokenizer = Tokenizer.from_buffer(sys.stdin.buffer.read())
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    if tokenizer.normalizer is not None:
-        searched = list(strings(json.loads(tokenizer.normalizer.__getstate__())))
+    rules = sys.stdin.buffer.read()
+    normalize: Callable[[str], str] | None = None
+    searched: list[str] = []
+    if sys.argv[1] == "sentencepiece":
+        from sentencepiece import SentencePieceProcessor
+
+        pieces = SentencePieceProcessor()
+        try:
+            pieces.LoadFromSerializedProto(rules)
+        except RuntimeError:  # no file of this library, which says so wherever it is read
+            return
+        normalize = pieces.Normalize
+
+        def n_tokens(text: str, pair: str = "") -> int:
+            return len(pieces.Encode(text)) + len(pieces.Encode(pair))
+    else:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_buffer(rules)
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        if tokenizer.normalizer is not None:
+            normalize = tokenizer.normalizer.normalize_str
+            searched = list(strings(json.loads(tokenizer.normalizer.__getstate__())))
+
+        def n_tokens(text: str, pair: str | None = None) -> int:
+            ids = (tokenizer.encode(text) if pair is None else tokenizer.encode(text, pair)).ids
+            tokenizer.decode(ids)
+            return len(ids)
+
+    if normalize is not None:
         for text in ("", "a", *searched, "".join(map(chr, (*range(0xD800), *range(0xE000, 0x10000))))):
-            if len(tokenizer.normalizer.normalize_str(text)) > 100 * len(text) + 1000:
+            if len(normalize(text)) > 100 * len(text) + 1000:
                 sys.exit("it makes a text more than a hundred times as long")
     runs = " ".join(chr(code) * 64 + "!" for code in range(32, 127))
     for text in (
@@ -43,11 +68,9 @@ def main() -> None:
         "\u00dcn\u00ef \u4e2d\u6587 \u0645\u0631 \u0939\u093f \U0001f469\u200d\U0001f52c\n",
         runs,
     ):
-        found = tokenizer.encode(text, text)
-        if len(found.ids) > 40 * len(text) + 16:
+        if n_tokens(text, text) > 40 * len(text) + 16:
             sys.exit("it makes more than forty tokens of a letter")
-        tokenizer.decode(found.ids)
-    if len(tokenizer.encode("").ids) > 16:
+    if n_tokens("") > 16:
         sys.exit("it makes more than sixteen tokens of no text")
 
 

@@ -14,8 +14,9 @@ from model_zoo.types.wording import counted, quoted
 class Encoding(Shows):
     """A text, or a pair of texts, as the tokens the model sees; all tuples have length n.
 
-    ``word_ids`` number the words people write, through both texts; None for special tokens. ``offsets`` are
-    character spans in ``text`` (segment 0) or ``text_pair`` (segment 1), (0, 0) for tokens nobody typed.
+    ``word_ids`` number the words people write, through both texts; None for special tokens, and for the few that
+    have no place in the text because the tokenizer rewrote it (``unplaced``). ``offsets`` are character spans in
+    ``text`` (segment 0) or ``text_pair`` (segment 1), (0, 0) for tokens nobody typed, and for those without a place.
     ``segment_ids`` say to which text a token belongs, by BERT's rule: [CLS] and the [SEP] after the first
     text count to 0, the last [SEP] to 1. ``type_ids`` are what the tokenizer itself says of that, by the
     family's own rule (XLNet has a third kind); they are what the model is given, if it takes any.
@@ -59,6 +60,11 @@ class Encoding(Shows):
         of_tokens: dict[str, Any] = {name: value[:n] for name, value in every.items() if isinstance(value, tuple)}
         return replace(self, **of_tokens)
 
+    @property
+    def unplaced(self) -> tuple[int, ...]:
+        """The positions of tokens that stand for some of the text, nobody can say for what."""
+        return tuple(place for place, word in enumerate(self.word_ids) if word is None and not self.special[place])
+
     def to_frame(self) -> DataFrame:
         """One row a token: position, token, id, word (missing for special tokens), segment, start and end (its
         characters), special.
@@ -83,4 +89,5 @@ class Encoding(Shows):
         """Number of tokens and the text they are of, for the one line in which a result shows itself."""
         pair = "" if self.text_pair is None else f" + {quoted(self.text_pair)}"
         dropped = f" ({self.n_dropped:,} left out)" if self.n_dropped else ""
-        return f"{counted(len(self), 'token')}{dropped} of {quoted(self.text)}{pair}"
+        unplaced = f" ({len(self.unplaced):,} without a place in the text)" if self.unplaced else ""
+        return f"{counted(len(self), 'token')}{dropped}{unplaced} of {quoted(self.text)}{pair}"

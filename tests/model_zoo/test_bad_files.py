@@ -222,14 +222,14 @@ def test_a_tokenizer_of_another_name_is_tried_too(copied: Path) -> None:
 
 
 def test_a_tokenizer_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("time"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda *_: confined.Outcome("time"))
     with pytest.raises(BadCheckpoint, match=r"was not done after 10 seconds"):
         tokenizer_sandbox.refuse_dangerous(b"never seen before", "someone/slow")
 
 
 def test_what_has_passed_is_not_tried_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(copied)
-    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda *_: confined.Outcome("error"))
     load(copied)
     with_rules(copied, {"version": "1.0 "})
     with pytest.raises(BadCheckpoint, match="was tried on a few words and stopped with an error"):
@@ -243,13 +243,13 @@ def test_a_tokenizer_without_a_file_of_its_own_is_tried_too(copied: Path, monkey
     (copied / "tokenizer.json").unlink()
     assert load(copied).encode("the cat").tokens[0] == "[CLS]"
     monkeypatch.setattr(tokenizer_sandbox, "_passed", {})
-    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda *_: confined.Outcome("error"))
     with pytest.raises(BadCheckpoint, match="was tried on a few words and stopped with an error"):
         load(copied)
 
 
 def test_embedded_models_need_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda *_: confined.Outcome("error"))
     monkeypatch.setattr(tokenizer_sandbox, "_passed", {})
     assert Engine("cpu").info("embedded/tinybert").mlm
 
