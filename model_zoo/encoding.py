@@ -7,7 +7,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
-from model_zoo import alignment
+from model_zoo import alignment, tokenizer_sandbox
 from model_zoo.text import on_one_line, word_spans
 from model_zoo.types import Encoding
 
@@ -49,8 +49,8 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
 class _Piece(int):
     """The id of a token that knows where it is: the tokenizer's own code frames the text with others."""
 
-    part: int
-    span: alignment.Span | None
+    part: int | None = None
+    span: alignment.Span | None = (0, 0)
 
 
 _Read = tuple[list[int], list[int], list[int | None], list[alignment.Span | None]]
@@ -66,26 +66,24 @@ def _fast(tokenizer: Any, text: str, text_pair: str | None) -> _Read:
 
 def _slow(tokenizer: Any, text: str, text_pair: str | None) -> _Read:
     """The same of a tokenizer written in Python, which says neither where its tokens are nor of which text."""
-    texts: list[list[_Piece]] = []
-    for part, written in enumerate((text,) if text_pair is None else (text, text_pair)):
-        pieces = tokenizer.tokenize(written)
-        ids = map(_Piece, tokenizer.convert_tokens_to_ids(pieces))
-        texts.append(list(ids))
-        for piece, span in zip(texts[-1], alignment.spans(written, pieces, tokenizer.unk_token), strict=True):
+    texts = (text,) if text_pair is None else (text, text_pair)
+    with tokenizer_sandbox.time_bounded():
+        pieces = [tokenizer.tokenize(written) for written in texts]
+        read = [[_Piece(token) for token in tokenizer.convert_tokens_to_ids(of_text)] for of_text in pieces]
+        ids = tokenizer.build_inputs_with_special_tokens(*read)
+        types = tokenizer.create_token_type_ids_from_sequences(*read)
+    for part, written in enumerate(texts):
+        spans = alignment.spans(written, pieces[part], tokenizer.unk_token)
+        for piece, span in zip(read[part], spans, strict=True):
             piece.part, piece.span = part, span
-    framed = tokenizer.build_inputs_with_special_tokens(*texts)
-    types = tokenizer.create_token_type_ids_from_sequences(*texts)
-    parts = [getattr(token, "part", None) for token in framed]
-    return list(map(int, framed)), types, parts, [getattr(token, "span", (0, 0)) for token in framed]
+    framing = _Piece()
+    placed = [token if isinstance(token, _Piece) else framing for token in ids]
+    return [*map(int, ids)], types, [token.part for token in placed], [token.span for token in placed]
 
 
 def _names(tokenizer: Any, ids: list[int]) -> list[str]:
-    """The tokens as they are shown: those that are signs nobody sees (CANINE's [CLS]) by their role, or written out."""
-    roles = {
-        value: f"[{role.removesuffix('_token').upper()}]"
-        for role, value in tokenizer.special_tokens_map.items()
-        if isinstance(value, str)
-    }
+    """The tokens as they are shown: those that are signs nobody sees by their role (CANINE's [CLS]), or written out."""
+    roles = {name: f"[{role.removesuffix('_token').upper()}]" for role, name in tokenizer.special_tokens_map.items()}
     names = tokenizer.convert_ids_to_tokens(ids)
     return [name if name.isprintable() else roles.get(name) or on_one_line(name) for name in names]
 

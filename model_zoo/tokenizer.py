@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer, PreTrainedTokenizer
+from transformers import AutoTokenizer, PreTrainedTokenizer, PreTrainedTokenizerFast
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from model_zoo import checkpoint, tokenizer_sandbox
-from model_zoo.encoding import encode
-from model_zoo.errors import BadCheckpoint, ModelZooError
+from model_zoo.errors import BadCheckpoint
 
 # Tokens with a meaning of their own, in capitals in every vocabulary.
 _BRACKETED = re.compile(r"\[.*\]|<.*>")
@@ -29,45 +26,40 @@ _SETTINGS = ("tokenizer_config.json", "special_tokens_map.json")
 
 def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     """A tokenizer of transformers that neither pads nor cuts: a fast one, or one written in Python where there is none
-    for the kind. One that is not of a listed model is tried first.
+    of its kind. One that is not of a listed model is tried first.
 
     Raises BadCheckpoint, and whatever transformers does.
     """
-    classes = _classes(folder, config, model)
-    slow = any(issubclass(each, PreTrainedTokenizer) for each in classes)
+    kinds = _kinds(folder, config, model)
+    slow = any(issubclass(kind, PreTrainedTokenizer) for kind in kinds)
     saved = [] if listed else checkpoint.tokenizer_files(folder)
     for rules in saved:
         tokenizer_sandbox.refuse_dangerous(rules.read_bytes(), model)
-    if not listed and (slow or not saved):
-        for pieces in (*folder.glob("*.model"), *folder.glob("*.spm")):
+    for pieces in (*folder.glob("*.model"), *folder.glob("*.spm")) if slow or not saved else ():
+        if not listed:
             tokenizer_sandbox.refuse_dangerous(pieces.read_bytes(), model, "sentencepiece")
     _refuse_files_elsewhere(folder, model)
     try:
-        with tokenizer_sandbox.time_bounded(model, slow):
+        with tokenizer_sandbox.time_bounded() if slow else nullcontext():
+            options = {} if slow else unsaid(folder)
             tokenizer = AutoTokenizer.from_pretrained(
-                folder,
-                config=config,
-                trust_remote_code=False,
-                local_files_only=True,
-                **({} if slow else unsaid(folder)),
+                folder, config=config, trust_remote_code=False, local_files_only=True, **options
             )
     except ImportError as error:
+        worded = re.search(r"(?:requires the|need to install) (\S+)", str(error))
+        package = getattr(error.__context__, "name", None) or (worded[1] if worded else error)
         raise BadCheckpoint(
-            f"The tokenizer of “{model}” needs the Python package {_package(error)}, which is not installed here. "
-            "Install it, or choose another model."
+            f"The tokenizer of “{model}” needs the Python package {package}, which is not installed here. Install it, "
+            "or choose another model."
         ) from error
-    except Exception as error:
-        lacking = [name for each in classes for name in _needed(each) if not (folder / name).exists()]
-        if not slow or not lacking or isinstance(error, ModelZooError):
-            raise
-        raise BadCheckpoint(_unreadable(model, "lacks some", lacking)) from error
-    # Without its files transformers makes up a tokenizer that knows no word; bytes and characters need no file.
-    files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
-    if (tokenizer.is_fast or len(files) > 1) and not any((folder / name).exists() for name in files):
-        raise BadCheckpoint(_unreadable(model, "has none", files))
+    except Exception:
+        slow_kinds = [kind for kind in kinds if issubclass(kind, PreTrainedTokenizer)]
+        _refuse_without(slow_kinds, folder, model, any_of=False)
+        raise
+    # Without its files transformers makes up a tokenizer that knows no word; bytes and characters need none.
+    _refuse_without([type(tokenizer)], folder, model)
     if not tokenizer.is_fast:
-        with tokenizer_sandbox.time_bounded(model):
-            _refuse_other_inputs(tokenizer, model)
+        _refuse_other_inputs(tokenizer, model)
         return tokenizer
     if not listed and not saved:  # made from a vocabulary, or from sentencepiece's file
         tokenizer_sandbox.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), model)
@@ -77,63 +69,42 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     return tokenizer
 
 
-def _classes(folder: Path, config: Any, model: str) -> list[type[PreTrainedTokenizerBase]]:
-    """The classes of which transformers takes one; it would take any of its classes that the settings name."""
+def _kinds(folder: Path, config: Any, model: str) -> list[type[PreTrainedTokenizerBase]]:
+    """The classes of which transformers takes one. It would take whatever it has by the name that the settings say."""
     named = (_settings(folder / _SETTINGS[0]).get("tokenizer_class"), getattr(config, "tokenizer_class", None))
     names = [name for name in (*named, TOKENIZER_MAPPING_NAMES.get(config.model_type)) if isinstance(name, str)]
-    classes = [found for name in names if (found := tokenizer_class_from_name(name)) is not None]
-    for found in classes:
-        if not (isinstance(found, type) and issubclass(found, PreTrainedTokenizerBase)):
-            raise BadCheckpoint(
-                f"The {_SETTINGS[0]} of “{model}” names a tokenizer that this app does not read: "
-                f"{found.__name__}. Choose another checkpoint."
-            )
-    return classes
-
-
-def _package(error: BaseException) -> str:
-    """The package that is missing: what could not be imported, or else as transformers words it."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ImportError) and cause.name:
-            return cause.name
-        cause = cause.__cause__ or cause.__context__
-    worded = re.search(r"(?:requires the|install) (\S+)", str(error))
-    return worded[1] if worded else "that its class imports"
-
-
-def _needed(kind: type[PreTrainedTokenizerBase]) -> list[str]:
-    """The files that a class cannot be made without."""
-    parameters = inspect.signature(kind).parameters
-    return [
-        name
-        for key, name in kind.vocab_files_names.items()
-        if key in parameters and parameters[key].default is inspect.Parameter.empty
-    ]
-
-
-def _unreadable(model: str, lacks: str, files: Iterable[str]) -> str:
-    return (
-        f"“{model}” {lacks} of its tokenizer's files ({', '.join(dict.fromkeys(files))}), so its words cannot be "
-        "read. Copy or download it again, or choose another checkpoint."
+    kinds = [kind for kind in map(tokenizer_class_from_name, names) if kind is not None]
+    if all(isinstance(kind, type) and issubclass(kind, PreTrainedTokenizerBase) for kind in kinds):
+        return kinds
+    raise BadCheckpoint(
+        f"“{model}” names a tokenizer that is none this app reads ({', '.join(names)}). Choose another checkpoint."
     )
 
 
+def _refuse_without(kinds: list[type[PreTrainedTokenizerBase]], folder: Path, model: str, any_of: bool = True) -> None:
+    """Raises BadCheckpoint where none of the files of tokenizers is there, or unless ``any_of`` will do, not all."""
+    files = dict.fromkeys(name for kind in kinds for name in kind.vocab_files_names.values())
+    fast = any(issubclass(kind, PreTrainedTokenizerFast) for kind in kinds)
+    files = {"tokenizer.json": None, **files} if fast else files
+    absent = [name for name in files if not (folder / name).exists()]
+    if absent and (len(absent) == len(files) or not any_of):
+        raise BadCheckpoint(
+            f"“{model}” lacks its tokenizer's files ({', '.join(absent)}), so its words cannot be read. Copy or "
+            "download it again, or choose another checkpoint."
+        )
+
+
 def _refuse_other_inputs(tokenizer: Any, model: str) -> None:
-    """Raises BadCheckpoint where a tokenizer, as it is called by itself, gives its network more than this app reads."""
-    for texts in (("The cat sat.", None), ("The cat sat.", "It was late.")):
-        made: dict[str, Any] = {}
-        read = None
-        with suppress(TypeError, AssertionError, ValueError):  # TAPAS reads tables
-            own = encode(tokenizer, texts[0], texts[1], 10**6)
-            made = dict(tokenizer(*texts, return_token_type_ids=True, return_attention_mask=False))
-            read = {"input_ids": list(own.ids), "token_type_ids": list(own.type_ids or ())}
-        if made != read:
-            more = ", ".join(made.keys() - {"input_ids", "token_type_ids"}) or "other tokens, or no plain text"
-            raise BadCheckpoint(
-                f"“{model}” reads more than the tokens of a text ({type(tokenizer).__name__}: {more}), which this app "
-                "does not give it. Choose another model."
-            )
+    """Raises BadCheckpoint where a tokenizer gives its network more than tokens, or reads no plain text (TAPAS)."""
+    made = {"input_ids", "token_type_ids", "attention_mask", "a table"}
+    with suppress(Exception), tokenizer_sandbox.time_bounded():
+        tokenizer.build_inputs_with_special_tokens([])
+        made = {*tokenizer("The cat sat.")}
+    if more := made - {"input_ids", "token_type_ids", "attention_mask"}:
+        raise BadCheckpoint(
+            f"“{model}” reads more than the tokens of a text ({', '.join(sorted(more))}), which this app cannot give "
+            "it. Choose another model."
+        )
 
 
 def _refuse_files_elsewhere(folder: Path, model: str) -> None:

@@ -14,6 +14,7 @@ from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, 
 
 _WORDS = sorted({word.strip(".,!?;%:") for sentence in SENTENCES for word in sentence.split()} - {""})
 _SIGNS = sorted({sign for sentence in SENTENCES for sign in sentence if not sign.isspace()} | set("'&\"@#-"))
+BRACKETED = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _RESIDUES = "LAGVSERTIDPKQNFYMHWC"
 
 
@@ -23,6 +24,12 @@ def slow_kinds() -> Iterator[str]:
         found = tokenizer_class_from_name(name)
         if isinstance(found, type) and issubclass(found, PreTrainedTokenizer):
             yield name
+
+
+def class_of(kind: str) -> type[PreTrainedTokenizer]:
+    """A class by its name."""
+    found: type[PreTrainedTokenizer] = tokenizer_class_from_name(kind)
+    return found
 
 
 def _write(file: Path, content: Any) -> None:
@@ -49,20 +56,23 @@ def _merges(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
 def _wordpiece(folder: Path, name: str = "vocab.txt", lower: bool = True) -> None:
     words = [word.lower() if lower else word for word in _WORDS]
     signs = sorted({sign.lower() if lower else sign for sign in _SIGNS})
-    special = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[X_SEP]")
-    _write(folder / name, _lines(*dict.fromkeys([*special, *signs, *(f"##{sign}" for sign in signs), *words[::2]])))
+    _write(
+        folder / name,
+        _lines(*dict.fromkeys([*BRACKETED, "[X_SEP]", *signs, *(f"##{sign}" for sign in signs), *words[::2]])),
+    )
 
 
 def _pieces(*files: str) -> Callable[[Path], dict[str, Any]]:
     def write(folder: Path) -> dict[str, Any]:
         for number, file in enumerate(files):
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(SENTENCES * 3),
-                model_writer=(folder / file).open("wb"),
-                vocab_size=150 + number,
-                minloglevel=2,
-                **({"pad_id": 3} if file == "spiece.model" else {}),
-            )
+            with (folder / file).open("wb") as written:
+                sentencepiece.SentencePieceTrainer.train(
+                    sentence_iterator=iter(SENTENCES * 3),
+                    model_writer=written,
+                    vocab_size=150 + number,
+                    minloglevel=2,
+                    **({"pad_id": 3} if file == "spiece.model" else {}),
+                )
         return {}
 
     return write

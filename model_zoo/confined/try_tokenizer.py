@@ -1,5 +1,5 @@
-"""A confined process that tries a tokenizer, read from standard input as ``tokenizer.json``, or a file of the library
-that is its argument, holds it.
+"""A confined process that tries a tokenizer, read from standard input as ``tokenizer.json`` or sentencepiece's file
+holds it: the argument is the library.
 
 It reads words, runs of every letter of a keyboard (on which expressions backtrack) and, for rules that replace, every
 character of Unicode's first plane and what those rules look for. Padding and cuts that the file asks for are switched
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 
@@ -27,37 +27,37 @@ def strings(rule: Any) -> Iterator[str]:
             yield from strings(value)
 
 
-def main() -> None:
-    rules = sys.stdin.buffer.read()
-    normalize: Callable[[str], str] | None = None
-    searched: list[str] = []
-    if sys.argv[1] == "sentencepiece":
-        from sentencepiece import SentencePieceProcessor
+def of_sentencepiece(rules: bytes) -> None:
+    from sentencepiece import SentencePieceProcessor
 
-        pieces = SentencePieceProcessor()
-        try:
-            pieces.LoadFromSerializedProto(rules)
-        except RuntimeError:  # no file of this library, which says so wherever it is read
-            return
-        normalize = pieces.Normalize
+    pieces = SentencePieceProcessor()
+    try:
+        pieces.LoadFromSerializedProto(rules)
+    except RuntimeError:  # no file of this library, which says so wherever it is read
+        return
+    try_out(pieces.Normalize, (), pieces.Encode)
 
-        def n_tokens(text: str, pair: str = "") -> int:
-            return len(pieces.Encode(text)) + len(pieces.Encode(pair))
-    else:
-        from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_buffer(rules)
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        if tokenizer.normalizer is not None:
-            normalize = tokenizer.normalizer.normalize_str
-            searched = list(strings(json.loads(tokenizer.normalizer.__getstate__())))
+def of_tokenizers(rules: bytes) -> None:
+    from tokenizers import Tokenizer
 
-        def n_tokens(text: str, pair: str | None = None) -> int:
-            ids = (tokenizer.encode(text) if pair is None else tokenizer.encode(text, pair)).ids
-            tokenizer.decode(ids)
-            return len(ids)
+    tokenizer = Tokenizer.from_buffer(rules)
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
 
+    def encode(text: str) -> list[int]:
+        ids = tokenizer.encode(text, text or None).ids
+        tokenizer.decode(ids)
+        return ids
+
+    normalizer = tokenizer.normalizer
+    searched = [] if normalizer is None else [*strings(json.loads(normalizer.__getstate__()))]
+    try_out(None if normalizer is None else normalizer.normalize_str, searched, encode)
+
+
+def try_out(
+    normalize: Callable[[str], str] | None, searched: Sequence[str], encode: Callable[[str], Sequence[int]]
+) -> None:
     if normalize is not None:
         for text in ("", "a", *searched, "".join(map(chr, (*range(0xD800), *range(0xE000, 0x10000))))):
             if len(normalize(text)) > 100 * len(text) + 1000:
@@ -68,10 +68,10 @@ def main() -> None:
         "\u00dcn\u00ef \u4e2d\u6587 \u0645\u0631 \u0939\u093f \U0001f469\u200d\U0001f52c\n",
         runs,
     ):
-        if n_tokens(text, text) > 40 * len(text) + 16:
+        if len(encode(text)) > 40 * len(text) + 16:
             sys.exit("it makes more than forty tokens of a letter")
-    if n_tokens("") > 16:
+    if len(encode("")) > 16:
         sys.exit("it makes more than sixteen tokens of no text")
 
 
-main()
+{"sentencepiece": of_sentencepiece, "tokenizers": of_tokenizers}[sys.argv[1]](sys.stdin.buffer.read())

@@ -253,7 +253,7 @@ def test_checkpoint_without_a_tokenizer(copied: Callable[[str], Path]) -> None:
     with pytest.raises(BadCheckpoint) as caught:
         load_folder(folder)
     assert str(caught.value) == (
-        f"“{folder}” has none of its tokenizer's files (tokenizer.json, vocab.txt), so its words cannot be read. Copy "
+        f"“{folder}” lacks its tokenizer's files (tokenizer.json, vocab.txt), so its words cannot be read. Copy "
         "or download it again, or choose another checkpoint."
     )
 
