@@ -21,8 +21,10 @@ from model_zoo.encoding import encode
 from model_zoo.errors import BadCheckpoint
 
 _PACKAGES = {"sacremoses": ("BioGptTokenizer", "FSMTTokenizer", "FlaubertTokenizer", "XLMTokenizer")}
-# MyT5's leaves its file open.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+# MyT5's leaves its file open, Marian's recommends a package that it does not need.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore:Recommended"
+)
 
 _REFUSED = {"RoCBertTokenizer": "input_pronunciation_ids, input_shape_ids", "TapasTokenizer": "a table"}
 READ = [kind for kind in slow_tokenizers.WRITERS if kind not in _REFUSED]
