@@ -71,7 +71,7 @@ def _pieces(*files: str) -> Callable[[Path], dict[str, Any]]:
                     model_writer=written,
                     vocab_size=150 + number,
                     minloglevel=2,
-                    **({"pad_id": 3} if file == "spiece.model" else {}),
+                    pad_id=3 if file == "spiece.model" else -1,
                 )
         return {}
 
