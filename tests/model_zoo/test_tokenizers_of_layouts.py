@@ -21,6 +21,7 @@ _KINDS = {
     for hub_id, layout in LAYOUTS.items()
 }
 
+
 def test_there_are_two_hundred() -> None:
     assert len(texts()) == 200
     assert max(map(len, texts())) > 2000
