@@ -42,5 +42,4 @@ def test_a_view_shows_what_there_is_or_says_why_not(
 ) -> None:
     app = open_page(page.path, view=view.name, model=str(folders[name]), text="The old cat sat on the mat.", layer="2")
     assert not app.exception
-    print(page.name, view.name, name, [each.value for each in app.error])
     assert not any("went wrong" in each.value for each in app.error)
