@@ -73,6 +73,15 @@ def refuse_unmaskable(encoding: Encoding, masked: Collection[int]) -> None:
             )
 
 
+def _refuse_unplaced(encoding: Encoding, positions: Collection[int]) -> None:
+    """Raises InvalidInput for tokens that stand nowhere in the text, so that nothing can be written in their place."""
+    for position in {*positions} & {*encoding.unplaced}:
+        raise InvalidInput(
+            f"Token {position} (“{encoding.tokens[position]}”) has no place in the text, which its tokenizer rewrites "
+            "before it reads it. Choose another token."
+        )
+
+
 def with_masks(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
     """The encoding with ``masked`` replaced by the mask, and the positions of all masks, also of typed ones."""
     refuse_unmaskable(encoding, masked)
@@ -286,6 +295,7 @@ def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
     refuse_unmaskable(encoding, masked)
+    _refuse_unplaced(encoding, masked)
     written, rest = encoding.text, len(encoding.text)
     for position in sorted(masked, reverse=True):
         start, end = encoding.offsets[position]
@@ -301,6 +311,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
     """
     encoding = loaded.encode(text)
     refuse_unmaskable(encoding, fills)
+    _refuse_unplaced(encoding, fills)
     written, rest = encoding.text, len(encoding.text)
     for position, token in sorted(fills.items(), reverse=True):
         piece = _as_written(loaded, token)

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.words import written
 from model_zoo import registry
 from model_zoo.tuned import is_id
-from model_zoo.types import AttentionRun, Encoding, ModelInfo
+from model_zoo.types import AttentionRun, Encoding, ModelInfo, counted
 from ui import tuned
 from ui.messages import as_text, ask_for, enumerated, note, say_cut
 from ui.sources import NANGIA
@@ -102,6 +102,12 @@ def warn_of_reading(encoding: Encoding, model: str, which: str = "The text", *, 
             f"{which} was cut: the model reads at most {len(encoding):,} tokens on this page. "
             f"{encoding.n_dropped:,} at the end were left out{whence}{', with any mask among them' if masks else ''}. "
             "What you typed is unchanged; shorten it to see all of it."
+        )
+    if encoding.unplaced:
+        tokens = ", ".join(isolated(encoding.tokens[place]) for place in encoding.unplaced[:_MOST_NAMED])
+        note(
+            f"{counted(len(encoding.unplaced), 'token')} of the model’s cannot be found in {which[0].lower()}{which[1:]}, "
+            f"because its tokenizer rewrites it first: {tokens}. They belong to no word here."
         )
     warn_of_unknown([encoding], model)
 

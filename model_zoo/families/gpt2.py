@@ -5,7 +5,6 @@ from model_zoo.families.rule import Family, Parts
 
 class Gpt2(Family):
     model_types = ("gpt2",)
-    head = "causal"
     without_nsp = "A decoder such as GPT-2 predicts the next token; it was not trained to judge pairs of sentences."
     anatomy = Parts(
         embeddings=(("token", "wte"), ("position", "wpe")),
