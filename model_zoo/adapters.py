@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import safe_open
-from safetensors.torch import load_file
 
 from model_zoo import pickles
 from model_zoo.errors import BadCheckpoint
@@ -66,6 +65,7 @@ def merge(network: Any, folder: Path, model: str) -> set[str]:
     belongs to another network.
     """
     from peft import LoraModel, PeftConfig, set_peft_model_state_dict
+    from safetensors.torch import load_file  # here: whoever looks for a model loads no torch
 
     base, modules, known = f"{network.base_model_prefix}.", dict(network.named_modules()), network.state_dict()
     matrices: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def merge(network: Any, folder: Path, model: str) -> set[str]:
     config.megatron_config = None  # would import a module that the file names
     try:
         wrapped = LoraModel(network, config, "default")
-        report = set_peft_model_state_dict(network, matrices)
+        report: Any = set_peft_model_state_dict(network, matrices)
         if report.unexpected_keys or any("lora_" in name for name in report.missing_keys):
             raise ValueError("names that are not the network's")
         wrapped.merge_and_unload()

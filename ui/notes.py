@@ -106,8 +106,8 @@ def warn_of_reading(encoding: Encoding, model: str, which: str = "The text", *, 
     if encoding.unplaced:
         tokens = ", ".join(isolated(encoding.tokens[place]) for place in encoding.unplaced[:_MOST_NAMED])
         note(
-            f"{counted(len(encoding.unplaced), 'token')} of the model’s cannot be found in {which[0].lower()}{which[1:]}, "
-            f"because its tokenizer rewrites it first: {tokens}. They belong to no word here."
+            f"{counted(len(encoding.unplaced), 'token')} cannot be found in {which[0].lower()}{which[1:]}, because the "
+            f"model’s tokenizer rewrites it first: {tokens}. They belong to no word here."
         )
     warn_of_unknown([encoding], model)
 
