@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,9 @@ from propcache.api import cached_property
 from safetensors import safe_open
 from transformers import (
     CONFIG_MAPPING,
+    AttentionInterface,
     AutoModel,
+    AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForNextSentencePrediction,
     AutoModelForPreTraining,
@@ -26,6 +31,7 @@ from transformers import (
     AutoTokenizer,
     FillMaskPipeline,
 )
+from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMModel
 from model_zoo.types import FloatArray
@@ -65,10 +71,10 @@ class Plain:
             self.folder, config=self.config, trust_remote_code=False, local_files_only=True, **self.reading
         )
 
-    def loaded(self, auto: Any) -> Any:
+    def loaded(self, auto: Any, attention: str = "eager") -> Any:
         """The network by the class that ``auto`` finds for it, read anew."""
         config = copy.deepcopy(self.config)
-        options = {"config": config, "attn_implementation": "eager", "dtype": torch.float32}
+        options = {"config": config, "attn_implementation": attention, "dtype": torch.float32}
         if self.weights:
             network = auto._model_mapping[type(config)]
             return network.from_pretrained(None, state_dict=_tensors(self.weights), **options).eval()
@@ -81,7 +87,9 @@ class Plain:
         return model
 
     def encoded(self, texts: Sequence[tuple[str, str | None]]) -> list[tuple[list[FloatArray], FloatArray]]:
-        """For each text or pair: encoder attention, (heads, n, n) a layer, and hidden states (layers + 1, n, width)."""
+        """For each text or pair: encoder attention, (heads, n, n) a layer, and hidden states (layers + 1, n, width). A
+        layer without attention has maps of no heads.
+        """
         model = self.network()
         return [self._encoded(model, *text) for text in texts]
 
@@ -90,9 +98,13 @@ class Plain:
         types = True if kind in _TYPED else None
         inputs = self.tokenizer(text, pair, return_tensors="pt", return_token_type_ids=types)
         encoder = model.get_encoder() if model.config.is_encoder_decoder else model
-        with torch.no_grad():
+        with torch.no_grad(), _noting_layers(encoder) as noted:
             output = encoder(**inputs, output_attentions=True, output_hidden_states=True)
-        maps = getattr(output, "attentions", None) or ()
+        maps = [each for each in getattr(output, "attentions", None) or () if each is not None]
+        if 0 < len(maps) < len(output.hidden_states) - 1:  # of some layers only, without a word of which
+            of_layer = {noted.get(id(each)): each for each in maps}
+            none = maps[0].new_zeros(1, 0, *maps[0].shape[2:])
+            maps = [of_layer.get(layer, none) for layer in range(len(output.hidden_states) - 1)]
         if kind in SCORES:
             maps = [scores.softmax(-1) for scores in maps]
         if kind in WINDOWS:
@@ -119,6 +131,20 @@ class Plain:
         fill = FillMaskPipeline(model=self.loaded(AutoModelForMaskedLM), tokenizer=self.tokenizer, top_k=top_k)
         return [[(entry["token"], entry["score"]) for entry in answers] for answers in fill(text)]
 
+    def predicted(
+        self, text: str, top_k: int, masked: bool, without: tuple[int, int] | None = None
+    ) -> list[list[tuple[int, float]]]:
+        """(token id, probability), best first, at every mask of a text, or where it is not ``masked`` after it; with
+        the head (layer, head) switched off, if any. Raises NotComparable where none can be.
+        """
+        model = self.loaded(AutoModelForMaskedLM if masked else AutoModelForCausalLM, _OFF if without else "eager")
+        inputs = self.tokenizer(text, return_tensors="pt")
+        with torch.no_grad(), _switched_off(model, without):
+            (scores,) = model(**inputs).logits
+        rows = scores[inputs["input_ids"][0] == self.tokenizer.mask_token_id] if masked else scores[-1:]
+        best = rows.float().softmax(-1).topk(min(top_k, rows.shape[-1]))
+        return [list(zip(*pair, strict=True)) for pair in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
+
     def sentence_logits(self, a: str, b: str) -> FloatArray:
         """The two scores of the sentence head."""
         inputs = self.tokenizer(a, b, return_tensors="pt")
@@ -133,6 +159,83 @@ class Plain:
                 model = self.loaded(AutoModelForPreTraining)
                 scores = model(inputs["input_ids"], token_type_ids=segments).sop_logits
         return np.asarray(scores[0])
+
+
+_OFF = "a head switched off"
+_switch: list[Any] = []
+
+
+class NotComparable(Exception):
+    """A network whose heads transformers gives nobody a way to switch off."""
+
+
+def _attend(module: torch.nn.Module, *inputs: Any, **options: Any) -> Any:
+    """What the network's own file computes, without a head where ``_switched_off`` says so."""
+    output, weights = sys.modules[type(module).__module__].eager_attention_forward(module, *inputs, **options)
+    return (_switch[-1](module, output) if _switch else output), weights
+
+
+AttentionInterface.register(_OFF, _attend)
+AttentionMaskInterface.register(_OFF, eager_mask)
+
+
+@contextmanager
+def _switched_off(model: Any, without: tuple[int, int] | None) -> Iterator[None]:
+    """Inside the block nothing comes out of the head (layer, head) of the encoder. Raises NotComparable where that
+    cannot be had.
+    """
+    if without is None:
+        yield
+        return
+    base = model.base_model
+    encoder = base.get_encoder() if model.config.is_encoder_decoder else base
+    names, layers = {module: name for name, module in encoder.named_modules()}, []
+
+    def switch(module: torch.nn.Module, output: torch.Tensor) -> torch.Tensor:
+        if module not in names:
+            return output
+        # By its place in the network's names; layers that share their weights, by the order of calls.
+        shared = bool(layers) and layers[-1][1] is module
+        layers.append((layers[-1][0] + 1 if shared else _layer_of(names[module]), module))
+        if layers[-1][0] != without[0]:
+            return output
+        kept = output.clone()
+        kept[:, :, without[1]] = 0
+        return kept
+
+    _switch.append(switch)
+    try:
+        yield
+    finally:
+        _switch.pop()
+    if without[0] not in [layer for layer, _ in layers]:
+        raise NotComparable
+
+
+def _layer_of(name: str) -> int | None:
+    """The first number in a module's name: "layers.3.self_attn" is of layer 3."""
+    number = re.search(r"(?<![^.])\d+(?![^.])", name)
+    return int(number[0]) if number else None
+
+
+@contextmanager
+def _noting_layers(encoder: Any) -> Iterator[dict[int, int | None]]:
+    """The layers, by the id of each tensor that a module inside them has handed on beside its output."""
+    noted: dict[int, int | None] = {}
+
+    def note(name: str) -> Any:
+        def hook(_module: Any, _inputs: Any, output: Any) -> None:
+            for tensor in output[1:] if isinstance(output, tuple) else ():
+                noted.setdefault(id(tensor), _layer_of(name))
+
+        return hook
+
+    handles = [module.register_forward_hook(note(name)) for name, module in encoder.named_modules()]
+    try:
+        yield noted
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def prepare(model: Any) -> None:

@@ -1,10 +1,10 @@
 """Whether published models do what transformers does: ``python -m model_zoo.check [ID ... | --listed]``.
 
 Each model is downloaded if it is not here (into the hub's cache, see HF_HOME), loaded, and held against transformers
-alone, in float32 on the CPU: attention and hidden states of a text and of a pair, filled masks, next sentences. Prints
-one JSON object a model: what it is (model, revision, converted: from a pickle), whether it opens, the largest
-differences (attention, states, fill_mask, next_sentence; null where the model has no such thing), seconds, and what
-failed, in a sentence, or null. Ends with 1 if anything failed. An id is one of the registry, of the hub, or a folder.
+alone, in float32 on the CPU: attention and hidden states of a text and of a pair, filled masks, next tokens, next
+sentences. Prints one JSON object a model: what it is (model, revision, converted: from a pickle), whether it opens, the
+largest differences (attention, states, fill_mask, next_token, next_sentence; null where the model has no such thing),
+seconds, and what failed, in a sentence, or null. Ends with 1 if anything failed. An id is one of the registry, of the hub, or a folder.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from model_zoo.types import STACKS, AttentionRun, FloatArray, MaskPrediction, Mo
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."
 MASKED = "The cat {mask} on the {mask} because it was tired."
-_TOP = 7
 
 
 @dataclass
@@ -46,6 +45,7 @@ class Report:
     attention: float | None = None
     states: float | None = None
     fill_mask: float | None = None
+    next_token: float | None = None
     next_sentence: float | None = None
     seconds: float = 0.0
     failed: str | None = None
@@ -63,7 +63,7 @@ def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> f
     """The largest between a run's weights and those of transformers, (heads, queries, keys) a layer."""
     if run.n_layers != len(expected):
         raise InvalidInput(f"The engine shows attention of {run.n_layers} layers, transformers of {len(expected)}.")
-    return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected))
+    return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected) if maps.size)
 
 
 def states_difference(found: FloatArray, expected: FloatArray) -> float:
@@ -112,7 +112,7 @@ def check(model: str) -> Report:
             failures.append(_sentence(error))
         else:
             failures += _otherwise_listed(info)
-            failures += _compare(found, _SideBySide(engine, info, plain))
+            failures += _compare(found, SideBySide(engine, info, plain))
     found.seconds = round(time.perf_counter() - begun, 2)
     found.failed = " ".join(failures) or None
     return found
@@ -155,12 +155,13 @@ def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
 
 
 @dataclass
-class _SideBySide:
+class SideBySide:
     """A model in the engine, and by transformers alone."""
 
     engine: Engine
     info: ModelInfo
     plain: Plain
+    top_k: int = 7  # predictions that are compared
 
     @cached_property
     def encoded(self) -> list[tuple[list[FloatArray], FloatArray]]:
@@ -168,8 +169,8 @@ class _SideBySide:
 
     def attention(self) -> float:
         attend = partial(self.engine.attend, self.info.id)
-        alone, _, pair = (maps for maps, _ in self.encoded)
-        runs = [(attend(TEXT), alone), (attend(TEXT, TEXT_PAIR), pair)]
+        *alone, pair = (maps for maps, _ in self.encoded)
+        runs = [*zip(attend([TEXT, TEXT_PAIR]), alone, strict=True), (attend(TEXT, TEXT_PAIR), pair)]
         if self.info.cross_attention:
             decoder = self.plain.decoded(TEXT, TEXT_PAIR)
             runs += [(attend(TEXT, TEXT_PAIR, stack=stack), decoder[stack]) for stack in STACKS[1:]]
@@ -179,9 +180,29 @@ class _SideBySide:
         found = self.engine.hidden_states(self.info.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
         return max(states_difference(ours, theirs) for ours, (_, theirs) in zip(found, self.encoded, strict=False))
 
+    @property
+    def _masked(self) -> str:
+        return MASKED.format(mask=self.plain.tokenizer.mask_token)
+
     def fill_mask(self) -> float:
-        text = MASKED.format(mask=self.plain.tokenizer.mask_token)
-        return masks_difference(self.engine.fill_mask(self.info.id, text, top_k=_TOP), self.plain.filled(text, _TOP))
+        texts = [self._masked, f"{self._masked} {self._masked}"]  # batched, as above
+        found = self.engine.fill_mask(self.info.id, texts, top_k=self.top_k)
+        return max(
+            masks_difference(ours, self.plain.filled(text, self.top_k)) for ours, text in zip(found, texts, strict=True)
+        )
+
+    def next_token(self) -> float:
+        found = self.engine.next_tokens(self.info.id, [TEXT, TEXT_PAIR], top_k=self.top_k)
+        expected = [self.plain.predicted(text, self.top_k, masked=False) for text in (TEXT, TEXT_PAIR)]
+        return masks_difference(found, [after for (after,) in expected])
+
+    def without_head(self) -> float:
+        """Of what the model predicts without its first head. Raises NotComparable where transformers has no such run."""
+        maps, _ = self.encoded[0]
+        head = next(layer for layer, of_layer in enumerate(maps) if of_layer.size), 0
+        text = TEXT if self.info.lm else self._masked
+        found = self.engine.ablate(self.info.id, text, [head], top_k=self.top_k)
+        return masks_difference(found, self.plain.predicted(text, self.top_k, not self.info.lm, head))
 
     def next_sentence(self) -> float:
         found = self.engine.next_sentence(self.info.id, TEXT, TEXT_PAIR)
@@ -195,6 +216,7 @@ def _compare(found: Report, both: _SideBySide) -> Iterator[str]:
         ("attention", "Attention", info.n_heads > 0, rounding, both.attention),
         ("states", "Hidden states", True, STATES_TOLERANCE, both.states),
         ("fill_mask", "Filled masks", info.mlm, rounding, both.fill_mask),
+        ("next_token", "Next tokens", info.lm, rounding, both.next_token),
         ("next_sentence", "Sentence scores", info.nsp is not None, 10 * rounding, both.next_sentence),
     ):
         if not has:
