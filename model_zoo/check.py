@@ -199,7 +199,7 @@ class SideBySide:
     def without_head(self) -> float:
         """Of what the model predicts without its first head. Raises NotComparable where transformers has no such run."""
         maps, _ = self.encoded[0]
-        head = next(layer for layer, of_layer in enumerate(maps) if of_layer.size), 0
+        head = next((layer for layer, of_layer in enumerate(maps) if of_layer.size), 0), 0
         text = TEXT if self.info.lm else self._masked
         found = self.engine.ablate(self.info.id, text, [head], top_k=self.top_k)
         return masks_difference(found, self.plain.predicted(text, self.top_k, not self.info.lm, head))

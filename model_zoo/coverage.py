@@ -50,7 +50,7 @@ _IDS = {"pad": 0, "bos": 2, "cls": 2, "eos": 3, "sep": 3, "mask": 4, "decoder_st
 
 # Sizes of a tiny network, by what a setting's name says that it is; the first that fits.
 _SIZES: Mapping[str, int] = {
-    r"vocab": len(_VOCABULARY),
+    r"vocab|n_words": len(_VOCABULARY),
     r"qk_head_dim": 16,
     r"head_dim|d_kv|d_head|head_size": 8,
     r"rotary_dim": 4,
@@ -62,7 +62,7 @@ _SIZES: Mapping[str, int] = {
     r"intermediate|ffn|d_?ff$|n_inner|hidden_dim|mlp_dim": 64,
     r"rank|window": 8,
     r"max_\w*position|n_positions|n_ctx|max_seq": 128,
-    r"bottleneck|hidden_size|d_model|n_embd|embed\w*(size|dim)|^dim$|lru_width|d_inner": 32,
+    r"bottleneck|hidden_size|d_model|n_embd|emb\w*(size|dim)|^dim$|lru_width|d_inner": 32,
 }
 _UNSET = {"vocab_size": len(_VOCABULARY), "head_dim": 8, "num_key_value_heads": 2, "num_experts_per_tok": 2}
 _MOST_PARAMETERS = 20_000_000
@@ -87,7 +87,6 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
         "ffn_config": {"ffn_hidden_size": 64, "moe_num_experts": 4, "moe_top_k": 2},
     },
     "dots1": {"n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1},
-    "dots3_note_text": {"per_layer_config": {}},
     "falcon_h1": {**_MAMBA, "mamba_d_ssm": 64},
     "glm5_next_text": {"index_kpool": 2, "index_topk": 16},
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
@@ -115,6 +114,10 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+_HEADS = {"FOR_MASKED_LM_": ("fill_mask",), "FOR_CAUSAL_LM_": ("next_token",), "FOR_SEQ_TO_SEQ_CAUSAL_LM_": (), "": ()}
+_TITLES = {"fill_mask": "masked words", "next_token": "next token", "next_sentence": "next sentence"}
+
+
 class NoText(Exception):
     """An architecture that reads something else than text, or not text alone: the message says why."""
 
@@ -135,28 +138,32 @@ def row(kind: str) -> Row:
     """Build an architecture, open it, compare it."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            network = _build(kind, Path(folder) / kind)
-            return Row(kind, tuple(_cells(str(Path(folder) / kind), network)))
+            heads = _build(kind, Path(folder) / kind)
+            return Row(kind, tuple(_cells(str(Path(folder) / kind), heads)))
     except NoText as error:
         return Row(kind, reason=str(error))
+    except Exception as error:
+        return Row(kind, (_told(error, ""), *[""] * (len(COLUMNS) - 2)))
 
 
-def _build(kind: str, folder: Path) -> Any:
-    """Write a tiny checkpoint; returns its class. Raises NoText."""
+def _build(kind: str, folder: Path) -> tuple[str, ...]:
+    """Write a tiny checkpoint; returns what its heads predict, by the methods of ``SideBySide``. Raises NoText."""
     settings = CONFIG_MAPPING[kind]
     if settings.model_type != kind:
         raise NoText(f"another name of {settings.model_type}")
     try:
-        network = _network(settings)
+        network, heads = _network(settings)
+        _refuse_other_senses(settings, modeling_auto.MODEL_MAPPING.get(settings, network))
     except ImportError as error:
         raise NoText(f"needs a package: {_first_line(error)}") from error
-    _refuse_other_senses(settings, network)
     try:
         config = settings(**_tiny(settings, settings()) | _OWN.get(kind, {}))
         with torch.device("meta"):
             if sum(weights.numel() for weights in network(config).parameters()) > _MOST_PARAMETERS:
                 raise ValueError("no small network can be built of it")
         torch.manual_seed(sum(kind.encode()))
+        if config.is_encoder_decoder:
+            config.decoder_start_token_id = _IDS["decoder_start"]
         model = network(config).eval()
         with torch.no_grad():
             for weights in model.parameters():  # wide enough that attention is far from even; a forgotten bias shows
@@ -167,12 +174,12 @@ def _build(kind: str, folder: Path) -> Any:
     except Exception as error:
         raise NoText(f"does not run on a text alone: {_first_line(error)}") from error
     model.save_pretrained(folder)
-    _tokenizer(kind, causal="CausalLM" in network.__name__).save_pretrained(folder)
-    return network
+    _tokenizer(kind, causal="next_token" in heads).save_pretrained(folder)
+    return heads
 
 
-def _network(settings: Any) -> Any:
-    """The class with the most heads that an architecture was trained with."""
+def _network(settings: Any) -> tuple[Any, tuple[str, ...]]:
+    """The class with the most heads that an architecture was trained with, and what they predict."""
 
     def of(name: str) -> Any:
         mapping = getattr(modeling_auto, f"MODEL_{name}MAPPING")
@@ -182,18 +189,19 @@ def _network(settings: Any) -> Any:
     pretrained = of("FOR_PRETRAINING_")
     labels = inspect.signature(pretrained.forward).parameters if pretrained else ()
     if any(name.startswith(("next_sentence", "sentence_order")) for name in labels):
-        return pretrained
-    for name in ("FOR_MASKED_LM_", "FOR_CAUSAL_LM_", "FOR_SEQ_TO_SEQ_CAUSAL_LM_", ""):
+        return pretrained, ("fill_mask", "next_sentence")
+    for name, heads in _HEADS.items():
         found = of(name)
         if found is not None:
-            return found
+            return found, heads
     if pretrained is None:
         raise NoText("a part of other networks")
-    return pretrained
+    return pretrained, ()
 
 
 def _refuse_other_senses(settings: Any, network: Any) -> None:
     """Raises NoText for what takes no text, or pictures or sound beside it, or makes sound."""
+    network = network[0] if isinstance(network, tuple | list) else network
     takes = inspect.signature(network.forward).parameters
     modalities = (network.input_modalities,) if isinstance(network.input_modalities, str) else network.input_modalities
     others = [each for each in modalities if each != "text"]
@@ -234,7 +242,16 @@ def _tiny(settings: Any, default: Any) -> dict[str, Any]:
         tiny |= {name: [value[place] for place in chosen] for name, value in lists.items()}
     if isinstance(known.get("intermediate_size"), list):
         tiny["intermediate_size"] = [64] * tiny["num_hidden_layers"]
+    if "per_layer_config" in known:
+        tiny["per_layer_config"] = {}
+    if "type_vocab_size" in known and "token_type_ids" not in _own_tokenizer(settings.model_type).model_input_names:
+        tiny["type_vocab_size"] = 1  # as published, whatever the default is
     return tiny | {f"{name}_token_id": number for name, number in _IDS.items() if f"{name}_token_id" in known}
+
+
+def _own_tokenizer(kind: str) -> Any:
+    """The class of an architecture's tokenizer, or the one for all where it has none."""
+    return tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(kind) or "") or PreTrainedTokenizerFast
 
 
 def _tokenizer(kind: str, causal: bool) -> Any:
@@ -247,15 +264,14 @@ def _tokenizer(kind: str, causal: bool) -> Any:
         pair="[CLS] $A $B" if causal else "[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    own = tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(kind) or "") or PreTrainedTokenizerFast
-    names = [name for name in own.model_input_names if name in ("input_ids", "token_type_ids", "attention_mask")]
+    names = [name for name in _own_tokenizer(kind).model_input_names if name in ("input_ids", "token_type_ids", "attention_mask")]
     ends = {f"{name}_token": _SPECIAL[number] for name, number in _IDS.items() if name != "decoder_start"}
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, unk_token="[UNK]", model_input_names=names, model_max_length=64, **ends
     )
 
 
-def _cells(folder: str, network: Any) -> Iterator[str]:
+def _cells(folder: str, heads: Sequence[str]) -> Iterator[str]:
     with closing(Engine("cpu", dtype="float32")) as engine:
         try:
             info = engine.info(folder)
@@ -265,15 +281,9 @@ def _cells(folder: str, network: Any) -> Iterator[str]:
             return
         both = check.SideBySide(engine, info, check.plainly(info), top_k=len(_VOCABULARY))
         rounding = check.tolerance(info.n_layers)
-        heads: list[tuple[str, Callable[[], float]]] = []
-        if "CausalLM" in network.__name__:
-            heads.append(("next token", both.next_token))
-        elif "MaskedLM" in network.__name__ or "PreTraining" in network.__name__:
-            heads.append(("masked words", both.fill_mask))
-        if any("sentence" in name for name in inspect.signature(network.forward).parameters):
-            heads.append(("next sentence", both.next_sentence))
         yield _measured(both.attention, folder, rounding)
-        yield "; ".join(f"{name} {_measured(head, folder, 10 * rounding)}" for name, head in heads) or "no head"
+        told = (f"{_TITLES[head]} {_measured(getattr(both, head), folder, 10 * rounding)}" for head in heads)
+        yield "; ".join(told) or "no head"
         yield _measured(both.states, folder, check.STATES_TOLERANCE)
         yield _measured(both.without_head, folder, 10 * rounding)
         yield _answered(engine, folder)
@@ -310,10 +320,11 @@ def _answered(engine: Engine, folder: str) -> str:
     found, failures = 0, []
     for kind in kinds():
         try:
-            if issubclass(kind, Comparison):
-                list(engine.stream(kind.example(folder)))
-            else:
-                engine.ask(kind.example(folder))
+            question = kind.example(folder)
+            if isinstance(question, Comparison):
+                list(engine.stream(question))
+            elif question.model == folder:
+                engine.ask(question)
             found += 1
         except ModelZooError:
             pass
@@ -336,6 +347,7 @@ def kinds() -> list[Any]:
 def _prepare() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
+    transformers.utils.logging.disable_progress_bar()
     logging.disable(logging.ERROR)
 
 
@@ -343,6 +355,8 @@ def rows(names: Sequence[str] | None = None) -> Iterator[Row]:
     """Of all architectures or those named, as they are done, in two processes or as many as there are cores."""
     with get_context("spawn").Pool(os.cpu_count(), _prepare) as pool:
         yield from pool.imap_unordered(row, names or list(CONFIG_MAPPING), chunksize=4)
+        pool.close()
+        pool.join()
 
 
 def write(found: Sequence[Row], file: Path = DOC) -> None:
@@ -391,7 +405,7 @@ def read(file: Path = DOC) -> dict[str, Row]:
         if line.startswith("| "):
             kind, *cells = (cell.strip() for cell in line.strip("|").split("|"))
             found[kind] = Row(kind, tuple(cells))
-        elif line.startswith("- ") and "## Not" in "".join(found) or line.startswith("- "):
+        elif line.startswith("- "):
             kind, _, reason = line[2:].partition(": ")
             found[kind] = Row(kind, reason=reason)
     return found
