@@ -44,7 +44,7 @@ SCORES = ("squeezebert",)
 WINDOWS = ("longformer",)
 
 # Their tokenizers leave out which text a token is of, though their models were trained with it.
-_TYPED = ("albert", "xlnet")
+TYPED = ("albert", "xlnet")
 
 
 @dataclass(frozen=True)
@@ -88,19 +88,19 @@ class Plain:
 
     def encoded(self, texts: Sequence[tuple[str, str | None]]) -> list[tuple[list[FloatArray], FloatArray]]:
         """For each text or pair: encoder attention, (heads, n, n) a layer, and hidden states (layers + 1, n, width). A
-        layer without attention has maps of no heads.
+        layer without attention has maps of no heads, and there are no states where they have not all the same shape.
         """
         model = self.network()
         return [self._encoded(model, *text) for text in texts]
 
     def _encoded(self, model: Any, text: str, pair: str | None) -> tuple[list[FloatArray], FloatArray]:
         kind = model.config.model_type
-        types = True if kind in _TYPED else None
+        types = True if kind in TYPED else None
         inputs = self.tokenizer(text, pair, return_tensors="pt", return_token_type_ids=types)
         encoder = model.get_encoder() if model.config.is_encoder_decoder else model
         with torch.no_grad(), _noting_layers(encoder) as noted:
             output = encoder(**inputs, output_attentions=True, output_hidden_states=True)
-        maps = [each for each in getattr(output, "attentions", None) or () if each is not None]
+        maps = [each for each in getattr(output, "attentions", None) or () if isinstance(each, torch.Tensor)]
         if 0 < len(maps) < len(output.hidden_states) - 1:  # of some layers only, without a word of which
             of_layer = {noted.get(id(each)): each for each in maps}
             none = maps[0].new_zeros(1, 0, *maps[0].shape[2:])
@@ -109,7 +109,9 @@ class Plain:
             maps = [scores.softmax(-1) for scores in maps]
         if kind in WINDOWS:
             maps = [_unwindowed(windowed) for windowed in maps]
-        return [each[0].numpy() for each in maps], torch.stack(output.hidden_states, 1)[0].numpy()
+        alike = len({states.shape for states in output.hidden_states}) == 1
+        states = torch.stack(output.hidden_states, 1)[0].numpy() if alike else np.zeros(0, np.float32)
+        return [each[0].numpy() for each in maps], states
 
     def decoded(self, text: str, written: str) -> dict[str, list[FloatArray]]:
         """Both attentions of the decoder, (heads, queries, keys) a layer: the class with the head is given the text

@@ -169,8 +169,8 @@ class SideBySide:
 
     def attention(self) -> float:
         attend = partial(self.engine.attend, self.info.id)
-        *alone, pair = (maps for maps, _ in self.encoded)
-        runs = [*zip(attend([TEXT, TEXT_PAIR]), alone, strict=True), (attend(TEXT, TEXT_PAIR), pair)]
+        found = [*attend([TEXT, TEXT_PAIR]), attend(TEXT, TEXT_PAIR)]
+        runs = [(run, maps) for run, (maps, _) in zip(found, self.encoded, strict=True)]
         if self.info.cross_attention:
             decoder = self.plain.decoded(TEXT, TEXT_PAIR)
             runs += [(attend(TEXT, TEXT_PAIR, stack=stack), decoder[stack]) for stack in STACKS[1:]]

@@ -34,7 +34,7 @@ from transformers.models.auto import modeling_auto
 from transformers.models.auto.tokenization_auto import tokenizer_class_from_name, TOKENIZER_MAPPING_NAMES
 
 from model_zoo import check, questions
-from model_zoo.by_transformers import NotComparable
+from model_zoo.by_transformers import TYPED, NotComparable
 from model_zoo.engine import Engine
 from model_zoo.errors import ModelZooError
 from model_zoo.question import Comparison, Question
@@ -95,6 +95,7 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
     "lfm2_moe": {"num_hidden_layers": 3, "layer_types": ["conv", "full_attention", "conv"], "num_dense_layers": 1},
     "lilt": {"hidden_size": 48},
     "mamba2": {"num_heads": 4, "head_dim": 16, "n_groups": 2},
+    "mobilebert": {"hidden_size": 64},
     "mistral4": {"head_dim": 16},
     "qwen4_exp_text": {
         "indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 8, "indexer_budget": 16,
@@ -114,7 +115,12 @@ _OWN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-_HEADS = {"FOR_MASKED_LM_": ("fill_mask",), "FOR_CAUSAL_LM_": ("next_token",), "FOR_SEQ_TO_SEQ_CAUSAL_LM_": (), "": ()}
+_HEADS: Mapping[str, tuple[str, ...]] = {
+    "FOR_MASKED_LM_": ("fill_mask",),
+    "FOR_SEQ_TO_SEQ_CAUSAL_LM_": ("fill_mask",),
+    "FOR_CAUSAL_LM_": ("next_token",),
+    "": (),
+}
 _TITLES = {"fill_mask": "masked words", "next_token": "next token", "next_sentence": "next sentence"}
 
 
@@ -154,8 +160,8 @@ def _build(kind: str, folder: Path) -> tuple[str, ...]:
     try:
         network, heads = _network(settings)
         _refuse_other_senses(settings, modeling_auto.MODEL_MAPPING.get(settings, network))
-    except ImportError as error:
-        raise NoText(f"needs a package: {_first_line(error)}") from error
+    except (ImportError, ValueError) as error:  # the second where transformers lists a class that it has not
+        raise NoText(f"cannot be built: {_first_line(error)}") from error
     try:
         config = settings(**_tiny(settings, settings()) | _OWN.get(kind, {}))
         with torch.device("meta"):
@@ -168,13 +174,13 @@ def _build(kind: str, folder: Path) -> tuple[str, ...]:
         with torch.no_grad():
             for weights in model.parameters():  # wide enough that attention is far from even; a forgotten bias shows
                 if weights.requires_grad:
-                    weights.add_(torch.randn_like(weights), alpha=0.2)
+                    weights.add_(torch.randn_like(weights), alpha=max(*weights.shape[-1:], 25) ** -0.5)
             ids = torch.tensor([[2, *range(5, 20), 3]])
             model(input_ids=ids, **({"decoder_input_ids": ids} if config.is_encoder_decoder else {}))
     except Exception as error:
         raise NoText(f"does not run on a text alone: {_first_line(error)}") from error
     model.save_pretrained(folder)
-    _tokenizer(kind, causal="next_token" in heads).save_pretrained(folder)
+    _tokenizer(_gives_types(kind, config.to_dict()), "next_token" in heads).save_pretrained(folder)
     return heads
 
 
@@ -244,18 +250,19 @@ def _tiny(settings: Any, default: Any) -> dict[str, Any]:
         tiny["intermediate_size"] = [64] * tiny["num_hidden_layers"]
     if "per_layer_config" in known:
         tiny["per_layer_config"] = {}
-    if "type_vocab_size" in known and "token_type_ids" not in _own_tokenizer(settings.model_type).model_input_names:
+    if "type_vocab_size" in known and not _gives_types(settings.model_type, known):
         tiny["type_vocab_size"] = 1  # as published, whatever the default is
     return tiny | {f"{name}_token_id": number for name, number in _IDS.items() if f"{name}_token_id" in known}
 
 
-def _own_tokenizer(kind: str) -> Any:
-    """The class of an architecture's tokenizer, or the one for all where it has none."""
-    return tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(kind) or "") or PreTrainedTokenizerFast
+def _gives_types(kind: str, settings: Mapping[str, Any]) -> bool:
+    """Whether an architecture is told which text a token is of, by its own tokenizer or by whoever calls it."""
+    own = tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(kind) or "") or PreTrainedTokenizerFast
+    return kind in TYPED or ("token_type_ids" in own.model_input_names and "type_vocab_size" in settings)
 
 
-def _tokenizer(kind: str, causal: bool) -> Any:
-    """Words and letters; what a text is framed with, and what the tokenizer gives, is as in the architecture's own."""
+def _tokenizer(types: bool, causal: bool) -> Any:
+    """Words and letters; a causal network is given a text without an end."""
     tokenizer = Tokenizer(models.WordPiece({token: place for place, token in enumerate(_VOCABULARY)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -264,10 +271,10 @@ def _tokenizer(kind: str, causal: bool) -> Any:
         pair="[CLS] $A $B" if causal else "[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    names = [name for name in _own_tokenizer(kind).model_input_names if name in ("input_ids", "token_type_ids", "attention_mask")]
+    names = ["input_ids", *(["token_type_ids"] if types else []), "attention_mask"]
     ends = {f"{name}_token": _SPECIAL[number] for name, number in _IDS.items() if name != "decoder_start"}
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="[UNK]", model_input_names=names, model_max_length=64, **ends
+        tokenizer_object=tokenizer, unk_token="[UNK]", model_input_names=names, model_max_length=128, **ends
     )
 
 
