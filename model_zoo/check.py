@@ -4,7 +4,8 @@ Each model is downloaded if it is not here (into the hub's cache, see HF_HOME), 
 alone, in float32 on the CPU: attention and hidden states of a text and of a pair, filled masks, next tokens, next
 sentences. Prints one JSON object a model: what it is (model, revision, converted: from a pickle), whether it opens, the
 largest differences (attention, states, fill_mask, next_token, next_sentence; null where the model has no such thing),
-seconds, and what failed, in a sentence, or null. Ends with 1 if anything failed. An id is one of the registry, of the hub, or a folder.
+seconds, and what failed, in a sentence, or null. Ends with 1 if anything failed. An id is one of the registry, of the
+hub, or a folder.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ from model_zoo.types import STACKS, AttentionRun, FloatArray, MaskPrediction, Mo
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."
 MASKED = "The cat {mask} on the {mask} because it was tired."
+
+
+class Unlike(InvalidInput):
+    """The engine's answer and that of transformers cannot be compared number by number."""
 
 
 @dataclass
@@ -62,7 +67,7 @@ STATES_TOLERANCE = 1e-4
 def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> float:
     """The largest between a run's weights and those of transformers, (heads, queries, keys) a layer."""
     if run.n_layers != len(expected):
-        raise InvalidInput(f"The engine shows attention of {run.n_layers} layers, transformers of {len(expected)}.")
+        raise Unlike(f"The engine shows attention of {run.n_layers} layers, transformers of {len(expected)}.")
     return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected) if maps.size)
 
 
@@ -76,7 +81,7 @@ def masks_difference(found: Sequence[MaskPrediction], expected: Sequence[Sequenc
     them has there should be as probable as the other's last, and the order of equals is nobody's mistake.
     """
     if len(found) != len(expected):
-        raise InvalidInput(f"The engine fills {len(found)} masks, transformers {len(expected)}.")
+        raise Unlike(f"The engine fills {len(found)} masks, transformers {len(expected)}.")
     largest = 0.0
     for answer, pairs in zip(found, expected, strict=True):
         ours, theirs = {best.id: best.probability for best in answer.best}, dict(pairs)
@@ -93,7 +98,7 @@ def sentences_difference(found: SentenceScore, expected: FloatArray) -> float:
 
 def _largest(found: FloatArray, expected: FloatArray, what: str) -> float:
     if found.shape != expected.shape:
-        raise InvalidInput(f"The engine’s {what} are of shape {found.shape}, transformers’ of {expected.shape}.")
+        raise Unlike(f"The engine’s {what} are of shape {found.shape}, transformers’ of {expected.shape}.")
     difference = float(np.abs(found - expected).max())
     return float("inf") if np.isnan(difference) else difference
 
@@ -197,7 +202,7 @@ class SideBySide:
         return masks_difference(found, [after for (after,) in expected])
 
     def without_head(self) -> float:
-        """Of what the model predicts without its first head. Raises NotComparable where transformers has no such run."""
+        """Of predictions without the first head. Raises NotComparable where transformers has no such run."""
         maps, _ = self.encoded[0]
         head = next((layer for layer, of_layer in enumerate(maps) if of_layer.size), 0), 0
         text = TEXT if self.info.lm else self._masked
@@ -209,7 +214,7 @@ class SideBySide:
         return sentences_difference(found, self.plain.sentence_logits(TEXT, TEXT_PAIR))
 
 
-def _compare(found: Report, both: _SideBySide) -> Iterator[str]:
+def _compare(found: Report, both: SideBySide) -> Iterator[str]:
     """Fill in the differences; yields what failed, a sentence each."""
     info, rounding = both.info, tolerance(both.info.n_layers)
     for name, title, has, most, difference_of in (
