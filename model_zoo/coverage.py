@@ -149,8 +149,9 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
     others = [each for each in senses if each != "text"]
     if "input_ids" not in takes or reader.main_input_name != "input_ids" or "text" not in senses:
         raise NoText(f"reads {' and '.join(others) or reader.main_input_name}")
-    if any(mark in name for name in takes for mark in (*others, "pixel", "feature", "latents") if others):
-        raise NoText(f"reads {', '.join(others)} and text")
+    besides = [name for name in takes if any(mark in name for mark in (*others, "pixel", "feat", "latents"))]
+    if besides:
+        raise NoText(f"reads {', '.join(others) or besides[0]} and text")
     if of("FOR_TEXT_TO_WAVEFORM_") or of("FOR_TEXT_TO_SPECTROGRAM_"):
         raise NoText("turns text into sound")
     labels = inspect.signature(pretrained.forward).parameters if pretrained else ()
