@@ -191,7 +191,8 @@ def _switched_off(model: Any, without: tuple[int, int] | None) -> Iterator[None]
         return
     base = model.base_model
     encoder = base.get_encoder() if model.config.is_encoder_decoder else base
-    names, layers = {module: name for name, module in encoder.named_modules()}, []
+    names = {module: name for name, module in encoder.named_modules()}
+    layers: list[tuple[int, Any]] = []
 
     def switch(module: torch.nn.Module, output: torch.Tensor) -> torch.Tensor:
         if module not in names:
@@ -214,16 +215,16 @@ def _switched_off(model: Any, without: tuple[int, int] | None) -> Iterator[None]
         raise NotComparable
 
 
-def _layer_of(name: str) -> int | None:
-    """The first number in a module's name: "layers.3.self_attn" is of layer 3."""
+def _layer_of(name: str) -> int:
+    """The first number in a module's name: "layers.3.self_attn" is of layer 3; -1 without any."""
     number = re.search(r"(?<![^.])\d+(?![^.])", name)
-    return int(number[0]) if number else None
+    return int(number[0]) if number else -1
 
 
 @contextmanager
-def _noting_layers(encoder: Any) -> Iterator[dict[int, int | None]]:
+def _noting_layers(encoder: Any) -> Iterator[dict[int, int]]:
     """The layers, by the id of each tensor that a module inside them has handed on beside its output."""
-    noted: dict[int, int | None] = {}
+    noted: dict[int, int] = {}
 
     def note(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:

@@ -174,7 +174,7 @@ class SideBySide:
 
     def attention(self) -> float:
         attend = partial(self.engine.attend, self.info.id)
-        found = [*attend([TEXT, TEXT_PAIR]), attend(TEXT, TEXT_PAIR)]
+        found = [*self.engine.attend(self.info.id, [TEXT, TEXT_PAIR]), attend(TEXT, TEXT_PAIR)]
         runs = [(run, maps) for run, (maps, _) in zip(found, self.encoded, strict=True)]
         if self.info.cross_attention:
             decoder = self.plain.decoded(TEXT, TEXT_PAIR)
@@ -207,6 +207,7 @@ class SideBySide:
         head = next((layer for layer, of_layer in enumerate(maps) if of_layer.size), 0), 0
         text = TEXT if self.info.lm else self._masked
         found = self.engine.ablate(self.info.id, text, [head], top_k=self.top_k)
+        assert isinstance(found, tuple)  # of one text
         return masks_difference(found, self.plain.predicted(text, self.top_k, not self.info.lm, head))
 
     def next_sentence(self) -> float:

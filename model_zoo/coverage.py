@@ -124,7 +124,7 @@ def _build(kind: str, folder: Path) -> Sequence[str]:
             ids = torch.tensor([[2, *range(5, 20), 3]])
             model(input_ids=ids, **({"decoder_input_ids": ids} if config.is_encoder_decoder else {}))
     except Exception as error:
-        raise NoText(f"does not run on a text alone: {_first_line(error)}") from error
+        raise NoText(f"no small one was built that runs on a text alone: {_first_line(error)}") from error
     model.save_pretrained(folder)
     _tokenizer(_gives_types(config), "next_token" in heads).save_pretrained(folder)
     return heads

@@ -20,7 +20,7 @@ from model_zoo.by_transformers import Plain
 Line = dict[str, Any]
 Command = Callable[..., tuple[int, list[Line]]]
 
-KEYS = "model revision opens converted attention states fill_mask next_sentence seconds failed"
+KEYS = "model revision opens converted attention states fill_mask next_token next_sentence seconds failed"
 
 
 @pytest.fixture
