@@ -30,6 +30,7 @@ from transformers import (
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
     FillMaskPipeline,
+    PreTrainedConfig,
 )
 from transformers.masking_utils import AttentionMaskInterface, eager_mask
 
@@ -61,7 +62,7 @@ class Plain:
 
     @cached_property
     def config(self) -> Any:
-        settings = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        settings, _ = PreTrainedConfig.get_config_dict(self.folder, local_files_only=True)
         kind = settings.get("model_type") or self.model_type
         return CONFIG_MAPPING[kind].from_dict({**settings, "model_type": kind})
 
@@ -82,7 +83,8 @@ class Plain:
 
     def network(self) -> Any:
         """The network without heads, ready to be watched."""
-        model = self.loaded(AutoModel)
+        bare = type(self.config) in AutoModel._model_mapping
+        model = self.loaded(AutoModel if bare else AutoModelForCausalLM).base_model
         prepare(model)
         return model
 
@@ -102,15 +104,17 @@ class Plain:
             output = encoder(**inputs, output_attentions=True, output_hidden_states=True)
         maps = [each for each in getattr(output, "attentions", None) or () if isinstance(each, torch.Tensor)]
         if 0 < len(maps) < len(output.hidden_states) - 1:  # of some layers only, without a word of which
-            of_layer = {noted.get(id(each)): each for each in maps}
+            of_layer = {layer: each for each in maps for layer, tensor in noted if tensor is each}
             none = maps[0].new_zeros(1, 0, *maps[0].shape[2:])
             maps = [of_layer.get(layer, none) for layer in range(len(output.hidden_states) - 1)]
         if kind in SCORES:
             maps = [scores.softmax(-1) for scores in maps]
         if kind in WINDOWS:
             maps = [_unwindowed(windowed) for windowed in maps]
-        alike = len({states.shape for states in output.hidden_states}) == 1
+        alike = len({getattr(states, "shape", None) for states in output.hidden_states}) == 1
         states = torch.stack(output.hidden_states, 1)[0].numpy() if alike else np.zeros(0, np.float32)
+        n = inputs["input_ids"].shape[1]
+        maps = [each if each.shape[-2:] == (n, n) else each.new_zeros(1, 0, n, n) for each in maps]
         return [each[0].numpy() for each in maps], states
 
     def decoded(self, text: str, written: str) -> dict[str, list[FloatArray]]:
@@ -211,7 +215,7 @@ def _switched_off(model: Any, without: tuple[int, int] | None) -> Iterator[None]
         yield
     finally:
         _switch.pop()
-    if without[0] not in [layer for layer, _ in layers]:
+    if [layer for layer, _ in layers].count(without[0]) != 1:
         raise NotComparable
 
 
@@ -222,14 +226,14 @@ def _layer_of(name: str) -> int:
 
 
 @contextmanager
-def _noting_layers(encoder: Any) -> Iterator[dict[int, int]]:
-    """The layers, by the id of each tensor that a module inside them has handed on beside its output."""
-    noted: dict[int, int] = {}
+def _noting_layers(encoder: Any) -> Iterator[list[tuple[int, torch.Tensor]]]:
+    """The layer of each tensor that a module has handed on beside its output, the innermost module first."""
+    noted: list[tuple[int, torch.Tensor]] = []
 
     def note(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
-            for tensor in output[1:] if isinstance(output, tuple) else ():
-                noted.setdefault(id(tensor), _layer_of(name))
+            rest = output[1:] if isinstance(output, tuple) else ()
+            noted.extend((_layer_of(name), each) for each in rest if isinstance(each, torch.Tensor))
 
         return hook
 

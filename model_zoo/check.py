@@ -68,7 +68,7 @@ def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> f
     """The largest between a run's weights and those of transformers, (heads, queries, keys) a layer."""
     if run.n_layers != len(expected):
         raise Unlike(f"The engine shows attention of {run.n_layers} layers, transformers of {len(expected)}.")
-    return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected) if maps.size)
+    return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected))
 
 
 def states_difference(found: FloatArray, expected: FloatArray) -> float:
@@ -99,7 +99,7 @@ def sentences_difference(found: SentenceScore, expected: FloatArray) -> float:
 def _largest(found: FloatArray, expected: FloatArray, what: str) -> float:
     if found.shape != expected.shape:
         raise Unlike(f"The engine’s {what} are of shape {found.shape}, transformers’ of {expected.shape}.")
-    difference = float(np.abs(found - expected).max())
+    difference = float(np.abs(found - expected).max(initial=0.0))
     return float("inf") if np.isnan(difference) else difference
 
 

@@ -233,12 +233,12 @@ def _cells(folder: str, heads: Sequence[str]) -> Iterator[str]:
         except Exception as error:
             yield from (f"not opened: {_told(error, folder)}", "", "", "", "")
             return
-        rounding = check.tolerance(info.n_layers)
+        rounding = 10 * check.tolerance(info.n_layers)
         yield _measured(both.attention, folder, rounding)
-        told = (f"{_TITLES[head]} {_measured(getattr(both, head), folder, 10 * rounding)}" for head in heads)
+        told = (f"{_TITLES[head]} {_measured(getattr(both, head), folder, rounding)}" for head in heads)
         yield "; ".join(told) or "no head"
         yield _measured(both.states, folder, check.STATES_TOLERANCE)
-        yield _measured(both.without_head, folder, 10 * rounding)
+        yield _measured(both.without_head, folder, rounding)
         yield "; ".join(_answered(engine, folder))
 
 
