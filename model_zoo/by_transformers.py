@@ -84,7 +84,7 @@ class Plain:
     def network(self) -> Any:
         """The network without heads, ready to be watched."""
         bare = type(self.config) in AutoModel._model_mapping
-        model = self.loaded(AutoModel if bare else AutoModelForCausalLM).base_model
+        model = self.loaded(AutoModel) if bare else self.loaded(AutoModelForCausalLM).base_model
         prepare(model)
         return model
 
