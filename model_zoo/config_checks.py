@@ -42,7 +42,7 @@ _NAMES_OF_LABELS = ("id2label", "label2id")
 _SIZES = """
 hidden_size vocab_size intermediate_size num_hidden_layers num_attention_heads d_model d_kv d_ff d_inner encoder_layers
 decoder_layers num_decoder_layers encoder_attention_heads decoder_attention_heads encoder_ffn_dim decoder_ffn_dim
-num_heads num_layers embedding_size num_hidden_groups inner_group_num num_feedforward_networks head_dim
+num_heads num_layers embedding_size num_hidden_groups inner_group_num num_feedforward_networks
 num_key_value_heads num_random_blocks block_size
 """
 _DIMENSIONS = ("num_labels", "vocab_size", "type_vocab_size", "max_position_embeddings", "hidden_size")
@@ -124,14 +124,13 @@ def refuse_config(config: Any, source: Source) -> None:
         known |= {name: getattr(part, name, None) for name in getattr(type(part), "attribute_map", {})}
         for name in _SIZES.split():
             value = known.get(name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise _no_size(source.id, name, value)
-            if name in _LAYERS and value > source.n_tensors:
-                raise _implausible(
-                    source.id, f"gives {_said(value)} for {name}, and the weights are {source.n_tensors:,} tensors"
-                )
+            for size in value if isinstance(value, list) else [] if value is None else [value]:  # one for each layer
+                if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                    raise _no_size(source.id, name, size)
+                if name in _LAYERS and size > source.n_tensors:
+                    raise _implausible(
+                        source.id, f"gives {_said(size)} for {name}, and the weights are {source.n_tensors:,} tensors"
+                    )
 
 
 def _no_size(model: str, name: str, value: Any) -> BadCheckpoint:

@@ -18,6 +18,7 @@ import transformers
 from cachetools import LRUCache
 from propcache.api import cached_property
 from threadpoolctl import ThreadpoolController
+from transformers import AutoModelForSeq2SeqLM
 from transformers.utils import logging as transformers_logging
 
 from model_zoo import (
@@ -75,7 +76,7 @@ _FAILED_IN = {
     "configs": f"transformers {transformers.__version__} does not understand its config.json",
     "tokenizer": f"transformers {transformers.__version__} cannot read its tokenizer's files",
     "network": f"transformers {transformers.__version__} cannot make its network of its config.json and its weights",
-    "loading": "a few words do not pass through its network, which needs more than text, or another config.json",
+    "loading": "a few words do not pass through its network part by part: it needs more than text, or another config",
 }
 
 Item = TypeVar("Item")
@@ -179,18 +180,22 @@ class LoadedModel:
 
     def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
         """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
-        start = self.decoder_start
+        encoding = self.encode(text_pair or (text if self.family.restores else ""), None, max_tokens)
+        start = self.decoder_start(encoding.ids)
         if start is None:
             raise NotSupported(
                 f"{self.info.id} does not say with which token its decoder starts "
                 "(decoder_start_token_id in config.json), so its decoder cannot be run. Look at its encoder."
             )
-        target = text_pair or (text if self.family.restores else "")
-        return shifted(self.encode(target, None, max_tokens), self.tokenizer.convert_ids_to_tokens(start), start)
+        return shifted(encoding, self.token_names([start])[0], start)
 
-    @property
-    def decoder_start(self) -> int | None:
-        """The token that its decoder is given first; None where there is no decoder, or nobody has said."""
+    def decoder_start(self, ids: Sequence[int]) -> int | None:
+        """The token that its decoder is given before some others: what transformers puts before labels (mBART's last,
+        which is their language), else what the config says; None where nobody does.
+        """
+        network = AutoModelForSeq2SeqLM._model_mapping.get(type(self.model.config), None)
+        with suppress(AssertionError, AttributeError, TypeError, ValueError):
+            return int(network.prepare_decoder_input_ids_from_labels(self.model, labels=torch.tensor([[*ids]]))[0, 0])
         return getattr(self.model.config, "decoder_start_token_id", None)
 
     def forward(self, encoding: Encoding, states: torch.Tensor | None = None, **options: Any) -> Any:
@@ -341,7 +346,8 @@ class LoadedModel:
 
     def _sample_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""
-        return self.forward(self.encode(SAMPLE), output_hidden_states=True).hidden_states
+        cache = {"use_cache": False} if self.takes_cache else {}
+        return self.forward(self.encode(SAMPLE), output_hidden_states=True, **cache).hidden_states
 
 
 @cache
@@ -449,7 +455,7 @@ def _try_out(loaded: LoadedModel) -> None:
     if sources.is_listed(info.id):
         return
     with torch.inference_mode():
-        if info.cross_attention and loaded.decoder_start is not None:
+        if info.cross_attention and loaded.decoder_start([0]) is not None:
             loaded._sample_pass(loaded._sample_pass())
         if info.mlm or info.nsp or lm or info.tuned_for:
             loaded.model(**loaded.inputs([loaded.encode(SAMPLE)]))

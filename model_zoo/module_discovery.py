@@ -79,8 +79,47 @@ def layers(
             one = [module for module, entered, left in calls if _begins(entered, given) and _begins(left, made)]
             found += one[-1:]
         if len(found) == len(states) - 1:
-            return Layers(tuple(found), order)
+            layers = Layers(tuple(found), order)
+            return layers if _is_chain(layers, run) else None
     return None
+
+
+def _is_chain(layers: Layers, run: Callable[[], object]) -> bool:
+    """Whether what enters the first layer reaches the last through hidden states alone, so that layers can be run one
+    by one: in some networks a router's state or a second stream goes beside them.
+    """
+    last = layers.modules[-1]
+    calls: list[tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]] = []
+    left: list[torch.Tensor] = []
+    moved = False
+
+    def enter(module: torch.nn.Module, args: Any, kwargs: Any) -> Any:
+        given, *rest = args or (kwargs["hidden_states"],)
+        others = {name: value for name, value in kwargs.items() if name != "hidden_states"}
+        calls.append((module, (given, *rest), others))
+        # In the second pass the first layer is given its input the other way round.
+        return ((given.flip(-1), *rest), others) if moved and len(calls) == 1 else None
+
+    def leave(_: Any, __: Any, output: Any) -> None:
+        left.append(output[0] if isinstance(output, tuple | list) else output)
+
+    each = dict.fromkeys(layers.modules)
+    with torch.inference_mode():
+        with capture.hooked(each, enter, before=True, with_kwargs=True):
+            run()
+        known = calls[: len(layers.modules)]
+        if [module for module, *_ in known] != [*layers.modules]:
+            return False
+        moved, calls[:] = True, []
+        with capture.hooked(each, enter, before=True, with_kwargs=True), capture.hooked([last], leave):
+            run()
+        states = known[0][1][0].flip(-1)
+        for module, (_, *rest), others in known:
+            output = module(states, *rest, **others)
+            states = output[0] if isinstance(output, tuple | list) else output
+    whole = left[len([module for module in layers.modules if module is last]) - 1]
+    most = 1e-3 * float(whole.abs().max())
+    return whole.shape == states.shape and torch.allclose(whole, states, rtol=1e-3, atol=most)
 
 
 def _begins(states: torch.Tensor, known: torch.Tensor) -> bool:

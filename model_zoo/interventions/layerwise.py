@@ -164,6 +164,8 @@ class LayerwiseRun:
         """Runs all of the encoder, for a family whose layers are not called one by one."""
         inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
         editor.counts = True
+        numbers = self.loaded.trial.attention_layers
+        editor.rows = {call: editor.rows[layer] for call, layer in enumerate(numbers) if layer in editor.rows}
         with editing(self.loaded, editor):
             found: torch.Tensor = self.loaded.encoder(**inputs)[0]
         return self._decoded(found)
