@@ -43,7 +43,7 @@ from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.tokenizer import read as read_tokenizer
-from model_zoo.trial import SAMPLE, Trial, try_out
+from model_zoo.trial import SAMPLE, Trial, leave_the_fused_kernel_where_wrong, try_out
 from model_zoo.types import STACKS, Device, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
 
 _log = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ class LoadedModel:
         which is their language), else what the config says; None where nobody does.
         """
         network = AutoModelForSeq2SeqLM._model_mapping.get(type(self.model.config), None)
-        with suppress(AssertionError, AttributeError, TypeError, ValueError):
+        with suppress(AssertionError, AttributeError, IndexError, RuntimeError, TypeError, ValueError):
             return int(network.prepare_decoder_input_ids_from_labels(self.model, labels=torch.tensor([[*ids]]))[0, 0])
         return getattr(self.model.config, "decoder_start_token_id", None)
 
@@ -442,6 +442,9 @@ def _try_out(loaded: LoadedModel) -> None:
     """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question. What
     comes to light is noted.
     """
+    listed = sources.is_listed(loaded.info.id)
+    if not (listed or loaded._is_eager):
+        leave_the_fused_kernel_where_wrong(loaded)
     trial, info = loaded.trial, loaded.info
     lm = info.lm and trial.causal
     loaded.info = replace(
@@ -452,10 +455,10 @@ def _try_out(loaded: LoadedModel) -> None:
         why_no_attention=trial.why_no_attention,
         attention_layers=() if len(trial.attention_layers) == trial.n_layers else trial.attention_layers,
     )
-    if sources.is_listed(info.id):
+    if listed:
         return
     with torch.inference_mode():
-        if info.cross_attention and loaded.decoder_start([0]) is not None:
+        if info.cross_attention and loaded.decoder_start(loaded.encode(SAMPLE).ids) is not None:
             loaded._sample_pass(loaded._sample_pass())
         if info.mlm or info.nsp or lm or info.tuned_for:
             loaded.model(**loaded.inputs([loaded.encode(SAMPLE)]))

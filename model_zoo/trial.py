@@ -83,6 +83,19 @@ def try_out(loaded: LoadedModel) -> Trial:
     )
 
 
+def leave_the_fused_kernel_where_wrong(loaded: LoadedModel) -> None:
+    """Have a network compute attention by its own code where the fused kernel gives other numbers: some networks look
+    at the kernel's name, and hand over what only kernels that they know can use (DeepSeek's choice of keys).
+    """
+    encoding, model = loaded.encode(_LETTERS), loaded.model
+    with torch.inference_mode():
+        fused = loaded.forward(encoding)[0]
+        model.set_attn_implementation("eager")
+        own = loaded.forward(encoding)[0]
+    if _alike(fused, own, _rounding(own)):
+        model.set_attn_implementation(capture.IMPLEMENTATION)
+
+
 def maps_of(output: Any, name: str = "attentions") -> list[torch.Tensor]:
     """Finished attention of an output, (batch, heads, queries, keys) a layer that has some."""
     return [maps for maps in getattr(output, name, None) or () if maps is not None]
