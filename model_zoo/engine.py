@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+import traceback
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
@@ -398,10 +399,12 @@ class Engine(EngineInterface):
 
 
 def _raise_failure(model: str, error: Exception) -> NoReturn:
-    """Raise what a failure is told as. Networks that nobody here has tried end in whatever they stumble over; where one
-    of the list does, it is a mistake of this app's, and stays what it is.
+    """Raise what a failure is told as. The code of networks that nobody here has tried ends in whatever it stumbles
+    over; any other failure, and that of a model of the list, is a mistake of this app's, and stays what it is.
     """
-    if isinstance(error, ModelZooError) or all(map(sources.is_listed, model.split(", "))):
+    files = (Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__))
+    in_network = any(file.match("transformers/models/*/modeling_*.py") for file in files)
+    if isinstance(error, ModelZooError) or not in_network or all(map(sources.is_listed, model.split(", "))):
         raise error
     _log.error("The network of %s failed.", model, exc_info=error)
     raise NotSupported(

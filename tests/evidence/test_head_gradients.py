@@ -160,5 +160,5 @@ def test_what_is_left_out_and_refused(engine: Engine) -> None:
     assert np.isfinite(found.gradients[1:]).all()
     assert unpack(pack(question)) == question
     np.testing.assert_array_equal(unpack(pack(found)).gradients, found.gradients)
-    with pytest.raises(NotSupported, match="has no attention to switch off"):
+    with pytest.raises(NotSupported, match="has no attention to show"):
         engine.ask(HeadGradients("embedded/bilstm", WORDS))

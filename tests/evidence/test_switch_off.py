@@ -179,7 +179,7 @@ def test_a_classifier_is_asked_for_its_labels(engine: Engine, checkpoint: Checkp
 def test_what_cannot_be_asked_is_refused_in_a_sentence(engine: Engine, checkpoint: Checkpoint) -> None:
     with pytest.raises(NotSupported, match="reads left to right"):
         engine.ask(SwitchOff(str(checkpoint("gpt2")), WORDS[:1], SETS[:1]))
-    with pytest.raises(NotSupported, match="has no attention to switch off"):
+    with pytest.raises(NotSupported, match="has no attention to show"):
         engine.ask(SwitchOff("embedded/bilstm", WORDS[:1], SETS[:1]))
     with pytest.raises(NotSupported, match="cannot fill masks"):
         engine.ask(SwitchOff(str(checkpoint("bert_headless")), WORDS[:1], SETS[:1]))

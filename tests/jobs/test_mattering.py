@@ -123,7 +123,7 @@ def test_words_that_cannot_be_scored_are_told(engine: Engine) -> None:
     job = Mattering(engine, "embedded/bilstm", few, (0, 0), (2, 4))
     run(job)
     assert job.failure is not None
-    assert "has no attention to switch off" in job.failure
+    assert "has no attention to show" in job.failure
 
 
 @pytest.mark.slow

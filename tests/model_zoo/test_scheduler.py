@@ -221,7 +221,7 @@ def test_a_gpu_that_stays_full_is_left_for_the_cpu(
     monkeypatch.setattr("model_zoo.out_of_memory.give_back", lambda _device: None)
     _, memory = engine._start()
     engine._started = torch.device("meta"), memory
-    memory._load = lambda source: load(source, engine._device_of(source.id, torch.device("meta")), None)
+    memory._load = lambda source, _full: load(source, engine._device_of(source.id, torch.device("meta")), None)
     FULL[:] = [Full(2, torch.OutOfMemoryError())]
     assert engine.ask(Large(model)) == "answered"
     assert devices[-1] == "cpu"

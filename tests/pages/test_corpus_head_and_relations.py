@@ -190,7 +190,7 @@ def test_a_model_without_attention_is_refused(open_page: Open) -> None:
     for view in ("head", "relations", "all"):
         app = open_page(PAGE, view=view, model="embedded/bilstm")
         assert not app.exception
-        assert "has no attention to measure" in said(app)
+        assert "has no attention to show" in said(app)
 
 
 def test_nothing_measured_says_what_to_press(open_page: Open) -> None:
