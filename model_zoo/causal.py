@@ -19,8 +19,9 @@ def refuse_without_head(loaded: LoadedModel) -> None:
         return
     spec = registry.find(loaded.info.id)
     instead = "Type a mask where it should predict a word, or choose" if loaded.info.mlm else "Choose"
+    why = "" if loaded.trial.causal else ": in its network a token sees those after it"
     raise NotSupported(
-        f"{spec.name if spec else loaded.info.id} has no head that predicts the next token. "
+        f"{spec.name if spec else loaded.info.id} has no head that predicts the next token{why}. "
         f"{instead} a causal language model such as GPT-2."
     )
 

@@ -402,9 +402,9 @@ def _raise_failure(model: str, error: Exception) -> NoReturn:
     """Raise what a failure is told as. The code of networks that nobody here has tried ends in whatever it stumbles
     over; any other failure, and that of a model of the list, is a mistake of this app's, and stays what it is.
     """
-    files = (Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__))
-    in_network = any(file.match("transformers/models/*/modeling_*.py") for file in files)
-    if isinstance(error, ModelZooError) or not in_network or all(map(sources.is_listed, model.split(", "))):
+    frames = traceback.extract_tb(error.__traceback__)
+    in_transformers = any("transformers" in Path(frame.filename).parts for frame in frames)
+    if isinstance(error, ModelZooError) or not in_transformers or all(map(sources.is_listed, model.split(", "))):
         raise error
     _log.error("The network of %s failed.", model, exc_info=error)
     raise NotSupported(

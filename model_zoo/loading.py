@@ -66,6 +66,7 @@ _OF_A_RUN = {
     "output_attentions": False,
     "output_hidden_states": False,
     "chunk_size_feed_forward": 0,
+    "use_cache": False,
 }
 
 # Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
@@ -302,11 +303,6 @@ class LoadedModel:
         return "inputs_embeds" in inspect.signature(self.encoder.forward).parameters
 
     @cached_property
-    def takes_cache(self) -> bool:
-        """Whether the network keeps keys and values of earlier calls unless it is told not to."""
-        return "use_cache" in inspect.signature(self.encoder.forward).parameters
-
-    @cached_property
     def final_norm(self) -> torch.nn.Module | None:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
@@ -346,8 +342,7 @@ class LoadedModel:
 
     def _sample_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""
-        cache = {"use_cache": False} if self.takes_cache else {}
-        return self.forward(self.encode(SAMPLE), output_hidden_states=True, **cache).hidden_states
+        return self.forward(self.encode(SAMPLE), output_hidden_states=True).hidden_states
 
 
 @cache

@@ -71,6 +71,8 @@ def layers(
         states = list(run())
     if norm is not None:
         states[-1] = next(given for module, given, _ in reversed(calls) if module is norm)
+    if any(not isinstance(state, torch.Tensor) or state.ndim != 3 for state in states):
+        return None
     for order in ((0, 1, 2), (1, 0, 2), (0, 2, 1)):
         turned = [state.permute(order) for state in states]
         found: list[torch.nn.Module] = []

@@ -112,6 +112,9 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     if type(config) not in auto._model_mapping:
         raise BadCheckpoint(_no_class(config, source.id))
     network = auto._model_mapping[type(config)]
+    if isinstance(network, tuple):  # Funnel has two, the second without a decoder
+        named = config.architectures or ()
+        network = next((each for each in network if each.__name__ in named), network[0])
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
     with _building, torch.random.fork_rng(devices=[]):
         try:
@@ -125,6 +128,10 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
         if source.adapter is not None and not source.untrained:
             missing -= adapters.merge(model, source.adapter, source.id)
         _refuse_no_numbers(model, source.id)
+    base = AutoModel._model_mapping.get(type(config), ())
+    if model.base_model is model:  # or its class says under which name, and means another (Llama 4)
+        inside = (name for name, child in model.named_children() if base and isinstance(child, base))
+        model.base_model_prefix = next(inside, model.base_model_prefix)
     return model.eval().requires_grad_(False).to(device), missing
 
 

@@ -62,7 +62,7 @@ class LayerwiseRun:
         self.states: list[torch.Tensor] = []
         given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
         with self._noted():
-            last: torch.Tensor = loaded.encoder(**given, **self._without_cache())[0]
+            last: torch.Tensor = loaded.encoder(**given)[0]
         self.final = self._decoded(last)
         self._answers: dict[tuple[str, int], torch.Tensor] = {}
 
@@ -81,9 +81,6 @@ class LayerwiseRun:
     @property
     def n_layers(self) -> int:
         return self.loaded.info.n_layers if self.layers is None else len(self.layers.modules)
-
-    def _without_cache(self) -> dict[str, bool]:
-        return {"use_cache": False} if self.loaded.takes_cache else {}
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
