@@ -237,11 +237,11 @@ class LoadedModel:
 
     def by_number(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
         """What was made by each layer of the encoder with attention, at the numbers of these layers; ``of_others`` at
-        those without.
+        those without. Nothing, where there is no attention to show.
         """
         numbers, n_layers = self.trial.attention_layers, self.trial.n_layers
-        if not of_attention or len(numbers) == n_layers:
-            return tuple(of_attention)
+        if not of_attention or not numbers or len(numbers) == n_layers:
+            return tuple(of_attention) if numbers else ()
         of_layer = dict(zip(numbers, of_attention, strict=True))
         return tuple(of_layer.get(number, of_others) for number in range(n_layers))
 
