@@ -230,7 +230,7 @@ def other_form(model: str, names: Sequence[str]) -> str:
         if any(fnmatchcase(name, f"{place}/{kind}") for name in names for kind in kinds)
     )
     if inside:
-        shown = ", ".join(f"“{place}”" for place in inside[:5]) + ", …" * (len(inside) > 5)
+        shown = ", ".join(f"“{place}”" for place in inside[:5]) + " and others" * (len(inside) > 5)
         return (
             f"“{model}” is no checkpoint itself; there are some in folders in it: {shown}. Choose one of these folders."
         )

@@ -286,9 +286,10 @@ def target_id(loaded: LoadedModel, encoding: Encoding, position: int, target: st
     """
     name = loaded.tokenizer.convert_ids_to_tokens
     if isinstance(target, int):
-        if not 0 <= target < len(loaded.tokenizer):
-            raise InvalidInput(f"There is no token {target}: {loaded.info.id} has {len(loaded.tokenizer):,}.")
-        return name(target), target
+        n = max(len(loaded.tokenizer), getattr(loaded.model.config, "vocab_size", 0))
+        if not 0 <= target < n:
+            raise InvalidInput(f"There is no token {target}: {loaded.info.id} has {n:,}.")
+        return loaded.token_names([target])[0], target
     check(target, "A target")
     text = encoding.text
     if position < len(encoding):

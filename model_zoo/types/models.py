@@ -142,7 +142,7 @@ class ModelInfo(Shows):
         layers = counted(self.n_layers, "layer")
         if self.attention_layers:
             these = ", ".join(str(layer + 1) for layer in self.attention_layers)
-            return f"{layers}, of which {these} have attention × {counted(self.n_heads, 'head')}"
+            return f"{layers} (with attention: {these}) × {counted(self.n_heads, 'head')}"
         return f"{layers} × {counted(self.n_heads, 'head')}" if self.n_heads else f"{layers}, no attention maps"
 
 

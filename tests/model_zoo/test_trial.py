@@ -220,8 +220,10 @@ def test_rows_of_the_vocabulary_beyond_the_tokenizer_have_a_name(make: Make, eng
         return weights
 
     _rewrite(folder, prefer)
-    (answer,) = engine.fill_mask(str(folder), "The [MASK] sat.")
-    assert answer.best[0].token == f"(unused {n + 5})"
+    (answer,) = engine.fill_mask(str(folder), "The [MASK] sat.", targets=[n + 5])
+    assert answer.best[0].token == answer.targets[0].token == f"(unused {n + 5})"
+    effects = engine.intervene(str(folder), "The [MASK] sat.", aim=TargetAnswer(answer=n + 5))
+    assert effects.answer.token == f"(unused {n + 5})"
     assert engine.token_scores(str(folder), SHORT).guesses[1].token == f"(unused {n + 5})"
 
 

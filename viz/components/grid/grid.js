@@ -87,11 +87,18 @@ class Grid extends View {
     return this.cells.children[layer]?.children[head];
   }
 
-  // The head itself, or the last there is in its direction.
-  nearest({ layer, head }) {
+  // The head itself, or the nearest there is: some layers have none, and are stepped over on the way from another.
+  nearest({ layer, head }, from = 0) {
     const { heads } = this.data;
     const there = clamp(layer, 0, heads.length - 1);
-    return { layer: there, head: clamp(head, 0, heads[there] - 1) };
+    const onwards = (step) => {
+      let at = there;
+      while (heads[at] === 0) at += step;
+      return heads[at] && at;
+    };
+    const step = there < from ? -1 : 1;
+    const at = onwards(step) ?? onwards(-step);
+    return { layer: at, head: clamp(head, 0, heads[at] - 1) };
   }
 
   select(place) {
@@ -184,7 +191,7 @@ class Grid extends View {
       const size = { rows: heads.length, columns: shape[1] };
       const target = moved(event, { row: place.layer, column: place.head }, size);
       if (!target) return;
-      const next = this.nearest({ layer: target.row, head: target.column });
+      const next = this.nearest({ layer: target.row, head: target.column }, place.layer);
       this.moveTabStop(next);
       this.cell(next).focus();
     }
