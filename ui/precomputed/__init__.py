@@ -131,6 +131,10 @@ def _stored(model: str) -> dict[str, Any] | None:
     return found if found["parts"] == PARTS else None
 
 
+def _model(stored: Mapping[str, Any]) -> ModelInfo:
+    return ModelInfo(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+
+
 @kept(most=32)
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
@@ -140,7 +144,7 @@ def _probing(model: str) -> Mapping[Key, Finished]:
         return {}  # running the tasks says what is wrong with the model
     if stored is None or stored["model"]["revision"] != revision:
         return {}
-    info = ModelInfo(**{**stored["model"], "labels": tuple(stored["model"]["labels"])})
+    info = _model(stored["model"])
     results: dict[Key, Finished] = {}
     for entry in stored["probing"]:
         name, settings = entry["result"]["task"], Settings(**entry["result"]["settings"])
@@ -167,7 +171,7 @@ def _trees(model: str) -> FoundTrees | None:
         return None
     if stored is None or (stored["model"]["revision"], stored["trees"]["data"]) != (revision, trees_fingerprint()):
         return None
-    info = ModelInfo(**{**stored["model"], "labels": tuple(stored["model"]["labels"])})
+    info = _model(stored["model"])
     return FoundTrees("sentences made from templates", info, _structural(stored["trees"]["result"]), precomputed=True)
 
 
