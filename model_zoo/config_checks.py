@@ -72,9 +72,13 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
         ) from error
     if not isinstance(config, dict):
         raise _implausible(model, "is not a table of settings")
-    for name in ("quantization_config", "fusion_config"):
-        if config.get(name) is not None:
-            raise _implausible(model, f"asks for a {name}, which this app does not load")
+    if config.get("quantization_config") is not None:
+        raise BadCheckpoint(
+            f"The weights of “{model}” are quantized (quantization_config in its config.json), which this app does not "
+            "read. Choose the checkpoint that they were made from."
+        )
+    if config.get("fusion_config") is not None:
+        raise _implausible(model, "asks for a fusion_config, which this app does not load")
     if config.get("pruned_heads"):
         raise _implausible(model, "says that heads were cut out (pruned_heads), and this app builds whole networks")
     for name, value in _entries(config, model):

@@ -69,6 +69,9 @@ _OF_A_RUN = {
     "use_cache": False,
 }
 
+# The padding of a network that was never given any: no token has this number.
+_NO_PADDING = -1
+
 # Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
 _KEPT_RUNS = 16e6
 
@@ -214,7 +217,9 @@ class LoadedModel:
         def padded(rows: Iterable[Sequence[int]], fill: int) -> torch.Tensor:
             return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.model.device)
 
-        inputs = {"input_ids": padded((e.ids for e in encodings), self.tokenizer.pad_token_id or 0)}
+        known = getattr(self.model.config, "pad_token_id", None), self.tokenizer.pad_token_id
+        fill = next((token for token in known if isinstance(token, int) and token >= 0), 0)  # heads go by the config's
+        inputs = {"input_ids": padded((e.ids for e in encodings), fill)}
         if self.takes_type_ids and all(e.type_ids is not None for e in encodings):
             inputs["token_type_ids"] = padded((e.type_ids or () for e in encodings), 0)
         if any(len(encoding) < longest for encoding in encodings):
@@ -233,15 +238,19 @@ class LoadedModel:
 
     def pads_for(self, task: TunedFor) -> bool:
         """Whether they can where a head for a task reads the vectors."""
-        return self.pads and not (self.family.sums_up_last and task in ("classification", "similarity"))
+        of_texts = task in ("classification", "similarity")
+        last = self.family.sums_up_last or self.model.config.pad_token_id == _NO_PADDING
+        return self.pads and not (of_texts and last)
 
     def by_number(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
         """What was made by each layer of the encoder with attention, at the numbers of these layers; ``of_others`` at
         those without. Nothing, where there is no attention to show.
         """
+        if len(of_attention) in (0, self.info.n_layers):
+            return tuple(of_attention)
         numbers, n_layers = self.trial.attention_layers, self.trial.n_layers
-        if not of_attention or not numbers or len(numbers) == n_layers:
-            return tuple(of_attention) if numbers else ()
+        if not numbers:
+            return ()
         of_layer = dict(zip(numbers, of_attention, strict=True))
         return tuple(of_layer.get(number, of_others) for number in range(n_layers))
 
@@ -364,7 +373,8 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         source = replace(sources.download(source), untrained=source.untrained)
     try:
         loaded = _load(source, device, dtype)
-        _try_out(loaded)
+        if not sources.is_listed(source.id):
+            _try_out(loaded)
     except ModelZooError:
         raise
     except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
@@ -404,13 +414,17 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
             f"“{source.id}” says that it reads at most {max_tokens} tokens (tokenizer_config.json or config.json). "
             "Choose another checkpoint, or copy this one again."
         )
-    spec = registry.find(source.id)
+    spec, n_heads = registry.find(source.id), getattr(config, "num_attention_heads", 0)
+    if network.tuned_for(config) in ("classification", "similarity") and config.pad_token_id is None:
+        # Heads that read the last token look for what is no padding, and refuse batches where nobody says what that is.
+        model.config.pad_token_id = _NO_PADDING
     info = ModelInfo(
         id=f"{sources.UNTRAINED}{source.id}" if source.untrained else source.id,
         revision=source.revision,
         family=config.model_type,
-        n_layers=0,  # found out by ``_try_out``, as are heads
-        n_heads=0,
+        n_layers=getattr(config, "num_hidden_layers", 0),
+        n_heads=n_heads,
+        why_no_attention="" if n_heads else "has no attention to show",
         width=getattr(config, "hidden_size", 0),
         parameters=source.n_parameters - network.n_constants(model, missing),
         max_tokens=max_tokens,
@@ -426,8 +440,7 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         converted=source.converted,
         pooling=named_pooling.read(source.folder),
     )
-    has_heads = getattr(config, "num_attention_heads", 0) > 0
-    bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and has_heads else _UNLIMITED_TOKENS)
+    bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(
         info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound, missing=frozenset(missing)
     )
@@ -437,8 +450,7 @@ def _try_out(loaded: LoadedModel) -> None:
     """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question. What
     comes to light is noted.
     """
-    listed = sources.is_listed(loaded.info.id)
-    if not (listed or loaded._is_eager):
+    if not loaded._is_eager:
         leave_the_fused_kernel_where_wrong(loaded)
     trial, info = loaded.trial, loaded.info
     lm = info.lm and trial.causal
@@ -450,8 +462,6 @@ def _try_out(loaded: LoadedModel) -> None:
         why_no_attention=trial.why_no_attention,
         attention_layers=() if len(trial.attention_layers) == trial.n_layers else trial.attention_layers,
     )
-    if listed:
-        return
     with torch.inference_mode():
         if info.cross_attention and loaded.decoder_start(loaded.encode(SAMPLE).ids) is not None:
             loaded._sample_pass(loaded._sample_pass())

@@ -49,7 +49,15 @@ TUNED: Mapping[TunedFor, Any] = {
 """The Auto class of networks that were tuned for a task; similarity is a classification with a number for its label."""
 
 # The ends of names of tensors that old files hold beside their weights.
-_CONSTANTS = ("position_ids", "inv_freq", ".attn.bias", "masked_bias", ".attention.bias", "num_batches_tracked")
+_CONSTANTS = (
+    "inv_freq",
+    "_mask",
+    "masked_bias",
+    ".attn.bias",
+    ".attention.bias",
+    "._weight",
+    "embed_positions.weights",
+)
 
 _ENDINGS: Mapping[str, TunedFor] = {
     "ForSequenceClassification": "classification",
@@ -81,7 +89,8 @@ def _head(config: Any, family: Family) -> Head:
     kinds: tuple[Head, ...] = ("masked",) if config.is_encoder_decoder else ("masked", "causal")
     classes = {kind: _AUTO[kind]._model_mapping.get(type(config), None) for kind in kinds}
     masked, causal = classes["masked"], classes.get("causal")
-    if family.head != "none" and causal not in (None, masked) and causal.__name__ in (config.architectures or ()):
+    named = causal not in (None, masked) and causal.__name__ in (config.architectures or ())
+    if family.head != "none" and named and getattr(config, "is_decoder", False):
         return "causal"
     if family.head is not None:
         return family.head
@@ -169,6 +178,8 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
         opened = [files.enter_context(safe_open(file, "pt", backend="pread")) for file in source.weights]
         tensors = {name: part.get_slice(of) for part in opened for name, of in _names(part, source)}
         wrapper = "" if outline is None else _wrapper(tensors, outline)
+        # Whole numbers and truths are places and masks, and no weights.
+        whole = {name.removeprefix(wrapper) for name, tensor in tensors.items() if "F" not in tensor.get_dtype()}
         model, report = network.from_pretrained(
             None,
             state_dict={name.removeprefix(wrapper): tensor for name, tensor in tensors.items()},
@@ -186,7 +197,7 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
             f"The config.json of “{source.id}” does not fit its weights: “{name}” has {shape} numbers, and {of_config} "
             f"by the config{why}. Choose another checkpoint, or copy this one again."
         )
-    _refuse_left_over(model, report["unexpected_keys"], source.id)
+    _refuse_left_over(model, report["unexpected_keys"] - whole, source.id)
     # What is never trained is computed: Marian's positions are sines.
     parts = outline.named_parameters() if outline is not None else ()
     computed = {name for name, parameter in parts if not parameter.requires_grad}
@@ -288,7 +299,7 @@ def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
         found.add("mlm")
     if has_head and head == "causal" and not missing:
         found.add("lm")
-    if has_head and family.nsp and not sentence:
+    if has_head and head == "pretraining" and family.nsp and not sentence:
         found.add("nsp")
     return found
 

@@ -62,8 +62,7 @@ def _how_it_ended(found: confined.Outcome) -> str:
         return f"was not done after {_SECONDS} seconds"
     if found.failure == "memory":
         return f"needed more than {_BYTES / 2**30:g} GB of memory"
-    last = found.said.splitlines()[-1] if found.said else ""
-    return f"stopped with an error ({last[:200]})" if last else "stopped with an error"
+    return "stopped with an error"
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Scene(MaskedText):
     @property
     def position(self) -> int | None:
         """That of the mask that is followed."""
-        if self.reads != "mask":
+        if self.reads != "mask" or not self.masks:
             return None
         return self.masks[MASK.value if MASK.value < len(self.masks) else 0]
 

@@ -75,7 +75,7 @@ def refusal(model: str) -> str:
         ("bert", {"intermediate_size": 10**9}, "describes a network of "),
         ("bert", {"num_labels": 10**9}, "gives 1,000,000,000 for num_labels"),
         ("bert", {"some": {"deeper": {"num_experts": 10**7}}}, "gives 10,000,000 for num_experts"),
-        ("bert", {"quantization_config": {"quant_method": "fp8"}}, "asks for a quantization_config"),
+        ("bert", {"quantization_config": {"quant_method": "fp8"}}, "are quantized"),
         ("longformer", {"attention_window": 10**8}, "gives 100,000,000 for attention_window"),
         ("albert", {"num_hidden_groups": 900}, "describes a network of many times the tensors"),
     ],

@@ -184,8 +184,8 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
     [
         (ENORMOUS, "needed more than 0.5 GB of memory"),
         (RARE, "needed more than 0.5 GB of memory"),
-        (split("(a+)+$"), r"stopped with an error \("),
-        ({"model": {"type": "BPE"}}, r"stopped with an error \(ValueError: Cannot instantiate Tokenizer"),
+        (split("(a+)+$"), "stopped with an error"),
+        ({"model": {"type": "BPE"}}, "stopped with an error"),
     ],
 )
 def test_a_tokenizer_that_dies_is_refused(

@@ -19,6 +19,7 @@ from model_zoo import Engine
 from model_zoo.check import STATES_TOLERANCE, states_difference
 from model_zoo.errors import BadCheckpoint, InvalidInput, NotSupported
 from model_zoo.types import Change, TargetAnswer
+from training.finetuning.predict import SoftScores
 
 SHORT, LONG = "The cat sat.", "The old cat sat on the mat because it was tired."
 Make = Callable[..., Path]
@@ -171,9 +172,31 @@ def test_any_causal_model_says_what_comes_next(name: str, make: Make, engine: En
 
 def test_a_head_of_a_network_that_sees_what_comes_later_predicts_nothing(make: Make, engine: Engine) -> None:
     """A class for next tokens alone does not make a network one that was trained to predict them."""
-    folder = make("Bert", "LMHeadModel")
-    assert not engine.info(str(folder)).lm
+    info = engine.info(str(make("Bert", "LMHeadModel")))
+    assert info.mlm  # the same matrices
+    assert not info.lm
     assert engine.info(str(make("Roberta", "ForCausalLM", is_decoder=True, pad_token_id=1))).lm
+
+
+@pytest.mark.parametrize("pads", [{"pad_token_id": 3}, {"pad_token_id": None}])
+@pytest.mark.parametrize("name", ["GPT2", "Qwen2"])
+def test_classes_read_off_the_last_token_are_those_of_each_text_alone(
+    name: str, pads: dict[str, Any], make: Make, engine: Engine
+) -> None:
+    """Whatever the config says of padding, and the tokenizer otherwise."""
+    folder = make(name, "ForSequenceClassification", **pads)
+    texts = [LONG, SHORT, "cat"]
+    found = engine.ask(SoftScores(str(folder), tuple((text, None) for text in texts)))
+    for text, logits in zip(texts, found, strict=True):
+        np.testing.assert_allclose(
+            logits, _plain(folder, f"{name}ForSequenceClassification", text).logits[0], atol=1e-5
+        )
+
+
+def test_a_causal_bert_has_no_sentence_head(make: Make, engine: Engine) -> None:
+    info = engine.info(str(make("Bert", "LMHeadModel", is_decoder=True)))
+    assert info.lm
+    assert info.nsp is None
 
 
 # --- weights ----------------------------------------------------------------------------------------------------------
@@ -193,6 +216,8 @@ def test_weights_of_other_heads_and_constants_are_left_out_without_a_word(make: 
         "cls.seq_relationship.weight": torch.zeros(2, 32),
         "bert.pooler.dense.bias": torch.zeros(32),
         "bert.embeddings.position_ids": torch.arange(64)[None],
+        "bert.embeddings.word_embeddings._weight": torch.zeros(4, 32),  # as microsoft/mdeberta-v3-base
+        "bert.encoder.layer.0.attention.causal_mask": torch.ones(1, 1, 4, 4, dtype=torch.bool),  # as CodeGen
     }
     _rewrite(folder, lambda weights: weights | others)
     assert engine.info(str(folder)).mlm
