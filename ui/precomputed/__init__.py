@@ -132,7 +132,8 @@ def _stored(model: str) -> dict[str, Any] | None:
 
 
 def _model(stored: Mapping[str, Any]) -> ModelInfo:
-    return ModelInfo(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    return ModelInfo(**known)
 
 
 @kept(most=32)
