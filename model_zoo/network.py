@@ -136,7 +136,8 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
             raise
         if source.adapter is not None and not source.untrained:
             missing -= adapters.merge(model, source.adapter, source.id)
-        _refuse_no_numbers(model, source.id)
+        if outline is not None:  # the list's are known
+            _refuse_no_numbers(model, source.id)
     base = AutoModel._model_mapping.get(type(config), ())
     if model.base_model is model:  # or its class says under which name, and means another (Llama 4)
         inside = (name for name, child in model.named_children() if base and isinstance(child, base))
