@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 import string
+import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
