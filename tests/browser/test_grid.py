@@ -106,3 +106,18 @@ def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
     page.evaluate(point, None)
     assert not pixels(page, ".pointed").any()
     assert page.locator(".heads").get_attribute("data-picture") == "1"  # nothing but the overlay was drawn
+
+
+def test_layers_without_heads_keep_their_row_and_are_stepped_over(open_file: Callable[..., Page]) -> None:
+    random = np.random.default_rng(0)
+    small = thumbnails([random.random((heads, 3, 3), dtype=np.float32) for heads in (0, 2, 0, 1)])
+    page = open_file(SOURCE, grid(small, (0, 1), file="heads"), width=400)
+    page.locator(".heads[data-picture]").wait_for()
+    expect(cell(page, 2, 2)).to_have_attribute("aria-selected", "true")  # the nearest there is
+    drawn, box = page.locator(".drawn").bounding_box(), cell(page, 2, 2).bounding_box()
+    assert drawn
+    assert box["y"] - drawn["y"] > box["height"]  # below a whole row
+    cell(page, 2, 2).focus()
+    for key, layer, head in (("ArrowDown", 4, 1), ("ArrowUp", 2, 1), ("ArrowUp", 2, 1)):
+        page.keyboard.press(key)
+        expect(cell(page, layer, head)).to_be_focused()
