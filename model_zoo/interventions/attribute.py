@@ -206,7 +206,8 @@ def _refuse_without_attention(loaded: LoadedModel) -> None:
         )
     if not loaded.info.n_heads:
         raise NotSupported(
-            f"{loaded.info.id} ({loaded.info.family}) has no attention, so this method does not fit it. Choose another."
+            f"{loaded.info.id} ({loaded.info.family}) {loaded.info.why_no_attention}, so this method does not fit it. "
+            "Choose another."
         )
 
 
@@ -220,9 +221,14 @@ def _attention(read: Reader, method: Method) -> FloatArray:
         mixed = contribute(read.loaded, read.encoding, "ALTI" if method == "contributions" else method)
         return rolled_out(mixed.maps, residual=False)[read.row].astype(np.float32)
     run = running.attend_tokens(read.loaded, read.encoding)
-    layers = range(run.n_layers)
+    layers = [number for number, layer in enumerate(run.layers) if layer.n_heads]
     found: FloatArray
     if method == "rollout":
+        if len(layers) < run.n_layers:
+            raise NotSupported(
+                f"Rollout follows attention from layer to layer, and some layers of {run.model.id} have none. Choose "
+                "another method."
+            )
         found = rolled_out(run.layer(layer).mean(axis=0) for layer in layers)[read.row].astype(np.float32)
     elif method == "value-weighted attention":
         found = np.mean([(run.layer(one)[:, read.row] * run.value_norms(one)).mean(axis=0) for one in layers], axis=0)

@@ -120,6 +120,12 @@ def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
     assert run.layer(0).shape == (0, run.n_tokens, run.n_tokens)
     with pytest.raises(InvalidInput, match="Those that have: 2, 4"):
         run.head(0, 0)
+    aim = TargetAnswer("next token")
+    scores = engine.attribute(str(folder), SHORT, method="attention", aim=aim).scores
+    mean = np.mean([run.layer(number)[:, -2].mean(axis=0) for number in (1, 3)], axis=0)
+    np.testing.assert_allclose(scores[1:], mean[1 : len(scores)], atol=1e-6)  # [CLS] is none of the words
+    with pytest.raises(NotSupported):
+        engine.attribute(str(folder), SHORT, method="rollout", aim=aim)
     with pytest.raises(InvalidInput, match="Those that have: 2, 4"):
         engine.dissect(str(folder), SHORT, layer=2, head=0)
 
