@@ -69,7 +69,7 @@ def speed(repeats: int) -> None:
 
         def bare() -> None:
             encodings = [loaded.encode(sentence.text) for sentence in some]
-            for batch in running.batches(encodings, loaded.pads):
+            for batch in running.batches(loaded, encodings):
                 with torch.inference_mode():
                     loaded.encoder(**loaded.inputs([encodings[place] for place in batch]))
 

@@ -45,7 +45,7 @@ def distances(loaded: LoadedModel, question: JudgeLens) -> Iterator[LensDistance
 def _passes(loaded: LoadedModel, texts: Sequence[str], most: int) -> Iterator[tuple[IntArray, list[torch.Tensor]]]:
     """Batches of masks: the place of each one's text, and what the head is given after every layer (masks, width)."""
     encodings, rows, text_of = _masks(loaded, texts, most)
-    for batch in batches(encodings, loaded.pads):
+    for batch in batches(loaded, encodings):
         with torch.inference_mode():
             layers = lens_vectors(
                 loaded, [encodings[place] for place in batch], range(len(batch)), [rows[place] for place in batch]

@@ -26,7 +26,7 @@ from model_zoo.interventions.reading import class_logits, refuse_without_classes
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import logits_of
 from model_zoo.running import batches
-from model_zoo.types import Encoding
+from model_zoo.types import Encoding, TunedFor
 
 if TYPE_CHECKING:
     from evidence.questions.head_gradients import HeadGradients
@@ -56,7 +56,7 @@ def switched_off(loaded: LoadedModel, question: SwitchOff) -> Iterator[Part]:
     yield Part(0, (), nothing, nothing, left_out)
     sets = [_by_layer(loaded, heads) for heads in question.sets]
     order = sorted(range(len(sets)), key=sets.__getitem__)
-    for batch in batches([row.encoding for row in rows], _pads(loaded, question.items)):
+    for batch in batches(loaded, [row.encoding for row in rows], _task(question.items)):
         some = [rows[place] for place in batch]
         with torch.inference_mode():
             run = LayerwiseRun(loaded, [row.encoding for row in some])
@@ -95,7 +95,7 @@ def head_gradients(loaded: LoadedModel, question: HeadGradients) -> Iterator[Gra
     with torch.inference_mode():
         _ = loaded.layers  # found once, by a pass of a few words, whose heads have no gates
     yield GradientPart((), np.zeros((0, info.n_layers, info.n_heads), dtype=np.float32), left_out)
-    for batch in batches([row.encoding for row in rows], _pads(loaded, question.items), _GRADIENT_TOKENS):
+    for batch in batches(loaded, [row.encoding for row in rows], _task(question.items), _GRADIENT_TOKENS):
         some = [rows[place] for place in batch]
         n = max(len(row.encoding) for row in some)
         with torch.inference_mode(False), torch.enable_grad():
@@ -107,12 +107,12 @@ def head_gradients(loaded: LoadedModel, question: HeadGradients) -> Iterator[Gra
             with editing(loaded, Editor(of_layers, counts=True)):
                 final = LayerwiseRun(loaded, [row.encoding for row in some]).final
             scores, _ = _scores(loaded, some, final)
-            found = torch.autograd.grad(scores.sum(), gates)
+            found = torch.autograd.grad(scores.sum(), gates, materialize_grads=True)  # some layers have no heads
         yield GradientPart(tuple(row.item for row in some), as_array(torch.cat(found, dim=1)))
 
 
-def _pads(loaded: LoadedModel, items: Sequence[Item]) -> bool:
-    return loaded.pads_for("classification") if isinstance(items[0], LabelledText) else loaded.pads
+def _task(items: Sequence[Item]) -> TunedFor | None:
+    return "classification" if isinstance(items[0], LabelledText) else None
 
 
 def _by_layer(loaded: LoadedModel, heads: Sequence[Head]) -> tuple[tuple[int, ...], ...]:

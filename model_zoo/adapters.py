@@ -24,15 +24,15 @@ TASKS: dict[Any, TunedFor] = {"SEQ_CLS": "classification", "TOKEN_CLS": "tagging
 def settings(folder: Path, model: str) -> dict[str, Any]:
     """What an adapter says of itself. Raises BadCheckpoint where it is none that can be merged here."""
     try:
-        found = dict(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+        config = dict(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise BadCheckpoint(f"The {CONFIG} of “{model}” cannot be read. Copy or download it again.") from error
-    base = found.get("base_model_name_or_path")
-    if found.get("peft_type") != "LORA" or not isinstance(base, str):
+    base = config.get("base_model_name_or_path")
+    if config.get("peft_type") != "LORA" or not isinstance(base, str):
         raise refusal(model, base, "It is no LoRA, the one kind that this app merges: merge it where it was trained")
     if importlib.util.find_spec("peft") is None:
         raise refusal(model, base, "To open both together, install peft (“pip install peft”)")
-    return found
+    return config
 
 
 def refusal(model: str, base: Any, advice: str) -> BadCheckpoint:
@@ -46,9 +46,9 @@ def refusal(model: str, base: Any, advice: str) -> BadCheckpoint:
 
 def weights(folder: Path, model: str, allowed: Pickles = "any") -> Path:
     """The safetensors of an adapter, its pickle converted."""
-    whole = folder / "adapter_model.safetensors"
-    if whole.is_file():
-        return whole
+    file = folder / "adapter_model.safetensors"
+    if file.is_file():
+        return file
     pickles.refuse_forbidden(model, allowed, listed=False)
     return pickles.converted([folder / "adapter_model.bin"], model)[0]
 
@@ -65,7 +65,7 @@ def merge(network: Any, folder: Path, model: str) -> set[str]:
     belongs to another network.
     """
     from peft import LoraModel, PeftConfig, set_peft_model_state_dict
-    from safetensors.torch import load_file  # here: whoever looks for a model loads no torch
+    from safetensors.torch import load_file  # it imports torch, which finding a model does without
 
     base, modules, known = f"{network.base_model_prefix}.", dict(network.named_modules()), network.state_dict()
     matrices: dict[str, Any] = {}

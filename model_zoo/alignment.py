@@ -37,15 +37,15 @@ def spans(text: str, pieces: Sequence[str], unknown: str | None) -> list[Span | 
     stands for what lies between its neighbours, where it is clear which part of that.
     """
     bare = ["" if piece == unknown else _MARKS.sub("", piece).strip() for piece in pieces]
-    found = _of_bytes(text, pieces) or _Walk(text, pieces, bare, unknown).found
+    places = _of_bytes(text, pieces) or _Walk(text, pieces, bare, unknown).spans
     start = len(text)
     for number in reversed(range(len(pieces))):
-        if found[number] is None and not bare[number] and pieces[number] != unknown:
-            found[number] = (start, start)  # a space belongs to what comes after it
-        start = (found[number] or (start, start))[0]
-    # Where less than half of a text is covered, the pieces are not written as it is, and what is found is chance.
-    covered = {place for span in found if span for place in range(*span) if not text[place].isspace()}
-    return found if 2 * len(covered) >= len("".join(text.split())) else [None] * len(found)
+        if places[number] is None and not bare[number] and pieces[number] != unknown:
+            places[number] = (start, start)  # a space belongs to what comes after it
+        start = (places[number] or (start, start))[0]
+    # Where less than half of a text is covered, the pieces are not written as it is, and what matches is chance.
+    covered = {at for span in places if span for at in range(*span) if not text[at].isspace()}
+    return places if 2 * len(covered) >= len("".join(text.split())) else [None] * len(places)
 
 
 def _of_bytes(text: str, pieces: Sequence[str]) -> list[Span | None]:
@@ -70,7 +70,7 @@ def _folded(text: str) -> Iterator[tuple[int, str]]:
 
 
 class _Walk:
-    """Through text and pieces side by side; ``found`` has the span of each piece. ``bare`` are they without marks."""
+    """Through text and pieces side by side; ``spans`` has that of each piece. ``bare`` are they without marks."""
 
     def __init__(self, text: str, pieces: Sequence[str], bare: Sequence[str], unknown: str | None) -> None:
         self.text = text
@@ -81,25 +81,25 @@ class _Walk:
         whole, self.forms = (["".join(part for _, part in _folded(form)) for form in forms] for forms in (pieces, bare))
         self.by_sign = all(len(form) < 2 for form in self.forms)
         self.unknown = [piece == unknown for piece in pieces]
-        self.found: list[Span | None] = [None] * len(pieces)
+        self.spans: list[Span | None] = [None] * len(pieces)
         at = number = end = 0
         while number < len(pieces):
             forms = (whole[number], self.forms[number])
             length = next((len(form) for form in forms if form and self.folded.startswith(form, at)), 0)
             following, then = number + 1, at + length
             if length:
-                self.found[number] = (self.places[at], self.places[then - 1] + 1)
+                self.spans[number] = (self.places[at], self.places[then - 1] + 1)
             elif not self.forms[number] and not self.unknown[number]:  # space, or an accent alone
                 start = text.find(bare[number], end, self.places[at] if at < len(signs) else None)
                 if bare[number] and start >= 0:
-                    self.found[number] = (start, start + len(bare[number]))
+                    self.spans[number] = (start, start + len(bare[number]))
             else:
                 following, then = self._next(number, at)
                 lost = [place for place in range(number, following) if self.forms[place] or self.unknown[place]]
                 rewritten = any(self.forms[place] for place in lost)
                 for place, span in zip(lost, self._parts(at, then, len(lost), rewritten), strict=True):
-                    self.found[place] = span
-            end = max([end, *(span[1] for span in self.found[number:following] if span)])
+                    self.spans[place] = span
+            end = max([end, *(span[1] for span in self.spans[number:following] if span)])
             number, at = following, then
 
     def _next(self, number: int, at: int) -> tuple[int, int]:

@@ -31,12 +31,12 @@ def next_tokens(
 ) -> list[MaskPrediction]:
     """The best tokens behind every text."""
     refuse_without_head(loaded)
-    encodings = [whole(loaded, text) for text in texts]
+    encodings = [encode_uncut(loaded, text) for text in texts]
     slots = [[slot_at(loaded, encoding, len(encoding), len(encoding) - 1, targets)] for encoding in encodings]
     return [answer for _, (answer,) in sorted(predictions(loaded, encodings, slots, top_k))]
 
 
-def _to_its_end(loaded: LoadedModel, text: str) -> Encoding:
+def _encode_without_end(loaded: LoadedModel, text: str) -> Encoding:
     """The tokens of a text, without those that tokenizers put behind one (Ettin's): nothing comes after an end."""
     encoding = loaded.encode(text)
     n = len(encoding)
@@ -45,9 +45,9 @@ def _to_its_end(loaded: LoadedModel, text: str) -> Encoding:
     return encoding.first(n)
 
 
-def whole(loaded: LoadedModel, text: str) -> Encoding:
+def encode_uncut(loaded: LoadedModel, text: str) -> Encoding:
     """The tokens of a text to its end. Raises InvalidInput for one that is longer than the model reads."""
-    encoding = _to_its_end(loaded, text)
+    encoding = _encode_without_end(loaded, text)
     if encoding.n_dropped:
         raise InvalidInput(
             f"{loaded.info.id} reads {len(encoding):,} tokens, and the text has {encoding.n_dropped:,} more, "
@@ -90,10 +90,10 @@ def next_lens(
     Without positions, the token after the text.
     """
     refuse_without_head(loaded)
-    encoding = _to_its_end(loaded, text)
+    encoding = _encode_without_end(loaded, text)
     wanted = [len(encoding)] if positions is None else list(positions)
     if wanted == [len(encoding)]:
-        whole(loaded, text)
+        encode_uncut(loaded, text)
     for position in wanted:
         if not 1 <= position <= len(encoding):
             raise InvalidInput(

@@ -174,8 +174,8 @@ class SideBySide:
 
     def attention(self) -> float:
         attend = partial(self.engine.attend, self.info.id)
-        found = [*self.engine.attend(self.info.id, [TEXT, TEXT_PAIR]), attend(TEXT, TEXT_PAIR)]
-        runs = [(run, maps) for run, (maps, _) in zip(found, self.encoded, strict=True)]
+        ours = [*self.engine.attend(self.info.id, [TEXT, TEXT_PAIR]), attend(TEXT, TEXT_PAIR)]
+        runs = [(run, maps) for run, (maps, _) in zip(ours, self.encoded, strict=True)]
         if self.info.cross_attention:
             decoder = self.plain.decoded(TEXT, TEXT_PAIR)
             runs += [(attend(TEXT, TEXT_PAIR, stack=stack), decoder[stack]) for stack in STACKS[1:]]
@@ -191,24 +191,25 @@ class SideBySide:
 
     def fill_mask(self) -> float:
         texts = [self._masked, f"{self._masked} {self._masked}"]  # batched, as above
-        found = self.engine.fill_mask(self.info.id, texts, top_k=self.top_k)
+        predictions = self.engine.fill_mask(self.info.id, texts, top_k=self.top_k)
         return max(
-            masks_difference(ours, self.plain.filled(text, self.top_k)) for ours, text in zip(found, texts, strict=True)
+            masks_difference(ours, self.plain.filled(text, self.top_k))
+            for ours, text in zip(predictions, texts, strict=True)
         )
 
     def next_token(self) -> float:
-        found = self.engine.next_tokens(self.info.id, [TEXT, TEXT_PAIR], top_k=self.top_k)
+        predictions = self.engine.next_tokens(self.info.id, [TEXT, TEXT_PAIR], top_k=self.top_k)
         expected = [self.plain.predicted(text, self.top_k, masked=False) for text in (TEXT, TEXT_PAIR)]
-        return masks_difference(found, [after for (after,) in expected])
+        return masks_difference(predictions, [after for (after,) in expected])
 
     def without_head(self) -> float:
         """Of predictions without the first head. Raises NotComparable where transformers has no such run."""
         maps, _ = self.encoded[0]
         head = next((layer for layer, of_layer in enumerate(maps) if of_layer.size), 0), 0
         text = TEXT if self.info.lm else self._masked
-        found = self.engine.ablate(self.info.id, text, [head], top_k=self.top_k)
-        assert isinstance(found, tuple)  # of one text
-        return masks_difference(found, self.plain.predicted(text, self.top_k, not self.info.lm, head))
+        predictions = self.engine.ablate(self.info.id, text, [head], top_k=self.top_k)
+        assert isinstance(predictions, tuple)  # of one text
+        return masks_difference(predictions, self.plain.predicted(text, self.top_k, not self.info.lm, head))
 
     def next_sentence(self) -> float:
         found = self.engine.next_sentence(self.info.id, TEXT, TEXT_PAIR)

@@ -39,12 +39,13 @@ _MOST_LEVELS = 20
 _NAMES_OF_LABELS = ("id2label", "label2id")
 
 # Sizes as transformers' configs name them; each is a whole number from 1 on where a config has it.
-_SIZES = """
+_NAMES_OF_SIZES = """
 hidden_size vocab_size intermediate_size num_hidden_layers num_attention_heads d_model d_kv d_ff d_inner encoder_layers
 decoder_layers num_decoder_layers encoder_attention_heads decoder_attention_heads encoder_ffn_dim decoder_ffn_dim
 num_heads num_layers embedding_size num_hidden_groups inner_group_num num_feedforward_networks
 num_key_value_heads num_random_blocks block_size
 """
+_SIZES = _NAMES_OF_SIZES.split()
 _DIMENSIONS = ("num_labels", "vocab_size", "type_vocab_size", "max_position_embeddings", "hidden_size")
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_decoder_layers", "num_layers")
 
@@ -85,7 +86,7 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
         if isinstance(value, float) and not math.isfinite(value):
             raise _implausible(model, f"gives {_said(value)} for {name[:40]}")
         if isinstance(value, bool) or not isinstance(value, int):
-            if name in _SIZES.split() and value is not None:
+            if name in _SIZES and value is not None:
                 raise _no_size(model, name, value)
             continue
         if abs(value) > _most_of(name):
@@ -126,7 +127,7 @@ def refuse_config(config: Any, source: Source) -> None:
         known = part.to_dict()
         # Older configs call them by other names.
         known |= {name: getattr(part, name, None) for name in getattr(type(part), "attribute_map", {})}
-        for name in _SIZES.split():
+        for name in _SIZES:
             value = known.get(name)
             for size in value if isinstance(value, list) else [] if value is None else [value]:  # one for each layer
                 if isinstance(size, bool) or not isinstance(size, int) or size < 1:

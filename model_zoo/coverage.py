@@ -136,8 +136,8 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
     """
 
     def of(name: str) -> Any:
-        found = getattr(modeling_auto, f"MODEL_{name}MAPPING").get(settings, None)
-        return found[0] if isinstance(found, tuple | list) else found
+        network = getattr(modeling_auto, f"MODEL_{name}MAPPING").get(settings, None)
+        return network[0] if isinstance(network, tuple | list) else network
 
     base, pretrained = of(""), of("FOR_PRETRAINING_")
     with_head = next(((of(f"FOR_{name}_"), (head,)) for name, head in _HEADS.items() if of(f"FOR_{name}_")), None)
@@ -197,7 +197,7 @@ def _tiny(default: Any) -> dict[str, Any]:
 
 
 def _gives_types(config: Any) -> bool:
-    """Whether an architecture is told which text a token is of, by its own tokenizer or by whoever calls it."""
+    """Whether an architecture was trained with token types, by its own tokenizer or by its authors' code."""
     own = tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(config.model_type) or "") or PreTrainedTokenizerFast
     return config.model_type in TYPED or (
         "token_type_ids" in own.model_input_names and hasattr(config, "type_vocab_size")
@@ -231,12 +231,12 @@ def _cells(folder: str, heads: Sequence[str]) -> Iterator[str]:
             info = engine.info(folder)
             both = check.SideBySide(engine, info, check.plainly(info), top_k=len(_VOCABULARY))
         except Exception as error:
-            yield from (f"not opened: {_told(error, folder)}", "", "", "", "")
+            yield from (f"not opened: {_reason_in(error, folder)}", "", "", "", "")
             return
         rounding = 10 * check.tolerance(info.n_layers)
         yield _measured(both.attention, folder, rounding)
-        told = (f"{_TITLES[head]} {_measured(getattr(both, head), folder, rounding)}" for head in heads)
-        yield "; ".join(told) or "no head"
+        predictions = (f"{_TITLES[head]} {_measured(getattr(both, head), folder, rounding)}" for head in heads)
+        yield "; ".join(predictions) or "no head"
         yield _measured(both.states, folder, check.STATES_TOLERANCE)
         yield _measured(both.without_head, folder, rounding)
         yield "; ".join(_answered(engine, folder))
@@ -249,13 +249,13 @@ def _measured(difference_of: Callable[[], float], folder: str, most: float) -> s
     except NotComparable:
         return "yes"
     except Exception as error:
-        return _told(error, folder)
+        return _reason_in(error, folder)
     if difference <= most:
         return f"{difference:.0e}".replace("e-0", "e-") if difference else "exact"
     return f"**{difference:.2g}**"
 
 
-def _told(error: Exception, folder: str) -> str:
+def _reason_in(error: Exception, folder: str) -> str:
     """The first sentence of a refusal, without the model's name; a failure that is none, in bold, with its place."""
     if isinstance(error, ModelZooError):
         sentence = str(error).replace(folder, "…").replace("“…”", "…").split(". ")[0].removesuffix(".")
@@ -270,7 +270,7 @@ def _first_line(error: BaseException) -> str:
 
 def _answered(engine: Engine, folder: str) -> Iterator[str]:
     """How many questions are answered; what fails without a sentence of ours."""
-    found, failures = 0, []
+    n_answered, failures = 0, []
     for file in pkgutil.iter_modules(questions.__path__, "model_zoo.questions."):
         for kind in vars(importlib.import_module(file.name)).values():
             if not isinstance(kind, type) or kind.__module__ != file.name or not getattr(kind, "runs_model", True):
@@ -283,12 +283,12 @@ def _answered(engine: Engine, folder: str) -> Iterator[str]:
                     list(engine.stream(question))
                 elif question.model == folder:
                     engine.ask(question)
-                found += 1
+                n_answered += 1
             except ModelZooError:
                 pass
             except Exception as error:
-                failures.append(f"{kind.__name__} {_told(error, folder)}")
-    yield from (str(found), *failures)
+                failures.append(f"{kind.__name__} {_reason_in(error, folder)}")
+    yield from (str(n_answered), *failures)
 
 
 def _prepare() -> None:
@@ -308,20 +308,20 @@ def rows(kinds: Sequence[str] = ()) -> Iterator[Row]:
 
 def read(file: Path = DOC) -> dict[str, Row]:
     """The rows of the page, by architecture."""
-    found = {}
+    by_kind = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("| ") and not line.startswith(f"| {COLUMNS[0]} |"):
             kind, *cells = (cell.strip() for cell in line[1:-1].split("|"))
-            found[kind] = Row(kind, tuple(cells))
+            by_kind[kind] = Row(kind, tuple(cells))
         elif line.startswith("- "):
             kind, _, reason = line[2:].partition(": ")
-            found[kind] = Row(kind, reason=reason)
-    return found
+            by_kind[kind] = Row(kind, reason=reason)
+    return by_kind
 
 
-def write(found: Iterable[Row], file: Path = DOC) -> None:
+def write(rows: Iterable[Row], file: Path = DOC) -> None:
     """The page, of all rows."""
-    ordered = sorted(found, key=lambda each: each.kind)
+    ordered = sorted(rows, key=lambda each: each.kind)
     table, others = ([str(each) for each in ordered if bool(each.cells) is text] for text in (True, False))
     head = _HEAD.format(version=transformers.__version__, n=len(table), columns=" | ".join(COLUMNS))
     lines = [f"{head}|{'---|' * len(COLUMNS)}", *table, "", "## Not of text alone", "", *others, ""]
@@ -336,13 +336,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--write", action="store_true", help="write the rows of those named, too")
     options = parser.parse_intermixed_args(arguments)
-    found = {}
+    by_kind = {}
     for each in rows(options.names):
         print(each, flush=True)
-        found[each.kind] = each
+        by_kind[each.kind] = each
     if not options.names or options.write:
-        write(((read() if options.names else {}) | found).values())
-    return int(any("**" in cell for each in found.values() for cell in each.cells))
+        write(((read() if options.names else {}) | by_kind).values())
+    return int(any("**" in cell for each in by_kind.values() for cell in each.cells))
 
 
 if __name__ == "__main__":

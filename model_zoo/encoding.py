@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +36,7 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
     return Encoding(
         text=text,
         text_pair=text_pair,
-        tokens=tuple(tokenizer.convert_ids_to_tokens(ids) if tokenizer.is_fast else _names(tokenizer, ids)),
+        tokens=tuple(token_names(tokenizer, ids)),
         ids=tuple(ids),
         word_ids=_word_ids(texts, segments, offsets, nowhere),
         offsets=tuple(offsets),
@@ -81,10 +82,17 @@ def _slow(tokenizer: Any, text: str, text_pair: str | None) -> _Read:
     return [*map(int, ids)], types, [token.part for token in placed], [token.span for token in placed]
 
 
-def _names(tokenizer: Any, ids: list[int]) -> list[str]:
-    """The tokens as they are shown: those that are signs nobody sees by their role (CANINE's [CLS]), or written out."""
+def token_names(tokenizer: Any, ids: Sequence[int]) -> list[str]:
+    """Tokens as they are shown. Networks have more rows than their tokenizers have tokens where somebody rounded the
+    number up: nothing was ever trained to stand there. Signs that nobody sees go by their role (CANINE's [CLS]), or are
+    written out.
+    """
+    n = len(tokenizer)
+    names = tokenizer.convert_ids_to_tokens([id if id < n else 0 for id in ids])
+    names = [f"(unused {id})" if id >= n or name is None else name for id, name in zip(ids, names, strict=True)]
+    if tokenizer.is_fast:
+        return names
     roles = {name: f"[{role.removesuffix('_token').upper()}]" for role, name in tokenizer.special_tokens_map.items()}
-    names = tokenizer.convert_ids_to_tokens(ids)
     return [name if name.isprintable() else roles.get(name) or on_one_line(name) for name in names]
 
 

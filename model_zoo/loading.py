@@ -37,7 +37,7 @@ from model_zoo import (
 )
 from model_zoo.capture import Call
 from model_zoo.eager_attention import Projections
-from model_zoo.encoding import encode, shifted
+from model_zoo.encoding import encode, shifted, token_names
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
@@ -231,16 +231,12 @@ class LoadedModel:
         """What its encoder does with a few words."""
         return try_out(self)
 
-    @property
-    def pads(self) -> bool:
-        """Whether texts of several lengths can share a batch: a padded text has the numbers that it has alone."""
-        return self.trial.pads
-
-    def pads_for(self, task: TunedFor) -> bool:
-        """Whether they can where a head for a task reads the vectors."""
-        of_texts = task in ("classification", "similarity")
-        last = self.family.sums_up_last or self.model.config.pad_token_id == _NO_PADDING
-        return self.pads and not (of_texts and last)
+    def pads_for(self, task: TunedFor | None = None) -> bool:
+        """Whether texts of several lengths can share a batch: a padded text has the numbers that it has alone, also
+        where a head for a ``task`` reads them.
+        """
+        last = self.family.sums_up_last or getattr(self.model.config, "pad_token_id", None) == _NO_PADDING
+        return not (last and task in ("classification", "similarity")) and self.trial.pads
 
     def by_number(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
         """What was made by each layer of the encoder with attention, at the numbers of these layers; ``of_others`` at
@@ -255,12 +251,8 @@ class LoadedModel:
         return tuple(of_layer.get(number, of_others) for number in range(n_layers))
 
     def token_names(self, ids: Sequence[int]) -> list[str]:
-        """Tokens as the model writes them. Networks have more rows than their tokenizers have tokens where somebody
-        rounded the number up: nothing was ever trained to stand there.
-        """
-        n = len(self.tokenizer)
-        names = self.tokenizer.convert_ids_to_tokens([id if id < n else 0 for id in ids])
-        return [f"(unused {id})" if id >= n or name is None else name for id, name in zip(ids, names, strict=True)]
+        """Tokens as the model writes them."""
+        return token_names(self.tokenizer, ids)
 
     @property
     def gives_maps(self) -> bool:
@@ -415,9 +407,6 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
             "Choose another checkpoint, or copy this one again."
         )
     spec, n_heads = registry.find(source.id), getattr(config, "num_attention_heads", 0)
-    if network.tuned_for(config) in ("classification", "similarity") and config.pad_token_id is None:
-        # Heads that read the last token look for what is no padding, and refuse batches where nobody says what that is.
-        model.config.pad_token_id = _NO_PADDING
     info = ModelInfo(
         id=f"{sources.UNTRAINED}{source.id}" if source.untrained else source.id,
         revision=source.revision,
@@ -462,6 +451,14 @@ def _try_out(loaded: LoadedModel) -> None:
         why_no_attention=trial.why_no_attention,
         attention_layers=() if len(trial.attention_layers) == trial.n_layers else trial.attention_layers,
     )
+    config = loaded.model.config
+    if (
+        trial.causal
+        and info.tuned_for in ("classification", "similarity")
+        and getattr(config, "pad_token_id", None) is None
+    ):
+        # Its head looks for the last token that is no padding, and refuses batches where nobody says what that is.
+        config.pad_token_id = _NO_PADDING
     with torch.inference_mode():
         if info.cross_attention and loaded.decoder_start(loaded.encode(SAMPLE).ids) is not None:
             loaded._sample_pass(loaded._sample_pass())

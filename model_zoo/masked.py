@@ -222,7 +222,7 @@ def token_scores(
     for index in range(len(texts)):
         if not waiting[index]:
             yield index, scores(index)
-    for batch in batches([encodings[index] for index, _ in copies], loaded.pads):
+    for batch in batches(loaded, [encodings[index] for index, _ in copies]):
         chosen = [copies[number] for number in batch]
         hidden = [
             replace(encodings[index], ids=ids_hiding(encodings[index], place, mask, scheme)) for index, place in chosen

@@ -53,6 +53,32 @@ class Layers:
         return first, second, third
 
 
+def first_of(output: Any) -> Any:
+    """The states in what a module gives, which may stand before other things; None where it gives none."""
+    return next(iter(output), None) if isinstance(output, tuple | list) else output
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCall:
+    """How a layer was called: all that it was given beside the states."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, LayerCall]:
+        """The states that a layer was given, and the rest."""
+        states, *rest = args or (kwargs["hidden_states"],)
+        return states, cls(tuple(rest), {name: value for name, value in kwargs.items() if name != "hidden_states"})
+
+    def run(
+        self, layer: torch.nn.Module, states: torch.Tensor, changed: Callable[[Any], Any] = lambda value: value
+    ) -> torch.Tensor:
+        """What the layer makes of other states, called in the same way, with what ``changed`` makes of each value."""
+        args = map(changed, self.args)
+        return first_of(layer(states, *args, **{name: changed(value) for name, value in self.kwargs.items()}))
+
+
 def layers(
     encoder: torch.nn.Module, run: Callable[[], Sequence[torch.Tensor]], norm: torch.nn.Module | None
 ) -> Layers | None:
@@ -63,7 +89,7 @@ def layers(
 
     def watch(module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         given = args[0] if args else kwargs.get("hidden_states")
-        made = output[0] if isinstance(output, tuple | list) and output else output
+        made = first_of(output)
         if isinstance(given, torch.Tensor) and isinstance(made, torch.Tensor):
             calls.append((module, given, made))
 
@@ -90,36 +116,33 @@ def _is_chain(layers: Layers, run: Callable[[], object]) -> bool:
     """Whether what enters the first layer reaches the last through hidden states alone, so that layers can be run one
     by one: in some networks a router's state or a second stream goes beside them.
     """
-    last = layers.modules[-1]
-    calls: list[tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]] = []
+    modules = layers.modules
+    calls: list[tuple[torch.nn.Module, torch.Tensor, LayerCall]] = []
     left: list[torch.Tensor] = []
-    moved = False
 
-    def enter(module: torch.nn.Module, args: Any, kwargs: Any) -> Any:
-        given, *rest = args or (kwargs["hidden_states"],)
-        others = {name: value for name, value in kwargs.items() if name != "hidden_states"}
-        calls.append((module, (given, *rest), others))
-        # In the second pass the first layer is given its input the other way round.
-        return ((given.flip(-1), *rest), others) if moved and len(calls) == 1 else None
+    def note(module: torch.nn.Module, args: Any, kwargs: Any) -> None:
+        calls.append((module, *LayerCall.of(args, kwargs)))
 
     def leave(_: Any, __: Any, output: Any) -> None:
-        left.append(output[0] if isinstance(output, tuple | list) else output)
+        left.append(first_of(output))
 
-    each = dict.fromkeys(layers.modules)
     with torch.inference_mode():
-        with capture.hooked(each, enter, before=True, with_kwargs=True):
+        with capture.hooked(dict.fromkeys(modules), note, before=True, with_kwargs=True):
             run()
-        known = calls[: len(layers.modules)]
-        if [module for module, *_ in known] != [*layers.modules]:
+        known = calls[: len(modules)]
+        if [module for module, *_ in known] != [*modules]:
             return False
-        moved, calls[:] = True, []
-        with capture.hooked(each, enter, before=True, with_kwargs=True), capture.hooked([last], leave):
+        # Once more, the first layer being given its input the other way round; it may be called again, as another.
+        states = known[0][1].flip(-1)
+        turned = iter([((states, *known[0][2].args), known[0][2].kwargs)])
+        with (
+            capture.hooked(modules[:1], lambda *_: next(turned, None), before=True, with_kwargs=True),
+            capture.hooked(modules[-1:], leave),
+        ):
             run()
-        states = known[0][1][0].flip(-1)
-        for module, (_, *rest), others in known:
-            output = module(states, *rest, **others)
-            states = output[0] if isinstance(output, tuple | list) else output
-    whole = left[len([module for module in layers.modules if module is last]) - 1]
+        for module, _, call in known:
+            states = call.run(module, states)
+    whole = left[modules.count(modules[-1]) - 1]
     most = 1e-3 * float(whole.abs().max())
     return whole.shape == states.shape and torch.allclose(whole, states, rtol=1e-3, atol=most)
 

@@ -6,7 +6,7 @@ import copy
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     Raises BadCheckpoint, and whatever transformers and torch do.
     """
     if source.adapter is not None:
-        _expect_adapter(config, source.adapter, source.id)
+        _configure_for_adapter(config, source.adapter, source.id)
     auto = _auto(config, family)
     if type(config) not in auto._model_mapping:
         raise BadCheckpoint(_no_class(config, source.id))
@@ -138,11 +138,16 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
             missing -= adapters.merge(model, source.adapter, source.id)
         if outline is not None:  # the list's are known
             _refuse_no_numbers(model, source.id)
-    base = AutoModel._model_mapping.get(type(config), ())
-    if model.base_model is model:  # or its class says under which name, and means another (Llama 4)
-        inside = (name for name, child in model.named_children() if base and isinstance(child, base))
-        model.base_model_prefix = next(inside, model.base_model_prefix)
+    _name_base(model, config)
     return model.eval().requires_grad_(False).to(device), missing
+
+
+def _name_base(model: Any, config: Any) -> None:
+    """Have a network with a head say where the network without it is, of which some name another place (Llama 4)."""
+    base = AutoModel._model_mapping.get(type(config), None)
+    if model.base_model is model and base is not None:
+        inside = (name for name, part in model.named_children() if isinstance(part, base))
+        model.base_model_prefix = next(inside, model.base_model_prefix)
 
 
 def _outline(source: Source, config: Any, network: Any) -> Any:
@@ -190,14 +195,7 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
             output_loading_info=True,
             ignore_mismatched_sizes=True,
         )
-    for name, has, needs in sorted(report["mismatched_keys"]):
-        shape, of_config = (" × ".join(map(str, sizes)) for sizes in (has, needs))
-        places = zip(has, needs, strict=False)
-        why = next((config_checks.dimension(config, size) for other, size in places if size != other), "")
-        raise BadCheckpoint(
-            f"The config.json of “{source.id}” does not fit its weights: “{name}” has {shape} numbers, and {of_config} "
-            f"by the config{why}. Choose another checkpoint, or copy this one again."
-        )
+    _refuse_mismatched(report["mismatched_keys"], config, source.id)
     _refuse_left_over(model, report["unexpected_keys"] - whole, source.id)
     # What is never trained is computed: Marian's positions are sines.
     parts = outline.named_parameters() if outline is not None else ()
@@ -205,8 +203,20 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
     return model, set(report["missing_keys"]) - computed
 
 
-def _expect_adapter(config: Any, adapter: Path, model: str) -> None:
-    """Have a config say what an adapter was trained for, of which the network's own knows nothing."""
+def _refuse_mismatched(keys: Iterable[tuple[str, Sequence[int], Sequence[int]]], config: Any, model: str) -> None:
+    """Raises BadCheckpoint where weights, each with its shape and that by the config, do not fit the network."""
+    for name, has, needs in sorted(keys):
+        shape, of_config = (" × ".join(map(str, sizes)) for sizes in (has, needs))
+        places = zip(has, needs, strict=False)
+        why = next((config_checks.dimension(config, size) for other, size in places if size != other), "")
+        raise BadCheckpoint(
+            f"The config.json of “{model}” does not fit its weights: “{name}” has {shape} numbers, and {of_config} "
+            f"by the config{why}. Choose another checkpoint, or copy this one again."
+        )
+
+
+def _configure_for_adapter(config: Any, adapter: Path, model: str) -> None:
+    """Give the config of a network the task and the labels of an adapter, which were added to it in training."""
     task = adapters.TASKS.get(adapters.settings(adapter, model).get("task_type"))
     if task is not None and type(config) in TUNED[task]._model_mapping:
         config.architectures = [TUNED[task]._model_mapping[type(config)].__name__]
@@ -219,13 +229,13 @@ def _wrapper(names: Iterable[str], network: Any) -> str:
     """
     own = network.state_dict().keys()
     known = {*own, *(name.removeprefix(f"{network.base_model_prefix}.") for name in own)}
-    found: Counter[str] = Counter()
+    prefixes: Counter[str] = Counter()
     for name in names:
         parts = name.split(".")
         rests = (".".join(parts[place:]) for place in range(len(parts)))
-        found.update([name.removesuffix(rest) for rest in rests if rest in known][:1])
-    plain = found.pop("", 0)
-    (wrapper, n), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
+        prefixes.update([name.removesuffix(rest) for rest in rests if rest in known][:1])
+    plain = prefixes.pop("", 0)
+    (wrapper, n), (_, second) = [*prefixes.most_common(2), ("", 0), ("", 0)][:2]
     return wrapper if n > max(plain, 2 * second) else ""
 
 

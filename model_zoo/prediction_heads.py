@@ -153,7 +153,7 @@ def predictions(
     """The answers to each text's slots, best tokens first; texts are batched by length. Yields (index of the text,
     answers) as batches are done. ``changed`` are inputs of a single text other than the usual ones.
     """
-    for batch in batches(encodings, loaded.pads):
+    for batch in batches(loaded, encodings):
         asked = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
         if not asked:
             yield from ((index, ()) for index in batch)

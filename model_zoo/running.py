@@ -25,6 +25,7 @@ from model_zoo.types import (
     MapsLayer,
     QueryKeyLayer,
     Stack,
+    TunedFor,
     read_only,
 )
 
@@ -125,11 +126,12 @@ class Batch:
         padding mean nothing.
         """
         n = max(map(len, self.encodings))
-        maps, call, hidden = self.maps[layer] if self.maps else None, self.calls[layer] if self.calls else None, None
-        if maps is not None:
-            return maps[..., :n, :n].float()
-        if call is None:
+        of_layer, hidden = (self.maps or self.calls)[layer], None
+        if of_layer is None:
             return torch.empty(len(self.encodings), 0, n, n, device=self.loaded.model.device)
+        if isinstance(of_layer, torch.Tensor):
+            return of_layer[..., :n, :n].float()
+        call = of_layer
         if call.mask is None or self.loaded.unfused is not None:  # elsewhere the mask hides padding itself
             lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
             hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]
@@ -162,7 +164,7 @@ def attend_batches(
     refuse_without_attention(loaded)
     with_states, state_layers = _wanted(states_of)
     options = {"output_hidden_states": True} if with_states else {}
-    for places in batches(encodings, loaded.pads):
+    for places in batches(loaded, encodings):
         of_batch = [encodings[index] for index in places]
         inputs = loaded.inputs(of_batch)
         norm = loaded.final_norm if with_states else None
@@ -263,7 +265,7 @@ def _cut_call(
 def _maps(loaded: LoadedModel, output: Any, stack: Stack, shape: tuple[int, int]) -> tuple[torch.Tensor, ...]:
     """Finished attention of one part, (batch, heads, *shape) a layer. Raises NotSupported where it is of another."""
     maps = maps_of(output, "cross_attentions" if stack == "cross" else "attentions")
-    flaw = next(filter(None, (flaw_of(each, *shape) for each in maps)), "") if maps else "has no attention to show here"
+    flaw = flaw_of(maps, *shape)
     if flaw:
         raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) {flaw}. Choose another text or another model.")
     return tuple(maps)
@@ -337,7 +339,7 @@ def hidden_states(
     all without it. Raises InvalidInput for one that does not exist.
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
-    for batch in batches(encodings, loaded.pads):
+    for batch in batches(loaded, encodings):
         inputs = loaded.inputs([encodings[i] for i in batch])
         with torch.inference_mode(), _given_to(loaded.final_norm) as given:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
@@ -360,8 +362,8 @@ def _states(
     layers: Sequence[int] | None = None,
 ) -> list[HiddenStates]:
     """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, ``given`` to the final norm."""
-    shapes = {tuple(layer.shape) if isinstance(layer, torch.Tensor) else () for layer in states}
-    if len(shapes) != 1 or len(next(iter(shapes))) != 3 or next(iter(shapes))[1] < max(map(len, encodings)):
+    alike = len({getattr(layer, "shape", None) for layer in states}) == 1 and states[0].ndim == 3
+    if not alike or states[0].shape[1] < max(map(len, encodings)):
         raise NotSupported(
             f"The layers of {loaded.info.id} ({loaded.info.family}) do not give one vector of one width for each "
             "token, so they cannot be put side by side. Choose another model."
@@ -396,14 +398,18 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
         yield given
 
 
-def batches(encodings: Sequence[Encoding], pads: bool, most: int | None = None) -> Iterator[list[int]]:
+def batches(
+    loaded: LoadedModel, encodings: Sequence[Encoding], task: TunedFor | None = None, most: int | None = None
+) -> Iterator[list[int]]:
     """Their places, shortest first, in batches whose padded size stays within ``most`` tokens, else within
-    ``_BATCH_TOKENS``; one by one where a text's numbers depend on what it shares a batch with (see ``Trial.pads``).
+    ``_BATCH_TOKENS``; one by one where a text's numbers, or what a head for a ``task`` reads of them, depend on what it
+    shares a batch with.
     """
     most = _BATCH_TOKENS if most is None else most
+    alone = len(encodings) > 1 and not loaded.pads_for(task)
     batch: list[int] = []
     for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
-        if batch and (not pads or (len(batch) + 1) * len(encodings[index]) > most):
+        if batch and (alone or (len(batch) + 1) * len(encodings[index]) > most):
             yield batch
             give_way()
             batch = []

@@ -33,7 +33,7 @@ def next_sentences(loaded: LoadedModel, pairs: Sequence[tuple[str, str]]) -> Ite
     for first in range(0, len(pairs), _WINDOW):
         window = range(first, min(first + _WINDOW, len(pairs)))
         encodings = [loaded.encode(*pairs[index]) for index in window]
-        for batch in batches(encodings, loaded.pads):
+        for batch in batches(loaded, encodings):
             scores = _scored(loaded, [encodings[place] for place in batch])
             yield from zip((window[place] for place in batch), scores, strict=True)
 

@@ -24,8 +24,7 @@ SAMPLE = "a b c"
 _LETTERS = "a b c d e f g h i j k l m n o p q r s t u v"
 
 # How far numbers may differ that are the same but for rounding, as shares of the largest.
-_ROUNDING = {torch.float32: 1e-4}
-_HALF_ROUNDING = 0.02
+_ROUNDING, _HALF_ROUNDING = 1e-4, 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +61,7 @@ def try_out(loaded: LoadedModel) -> Trial:
             )
         try:
             batch, maps_of_batch, _ = _passed(loaded, [part, whole])
-            pads = n < len(whole) and _alike(batch[0][:1, :n], last[:, :n], _rounding(last))
+            pads = n < len(whole) and _alike(batch[0][:1, :n], last[:, :n])
         except RuntimeError:  # torch's, of a network that takes no padding
             batch, maps_of_batch, _ = _passed(loaded, [whole])
             pads = False
@@ -70,7 +69,7 @@ def try_out(loaded: LoadedModel) -> Trial:
     n_layers = len(states) - 1 if states else getattr(loaded.model.config, "num_hidden_layers", 0)
     if len(maps) == n_layers:
         numbers = range(n_layers)
-    why = _flaw(maps, n) or _flaw(maps_of_batch, len(whole))
+    why = flaw_of(maps, n, n) or flaw_of(maps_of_batch, len(whole), len(whole))
     if not why and (len({*numbers}) < len(maps) or not {*numbers} <= {*range(n_layers)}):
         why = f"computes attention {counted(len(maps), 'time')} in {counted(n_layers, 'layer')}, in ways of its own"
     return Trial(
@@ -79,7 +78,7 @@ def try_out(loaded: LoadedModel) -> Trial:
         n_heads=0 if why else max(layer.shape[1] for layer in maps),
         why_no_attention=why,
         pads=pads,
-        causal=n < len(whole) and _alike(batch[0][-1:, :n], last[:, :n], _rounding(last)),
+        causal=n < len(whole) and _alike(batch[0][-1:, :n], last[:, :n]),
     )
 
 
@@ -92,7 +91,7 @@ def leave_the_fused_kernel_where_wrong(loaded: LoadedModel) -> None:
         fused = loaded.forward(encoding)[0]
         model.set_attn_implementation("eager")
         own = loaded.forward(encoding)[0]
-    if _alike(fused, own, _rounding(own)):
+    if _alike(fused, own):
         model.set_attn_implementation(capture.IMPLEMENTATION)
 
 
@@ -123,27 +122,22 @@ def _passed(loaded: LoadedModel, encodings: Sequence[Encoding]) -> tuple[Any, li
     return output, maps, [made[id(each)] for each in maps if id(each) in made]
 
 
-def _flaw(maps: Sequence[Any], n: int) -> str:
-    """Why the attention of texts of up to n tokens cannot be shown; empty where it can."""
+def flaw_of(maps: Sequence[Any], n_queries: int, n_keys: int) -> str:
+    """What keeps layers' maps from being (batch, heads, queries, keys), as the predicate of a sentence; empty where
+    nothing does.
+    """
     if not maps:
         return "has no attention to show"
-    return next(filter(None, (flaw_of(each, n, n) for each in maps)), "")
-
-
-def flaw_of(maps: Any, n_queries: int, n_keys: int) -> str:
-    """What keeps a layer's maps from being (batch, heads, queries, keys); empty where nothing does."""
-    if not isinstance(maps, torch.Tensor):
-        return "gives attention that is not a weight for any two tokens"
-    if maps.ndim != 4 or maps.shape[2:] != (n_queries, n_keys):
-        shape = " × ".join(map(str, maps.shape[1:]))
-        return f"gives attention as {shape} numbers for {n_queries} tokens, not as a weight for any two of them"
+    for of_layer in maps:
+        if not isinstance(of_layer, torch.Tensor):
+            return "gives attention that is not a weight for any two tokens"
+        if of_layer.ndim != 4 or of_layer.shape[2:] != (n_queries, n_keys):
+            shape = " × ".join(map(str, of_layer.shape[1:]))
+            return f"gives attention as {shape} numbers for {n_queries} tokens, not as a weight for any two of them"
     return ""
 
 
-def _rounding(states: torch.Tensor) -> float:
-    return _ROUNDING.get(states.dtype, _HALF_ROUNDING)
-
-
-def _alike(states: torch.Tensor, others: torch.Tensor, share: float) -> bool:
+def _alike(states: torch.Tensor, others: torch.Tensor) -> bool:
     """Whether vectors are the same but for rounding."""
+    share = _ROUNDING if states.dtype == torch.float32 else _HALF_ROUNDING
     return states.shape == others.shape and bool((states - others).abs().max() <= share * others.abs().max().clamp(1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -34,7 +34,8 @@ class Rows:
 
 @dataclass(slots=True)
 class Editor:
-    """Changes the ``layer`` that is at work, and notes what passes. Where it ``counts``, each output leads to the next.
+    """Changes the ``layer`` that is at work, and notes what passes. Where it ``counts``, each output leads to the next
+    that has attention.
 
     ``outputs`` are what the output projections were given, (rows, n, heads, d') a layer, and ``maps`` attention
     (rows, heads, n, n), each where it is asked for by a list instead of None.
@@ -91,6 +92,9 @@ def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
             "another model, such as BERT."
         )
     if projections is None:
+        if editor.counts and loaded.info.attention_layers:  # calls are fewer than layers
+            of_calls = {call: editor.rows.get(layer) for call, layer in enumerate(loaded.info.attention_layers)}
+            editor = replace(editor, rows={call: rows for call, rows in of_calls.items() if rows is not None})
         with capture.editing(editor):
             yield
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -16,18 +17,11 @@ from model_zoo.anatomy import parts_of
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
+from model_zoo.module_discovery import LayerCall, first_of
 from model_zoo.types import Encoding
 
 Block = Literal["attention", "feed_forward"]
 Replace = Callable[[torch.Tensor], torch.Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class _LayerCall:
-    """How a layer was called: all that it was given beside the states."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -58,7 +52,7 @@ class LayerwiseRun:
             self.inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
             beyond = self.inputs["input_ids"].shape[1] - embedded.shape[1]  # Nyströmformer is given whole segments
             self.inputs["inputs_embeds"] = torch.nn.functional.pad(embedded, (0, 0, 0, beyond)) if beyond else embedded
-        self._layer_calls: list[_LayerCall] = []
+        self._layer_calls: list[LayerCall] = []
         self.states: list[torch.Tensor] = []
         given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
         with self._noted():
@@ -93,14 +87,13 @@ class LayerwiseRun:
         def enter(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if len(self._layer_calls) == len(modules):  # a decoder that shares them
                 return
-            given, *rest = args or (kwargs["hidden_states"],)
-            others = {name: value for name, value in kwargs.items() if name != "hidden_states"}
-            self._layer_calls.append(_LayerCall(tuple(rest), others))
-            self.states.append(given.permute(back))
+            states, call = LayerCall.of(args, kwargs)
+            self._layer_calls.append(call)
+            self.states.append(states.permute(back))
 
         def leave(_: Any, __: Any, output: Any) -> None:
             if len(self.states) == len(modules) and len(self._layer_calls) == len(modules):
-                self.states.append(_first(output).permute(back))
+                self.states.append(first_of(output).permute(back))
 
         each = dict.fromkeys(modules)
         with capture.hooked(each, enter, before=True, with_kwargs=True), capture.hooked(each, leave):
@@ -131,11 +124,9 @@ class LayerwiseRun:
                 if between is not None:
                     now = between(number, now)
                 editor.layer = blocks.layer = number
-                how = self._layer_calls[number]
-                module = self.layers.modules[number]
-                args = (_rows_of(value, rows) for value in how.args)
-                kwargs = {name: _rows_of(value, rows) for name, value in how.kwargs.items()}
-                now = _first(module(now.permute(order).contiguous(), *args, **kwargs)).permute(back)
+                call, module = self._layer_calls[number], self.layers.modules[number]
+                given = now.permute(order).contiguous()
+                now = call.run(module, given, partial(_rows_of, rows=rows)).permute(back)
             if between is not None:
                 now = between(self.n_layers, now)
         return self.finish(now)
@@ -161,8 +152,6 @@ class LayerwiseRun:
         """Runs all of the encoder, for a family whose layers are not called one by one."""
         inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
         editor.counts = True
-        numbers = self.loaded.trial.attention_layers
-        editor.rows = {call: editor.rows[layer] for call, layer in enumerate(numbers) if layer in editor.rows}
         with editing(self.loaded, editor):
             found: torch.Tensor = self.loaded.encoder(**inputs)[0]
         return self._decoded(found)
@@ -187,10 +176,6 @@ def layerwise_run(loaded: LoadedModel, encodings: Sequence[Encoding]) -> Layerwi
     with loaded.layerwise_lock, suppress(ValueError):  # too large to be kept
         loaded.layerwise_runs[key] = run
     return run
-
-
-def _first(output: Any) -> torch.Tensor:
-    return output[0] if isinstance(output, tuple | list) else output
 
 
 def _rows_of(value: Any, rows: int) -> Any:

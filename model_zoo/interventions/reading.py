@@ -125,7 +125,7 @@ def reader(
             return Reader(loaded=loaded, aim=aim, encoding=encoding, position=position, row=position)
         case "next token":
             causal.refuse_without_head(loaded)
-            encoding = causal.whole(loaded, text)
+            encoding = causal.encode_uncut(loaded, text)
             return Reader(loaded=loaded, aim=aim, encoding=encoding, position=None, row=len(encoding) - 1)
         case "next sentence":
             sentence.refuse_without_head(loaded)

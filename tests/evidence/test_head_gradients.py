@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import transformers
+from architectures import build
 from checkpoints import SENTENCES
+from transformers import AutoTokenizer
 from tuning import classifier
 
 from evidence.items import HiddenWord, Item, LabelledText, SentencePair
@@ -162,3 +165,29 @@ def test_what_is_left_out_and_refused(engine: Engine) -> None:
     np.testing.assert_array_equal(unpack(pack(found)).gradients, found.gradients)
     with pytest.raises(NotSupported, match="has no attention to show"):
         engine.ask(HeadGradients("embedded/bilstm", WORDS))
+
+
+def test_gradients_stand_at_the_layers_that_have_heads(engine: Engine, tmp_path: Path) -> None:
+    """Of a network with attention in its second layer alone, against finite differences of its output weights."""
+    folder = build(
+        "Jamba", "ForSequenceClassification", tmp_path, attn_layer_period=2, attn_layer_offset=1, num_experts=1,
+        num_experts_per_tok=1, use_mamba_kernels=False, mamba_d_state=4, mamba_dt_rank=4,
+    )  # fmt: skip
+    item = LabelledText("The old cat sat.", None, "LABEL_1")
+    (gradients,) = engine.ask(HeadGradients(str(folder), (item,))).gradients
+    assert not gradients[0].any()
+    model = transformers.JambaForSequenceClassification.from_pretrained(folder).eval().double()
+    ids = AutoTokenizer.from_pretrained(folder)(item.text, return_tensors="pt").input_ids
+    weight = model.model.layers[1].self_attn.o_proj.weight
+
+    def score(gate: float, head: int) -> float:
+        with torch.no_grad():
+            before = weight.clone()
+            weight[:, 8 * head : 8 * head + 8] *= gate
+            logs = model(ids).logits[0].log_softmax(-1)
+            weight.copy_(before)
+        return float(logs[1])
+
+    for head in range(4):
+        slope = (score(1.001, head) - score(0.999, head)) / 0.002
+        assert gradients[1, head] == pytest.approx(slope, abs=1e-4)

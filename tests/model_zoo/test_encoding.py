@@ -217,6 +217,9 @@ def test_a_long_pair_is_read_once(tokenizer_of: Callable[[str], Any]) -> None:
             made.extend(len(part) for one in batch.encodings for part in (one, *one.overflowing))
             return batch
 
+        def __len__(self) -> int:
+            return len(tokenizer)
+
         def __getattr__(self, name: str) -> Any:
             return getattr(tokenizer, name)
 

@@ -13,7 +13,7 @@ _MIXED = 8
 def batches(lengths: Sequence[int], size: int, seed: int, epoch: int, *, pads: bool = True) -> list[list[int]]:
     """The places of the items of each batch of an epoch, each item once; a function of the seed and the epoch alone.
 
-    Without padding (see ``Family.pads``) a batch holds items of one length only.
+    Without padding (see ``LoadedModel.pads_for``) a batch holds items of one length only.
     """
     rng = np.random.default_rng((seed, epoch))
     order = rng.permutation(len(lengths)).tolist()

@@ -184,7 +184,7 @@ class _Run(stopped.Progress):
         encoder = self.cached.encoder.eval()
         for split, encodings in self.encodings.items():
             states: dict[int, torch.Tensor] = {}
-            for batch in padded_batches(encodings, self.pads):
+            for batch in padded_batches(self.loaded, encodings, self.data.kind):
                 inputs = self.loaded.inputs([encodings[place] for place in batch])
                 began = time.perf_counter()
                 with torch.no_grad():
@@ -355,7 +355,7 @@ class _Run(stopped.Progress):
             lambda _module, _given, output: firsts.append(output.last_hidden_state[:, 0])
         )
         try:
-            for batch in padded_batches(encodings, self.pads):
+            for batch in padded_batches(self.loaded, encodings, self.data.kind):
                 with torch.no_grad():
                     output = self._output(split, batch)
                     targets = self._targets(split, batch)

@@ -108,7 +108,7 @@ def _answers(
     encodings = [loaded.encode(text, pair) for text, pair in texts]
     found: dict[int, Answer] = {}
     with torch.inference_mode():
-        for places in batches(encodings, loaded.pads_for(kind)):
+        for places in batches(loaded, encodings, kind):
             of_words = [None if words is None else words[place] for place in places]
             batch = Batch([encodings[place] for place in places], loaded.info.labels, of_words)
             output = loaded.model(**loaded.inputs(batch.encodings))
