@@ -147,6 +147,10 @@ class LoadedModel:
     layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Stack, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
+    takes_type_ids: bool = field(init=False)  # decided once: it may take a run, which nobody's hooks are to see
+
+    def __post_init__(self) -> None:
+        self.takes_type_ids = self._takes_type_ids()
 
     @property
     def full_precision(self) -> bool:
@@ -276,8 +280,7 @@ class LoadedModel:
             return capture.recording()
         return eager_attention.recording(self.encoder, self.unfused, n_tokens)
 
-    @cached_property
-    def takes_type_ids(self) -> bool:
+    def _takes_type_ids(self) -> bool:
         """Whether the network tells texts apart by type; many accept the argument and have one type only."""
         if "token_type_ids" not in inspect.signature(self.encoder.forward).parameters:
             return False
