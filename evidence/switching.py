@@ -107,8 +107,8 @@ def head_gradients(loaded: LoadedModel, question: HeadGradients) -> Iterator[Gra
             with editing(loaded, Editor(of_layers, counts=True)):
                 final = LayerwiseRun(loaded, [row.encoding for row in some]).final
             scores, _ = _scores(loaded, some, final)
-            found = torch.autograd.grad(scores.sum(), gates, materialize_grads=True)  # some layers have no heads
-        yield GradientPart(tuple(row.item for row in some), as_array(torch.cat(found, dim=1)))
+            gradients = torch.autograd.grad(scores.sum(), gates, materialize_grads=True)  # some layers have no heads
+        yield GradientPart(tuple(row.item for row in some), as_array(torch.cat(gradients, dim=1)))
 
 
 def _task(items: Sequence[Item]) -> TunedFor | None:

@@ -230,9 +230,10 @@ def other_form(model: str, names: Sequence[str]) -> str:
         if any(fnmatchcase(name, f"{place}/{kind}") for name in names for kind in kinds)
     )
     if inside:
-        shown = ", ".join(f"“{place}”" for place in inside[:5]) + " and others" * (len(inside) > 5)
+        folders = ", ".join(f"“{place}”" for place in inside[:5]) + " and others" * (len(inside) > 5)
         return (
-            f"“{model}” is no checkpoint itself; there are some in folders in it: {shown}. Choose one of these folders."
+            f"“{model}” is no checkpoint itself; there are some in folders in it: {folders}. Choose one of these "
+            "folders."
         )
     for pattern, what, advice in _FORMS:
         file = next((name for name in names if re.fullmatch(pattern, name.rpartition("/")[2])), None)

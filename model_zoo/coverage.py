@@ -9,11 +9,9 @@ the reason. Sizes are in coverage.toml.
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import logging
 import os
-import pkgutil
 import re
 import sys
 import tempfile
@@ -38,7 +36,7 @@ from model_zoo import check, questions
 from model_zoo.by_transformers import TYPED, NotComparable
 from model_zoo.engine import Engine
 from model_zoo.errors import ModelZooError
-from model_zoo.question import Comparison, Question
+from model_zoo.question import Comparison
 from model_zoo.questions.measure_cost import MeasureCost
 
 DOC = Path(__file__).parents[1] / "docs" / "models.md"
@@ -135,12 +133,13 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
     what takes no text, or pictures or sound beside it, or makes sound.
     """
 
-    def of(name: str) -> Any:
+    def class_for(name: str) -> Any:
         network = getattr(modeling_auto, f"MODEL_{name}MAPPING").get(settings, None)
         return network[0] if isinstance(network, tuple | list) else network
 
-    base, pretrained = of(""), of("FOR_PRETRAINING_")
-    with_head = next(((of(f"FOR_{name}_"), (head,)) for name, head in _HEADS.items() if of(f"FOR_{name}_")), None)
+    base, pretrained = class_for(""), class_for("FOR_PRETRAINING_")
+    by_head = ((class_for(f"FOR_{name}_"), (head,)) for name, head in _HEADS.items())
+    with_head = next((pair for pair in by_head if pair[0]), None)
     if with_head is None and base is None:
         raise NoText("a part of other networks")
     reader = base or with_head[0]  # type: ignore[index]
@@ -152,7 +151,7 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
     besides = [name for name in takes if any(mark in name for mark in (*others, "pixel", "feat", "latents"))]
     if besides:
         raise NoText(f"reads {', '.join(others) or besides[0]} and text")
-    if of("FOR_TEXT_TO_WAVEFORM_") or of("FOR_TEXT_TO_SPECTROGRAM_"):
+    if class_for("FOR_TEXT_TO_WAVEFORM_") or class_for("FOR_TEXT_TO_SPECTROGRAM_"):
         raise NoText("turns text into sound")
     labels = inspect.signature(pretrained.forward).parameters if pretrained else ()
     if any(name.startswith(("next_sentence", "sentence_order")) for name in labels):
@@ -162,14 +161,16 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
 
 def _tiny(default: Any) -> dict[str, Any]:
     """Settings of a small network: of every kind of layer one, two at least."""
-    own = type(default)
+    config_class = type(default)
     known = {
-        name: value for name, value in default.to_dict().items() if not isinstance(getattr(own, name, None), property)
+        name: value
+        for name, value in default.to_dict().items()
+        if not isinstance(getattr(config_class, name, None), property)
     }
     tiny = {name: value for name, value in _TINY["unset"].items() if name in known and known[name] is None}
     n_heads = known.get("num_attention_heads", known.get("n_head"))
     for name, value in known.items():
-        if name in own.sub_configs and value is not None:
+        if name in config_class.sub_configs and value is not None:
             tiny[name] = value | _tiny(getattr(default, name))
         elif re.search("vocab_size|n_words|vocab$", name) and not isinstance(value, str | list | dict):
             tiny[name] = len(_VOCABULARY)
@@ -198,9 +199,10 @@ def _tiny(default: Any) -> dict[str, Any]:
 
 def _gives_types(config: Any) -> bool:
     """Whether an architecture was trained with token types, by its own tokenizer or by its authors' code."""
-    own = tokenizer_class_from_name(TOKENIZER_MAPPING_NAMES.get(config.model_type) or "") or PreTrainedTokenizerFast
+    name = TOKENIZER_MAPPING_NAMES.get(config.model_type) or ""
+    tokenizer_class = tokenizer_class_from_name(name) or PreTrainedTokenizerFast
     return config.model_type in TYPED or (
-        "token_type_ids" in own.model_input_names and hasattr(config, "type_vocab_size")
+        "token_type_ids" in tokenizer_class.model_input_names and hasattr(config, "type_vocab_size")
     )
 
 
@@ -271,23 +273,20 @@ def _first_line(error: BaseException) -> str:
 def _answered(engine: Engine, folder: str) -> Iterator[str]:
     """How many questions are answered; what fails without a sentence of ours."""
     n_answered, failures = 0, []
-    for file in pkgutil.iter_modules(questions.__path__, "model_zoo.questions."):
-        for kind in vars(importlib.import_module(file.name)).values():
-            if not isinstance(kind, type) or kind.__module__ != file.name or not getattr(kind, "runs_model", True):
-                continue
-            if kind is MeasureCost or not issubclass(kind, Question | Comparison):  # costs are counted on 300 sentences
-                continue
-            question: Any = kind.example(folder)
-            try:
-                if isinstance(question, Comparison):
-                    list(engine.stream(question))
-                elif question.model == folder:
-                    engine.ask(question)
-                n_answered += 1
-            except ModelZooError:
-                pass
-            except Exception as error:
-                failures.append(f"{kind.__name__} {_reason_in(error, folder)}")
+    for kind in questions.questions_in(questions):
+        if kind is MeasureCost or not getattr(kind, "runs_model", True):  # costs are counted on 300 sentences
+            continue
+        question = kind.example(folder)
+        try:
+            if isinstance(question, Comparison):
+                list(engine.stream(question))
+            elif question.model == folder:
+                engine.ask(question)
+            n_answered += 1
+        except ModelZooError:
+            pass
+        except Exception as error:
+            failures.append(f"{kind.__name__} {_reason_in(error, folder)}")
     yield from (str(n_answered), *failures)
 
 
@@ -337,9 +336,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write the rows of those named, too")
     options = parser.parse_intermixed_args(arguments)
     by_kind = {}
-    for each in rows(options.names):
-        print(each, flush=True)
-        by_kind[each.kind] = each
+    for result in rows(options.names):
+        print(result, flush=True)
+        by_kind[result.kind] = result
     if not options.names or options.write:
         write(((read() if options.names else {}) | by_kind).values())
     return int(any("**" in cell for each in by_kind.values() for cell in each.cells))

@@ -107,8 +107,8 @@ def layers(
             one = [module for module, entered, left in calls if _begins(entered, given) and _begins(left, made)]
             found += one[-1:]
         if len(found) == len(states) - 1:
-            layers = Layers(tuple(found), order)
-            return layers if _is_chain(layers, run) else None
+            in_order = Layers(tuple(found), order)
+            return in_order if _is_chain(in_order, run) else None
     return None
 
 

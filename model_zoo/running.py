@@ -131,7 +131,7 @@ class Batch:
             return torch.empty(len(self.encodings), 0, n, n, device=self.loaded.model.device)
         if isinstance(of_layer, torch.Tensor):
             return of_layer[..., :n, :n].float()
-        call = of_layer
+        call: Call = of_layer
         if call.mask is None or self.loaded.unfused is not None:  # elsewhere the mask hides padding itself
             lengths = torch.tensor([len(encoding) for encoding in self.encodings], device=call.key.device)
             hidden = (torch.arange(call.key.shape[2], device=call.key.device) >= lengths[:, None])[:, None, None]

@@ -112,9 +112,7 @@ def _refuse_files_elsewhere(folder: Path, model: str) -> None:
     for file in _SETTINGS:
         for key, value in _settings(folder / file).items():
             named = key in _NAMES_OF_FILES or (file == _SETTINGS[1] and key.endswith(("_file", "_spm")))
-            if key.endswith("_kwargs") and isinstance(
-                value, dict
-            ):  # MeCab's or Sudachi's: a dictionary's name, no path
+            if key.endswith("_kwargs") and isinstance(value, dict):  # MeCab's dictionary by its name, no path
                 named = any(isinstance(each, str) and not each.isidentifier() for each in value.values())
             if named and isinstance(value, str | dict):
                 raise BadCheckpoint(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import pkgutil
 from contextlib import suppress
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,28 +12,18 @@ from checkpoints import FAMILIES
 import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, questions
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Comparison, Question
+from model_zoo.question import Comparison
+from model_zoo.questions import questions_in
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Edge, Reads, TargetAnswer
-from training import measure_quality
+from training.measure_quality import MeasureQuality
 
-
-def found_in(module: Any) -> list[type[Any]]:
-    """The questions that a module defines."""
-    return [
-        one
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__ == module.__name__
-    ]
-
-
-FILES = sorted(one.name for one in pkgutil.iter_modules(questions.__path__))
-OF_EVIDENCE = sorted(one.name for one in pkgutil.iter_modules(evidence.questions.__path__))
 MODULES = [
-    *(importlib.import_module(f"model_zoo.questions.{name}") for name in FILES),
-    *(importlib.import_module(f"evidence.questions.{name}") for name in OF_EVIDENCE),
+    file.name
+    for package in (questions, evidence.questions)
+    for file in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
 ]
-QUESTIONS = [kind for module in [*MODULES, measure_quality] for kind in found_in(module)]  # one of another room, too
+QUESTIONS = [*questions_in(questions), *questions_in(evidence.questions), MeasureQuality]
 
 
 def example(kind: type[Any], causal: str) -> Any:

@@ -221,7 +221,7 @@ def _attention(read: Reader, method: Method) -> FloatArray:
         mixed = contribute(read.loaded, read.encoding, "ALTI" if method == "contributions" else method)
         return rolled_out(mixed.maps, residual=False)[read.row].astype(np.float32)
     run = running.attend_tokens(read.loaded, read.encoding)
-    layers = [number for number, layer in enumerate(run.layers) if layer.n_heads]
+    layers = run.layers_with_attention
     found: FloatArray
     if method == "rollout":
         if len(layers) < run.n_layers:

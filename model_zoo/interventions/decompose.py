@@ -123,9 +123,9 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     width = len(stream.vectors[0])
     bias = np.broadcast_to(stream.bias, (width,))
     vectors = np.stack([*stream.vectors, bias, np.zeros(width)])
-    whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.dtype).to(loaded.model.device)
+    output = _tensor(loaded, vectors.sum(axis=0))
     with frozen(loaded.model, held, noting=True):
-        logits = scores_of(head(whole[None, None]))[0].cpu().double()
+        logits = scores_of(head(output[None, None]))[0].cpu().double()
     read.choose_answers(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
     chosen = [answer for answer in (read.answer, read.foil) if answer is not None]
@@ -159,9 +159,14 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
 
 def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: DoubleArray) -> torch.Tensor:
     """The frozen head on some vectors (rows, width): (rows, answers)."""
-    given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.dtype).to(loaded.model.device)
+    rows = _tensor(loaded, np.ascontiguousarray(vectors))
     with frozen(loaded.model, held, noting=False):
-        return scores_of(head(given[None]))[0].cpu().double()
+        return scores_of(head(rows[None]))[0].cpu().double()
+
+
+def _tensor(loaded: LoadedModel, vectors: DoubleArray) -> torch.Tensor:
+    """Vectors as the model computes with them; a Mac's GPU has no float64."""
+    return torch.from_numpy(vectors).to(loaded.model.dtype).to(loaded.model.device)
 
 
 def _raised(read: Reader, scores: torch.Tensor, top_k: int) -> tuple[tuple[str, float], ...]:

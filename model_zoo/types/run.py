@@ -79,6 +79,11 @@ class AttentionRun(ReadOnly, Shows):
         return len(self.layers)
 
     @property
+    def layers_with_attention(self) -> tuple[int, ...]:
+        """The numbers of the layers that have heads: all of them, but in networks of several kinds of layers."""
+        return tuple(number for number, layer in enumerate(self.layers) if layer.n_heads)
+
+    @property
     def n_heads(self) -> int:
         """The number of heads in the widest layer (all layers of the models in the registry have the same)."""
         return max(layer.n_heads for layer in self.layers)

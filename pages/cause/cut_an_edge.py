@@ -168,8 +168,8 @@ def _mean(cuts: _Cuts) -> npt.NDArray[np.float32]:
     run = engine().attend(scene.model, written, scene.encoding.text_pair)
     if layer is not None:
         run.heads_of(layer)  # raises InvalidInput where there are none
-    layers = (layer,) if layer is not None else [one for one in range(run.n_layers) if run.layers[one].n_heads]
-    every = [run.layer(one).mean(axis=0) if head is None else run.head(one, head) for one in layers]
+    layers = run.layers_with_attention if layer is None else (layer,)
+    every = [run.layer(number).mean(axis=0) if head is None else run.head(number, head) for number in layers]
     return np.mean(every, axis=0).astype(np.float32)
 
 

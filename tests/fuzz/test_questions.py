@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +18,8 @@ from analysis.corpus.sentences import Sentence
 from evidence.questions.look import Look
 from model_zoo import Engine, questions
 from model_zoo.errors import InvalidInput, ModelZooError
-from model_zoo.question import Comparison, Question
+from model_zoo.question import Comparison
+from model_zoo.questions import questions_in
 from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.read_projections import ReadProjections
@@ -40,14 +39,7 @@ from model_zoo.types import (
 )
 from reading.sentences import plain_words
 
-QUESTIONS: list[type[Any]] = [
-    one
-    for module in sorted(each.name for each in pkgutil.iter_modules(questions.__path__))
-    for one in vars(importlib.import_module(f"model_zoo.questions.{module}")).values()
-    if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
-]
-
-QUESTIONS.append(Look)
+QUESTIONS = [*questions_in(questions), Look]
 
 # What asks for a model, or for one of a few words besides.
 FEW = {DescribeModel, ExplainRefusal, ReadProjections, ReadVocabulary}

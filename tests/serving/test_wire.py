@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import pickle
-import pkgutil
 from typing import Any
 
 import msgpack
@@ -17,7 +15,8 @@ from hypothesis import strategies as st
 import evidence.questions
 from model_zoo import DEFAULT_MODEL, Engine, errors, questions
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
-from model_zoo.question import Comparison, Question, Streamed
+from model_zoo.question import Comparison, Streamed
+from model_zoo.questions import questions_in
 from model_zoo.questions.attend import Attend
 from model_zoo.questions.fill_mask import FillMask
 from model_zoo.types import AttentionRun, MapsLayer, QueryKeyLayer
@@ -28,13 +27,7 @@ from training.finetuning.predict import Predict, SoftScores
 from training.finetuning.sets import SETS
 from training.measure_quality import MeasureQuality
 
-QUESTIONS: list[type[Any]] = [
-    one
-    for package in (questions, evidence.questions)
-    for module in sorted(each.name for each in pkgutil.iter_modules(package.__path__))
-    for one in vars(importlib.import_module(f"{package.__name__}.{module}")).values()
-    if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
-]
+QUESTIONS = [*questions_in(questions), *questions_in(evidence.questions)]
 
 ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ModelZooError)]
 
