@@ -254,6 +254,11 @@ class LoadedModel:
         of_layer = dict(zip(numbers, of_attention, strict=True))
         return tuple(of_layer.get(number, of_others) for number in range(n_layers))
 
+    @property
+    def vocabulary_size(self) -> int:
+        """How many rows its vocabulary has: the tokenizer's tokens, and what the network has beyond them."""
+        return max(len(self.tokenizer), getattr(self.model.config, "vocab_size", None) or 0)
+
     def token_names(self, ids: Sequence[int]) -> list[str]:
         """Tokens as the model writes them."""
         return token_names(self.tokenizer, ids)

@@ -55,7 +55,8 @@ def vocabulary(loaded: LoadedModel) -> Vocabulary:
     """The tokens by id, and which of them have a role."""
     tokenizer = loaded.tokenizer
     return Vocabulary(
-        tokens=tuple(token or "" for token in tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))),
+        tokens=tuple(loaded.token_names(range(len(tokenizer)))),
+        size=loaded.vocabulary_size,
         mask_id=tokenizer.mask_token_id,
         mask_token=tokenizer.mask_token,
         unknown_id=tokenizer.unk_token_id,
@@ -312,6 +313,12 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
     encoding = loaded.encode(text)
     refuse_unmaskable(encoding, fills)
     _refuse_unplaced(encoding, fills)
+    for token in fills.values():
+        if not 0 <= token < len(loaded.tokenizer):
+            raise InvalidInput(
+                f"Number {token} of the vocabulary of {loaded.info.id} stands for no token, so it cannot be written. "
+                "Choose another prediction."
+            )
     written, rest = encoding.text, len(encoding.text)
     for position, token in sorted(fills.items(), reverse=True):
         piece = _as_written(loaded, token)

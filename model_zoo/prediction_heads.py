@@ -286,9 +286,8 @@ def target_id(loaded: LoadedModel, encoding: Encoding, position: int, target: st
     """
     name = loaded.tokenizer.convert_ids_to_tokens
     if isinstance(target, int):
-        n = max(len(loaded.tokenizer), getattr(loaded.model.config, "vocab_size", 0))
-        if not 0 <= target < n:
-            raise InvalidInput(f"There is no token {target}: {loaded.info.id} has {n:,}.")
+        if not 0 <= target < loaded.vocabulary_size:
+            raise InvalidInput(f"There is no token {target}: {loaded.info.id} has {loaded.vocabulary_size:,}.")
         return loaded.token_names([target])[0], target
     check(target, "A target")
     text = encoding.text

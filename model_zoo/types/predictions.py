@@ -77,9 +77,12 @@ def _best(predictions: Sequence[Prediction]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary(Shows):
-    """The tokens a model can predict, by id, and those with a role; ``mask_id`` is None where there is no mask."""
+    """A tokenizer's tokens, by id, and those with a role; ``mask_id`` is None where there is no mask. The network has
+    ``size`` rows for them, some of them beyond the tokens where somebody rounded their number up.
+    """
 
     tokens: tuple[str, ...]
+    size: int
     mask_id: int | None
     mask_token: str | None
     unknown_id: int | None

@@ -84,7 +84,7 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
         format_func=lambda i: f"{scene.encoding.tokens[answers[i].position]} (token {answers[i].position + 1})",
     )
     answer = answers[worked]
-    rows = scoring.softmax_by_hand(answer, len(scene.vocabulary.tokens))
+    rows = scoring.softmax_by_hand(answer, scene.vocabulary.size)
     st.dataframe(
         pd.DataFrame(
             {

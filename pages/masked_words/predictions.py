@@ -154,7 +154,7 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
         key=choice,
         placeholder="Insert a prediction",
         label_visibility="collapsed",
-        format_func=lambda token: scene.vocabulary.tokens[token],
+        format_func=_names(answer).__getitem__,
         on_change=lambda: _put(scene, answer, st.session_state[choice]),
     )
 
@@ -163,10 +163,16 @@ def _put(scene: Scene, answer: MaskPrediction, token: int) -> None:
     """Write one token into the sentence in place of a mask; the other masks stay. A browser may name one that is not
     offered, such as one of an answer that is gone: that does nothing.
     """
-    if token not in [entry.id for entry in (*answer.best, answer.original) if entry is not None]:
+    if token not in _names(answer):
         return
     probability = next((entry.probability for entry in answer.best if entry.id == token), None)
-    _write(scene, {answer.position: token}, [_step(scene, answer, token, probability)])
+    with failures_as_messages():
+        _write(scene, {answer.position: token}, [_step(scene, answer, token, probability)])
+
+
+def _names(answer: MaskPrediction) -> dict[int, str]:
+    """The tokens that an answer names, by id."""
+    return {entry.id: entry.token for entry in (*answer.best, answer.original) if entry is not None}
 
 
 def _fill(scene: Scene, steps: int) -> None:
@@ -185,7 +191,7 @@ def _fill(scene: Scene, steps: int) -> None:
 def _step(scene: Scene, answer: MaskPrediction, token: int, probability: float | None) -> str:
     was = answer.original.token if answer.original is not None else scene.vocabulary.mask_token
     sure = "" if probability is None else f" ({probability:.1%})"
-    return f"{was} → {scene.vocabulary.tokens[token]}{sure}"
+    return f"{was} → {_names(answer)[token]}{sure}"
 
 
 def _write(scene: Scene, fills: dict[int, int], log: list[str]) -> None:

@@ -12,7 +12,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, Vocabulary
 
 MASK, SPECIAL = 3, frozenset({0, 1, 2, 3})
-VOCABULARY = Vocabulary(tuple(f"t{i}" for i in range(50)), MASK, "[MASK]", 1, SPECIAL)
+VOCABULARY = Vocabulary(tuple(f"t{i}" for i in range(50)), 50, MASK, "[MASK]", 1, SPECIAL)
 
 
 def encoding(words: list[str], ids: list[int] | None = None) -> Encoding:
@@ -83,7 +83,7 @@ def test_each_fate_changes_one_token_at_most() -> None:
     others = {each_fate(TWENTY, VOCABULARY, 3, seed=seed)["random"][3] for seed in range(500)}
     assert others == set(range(50)) - SPECIAL
     with pytest.raises(InvalidInput, match="no mask"):
-        each_fate(TWENTY, Vocabulary(("a",), None, None, None, frozenset()), 1)
+        each_fate(TWENTY, Vocabulary(("a",), 1, None, None, None, frozenset()), 1)
 
 
 MOVED = {

@@ -256,6 +256,10 @@ def test_rows_of_the_vocabulary_beyond_the_tokenizer_have_a_name(make: Make, eng
     effects = engine.intervene(str(folder), "The [MASK] sat.", aim=TargetAnswer(answer=n + 5))
     assert effects.answer.token == f"(unused {n + 5})"
     assert engine.token_scores(str(folder), SHORT).guesses[1].token == f"(unused {n + 5})"
+    vocabulary = engine.vocabulary(str(folder))
+    assert (len(vocabulary.tokens), vocabulary.size) == (n, n + 8)
+    with pytest.raises(InvalidInput):
+        engine.put(str(folder), "The [MASK] sat.", {2: n + 5})
 
 
 # --- what networks stumble over ---------------------------------------------------------------------------------------

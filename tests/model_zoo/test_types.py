@@ -90,7 +90,7 @@ RESULTS: dict[str, tuple[Any, str]] = {
         "<MaskLens at 4: 'a', rank by layer 1,200, 1>",
     ),
     "vocabulary": (
-        Vocabulary(tuple("abc") * 10_000, 0, "[MASK]", None, frozenset()),
+        Vocabulary(tuple("abc") * 10_000, 30_000, 0, "[MASK]", None, frozenset()),
         "<Vocabulary 30,000 tokens, mask '[MASK]'>",
     ),
     "sentences": (

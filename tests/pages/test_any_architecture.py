@@ -1,4 +1,6 @@
-"""Every view on models that no family here names: attention in some layers only, none that is a map, a causal one."""
+"""Every view on models that no family here names: attention in some layers only, none that is a map, a causal one, one
+that predicts what is no token.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +20,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "Funnel": ("ForMaskedLM", FUNNEL),
     "LED": ("ForConditionalGeneration", LED),
     "ConvBert": ("ForMaskedLM", {"embedding_size": 32}),
+    "SqueezeBert": ("ForMaskedLM", {"embedding_size": 32, "vocab_size": 400}),  # 200 more than tokens
 }
 VIEWS = [
     pytest.param(page, view, id=f"{page.name}-{view.name}")
@@ -40,6 +43,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_view_shows_what_there_is_or_says_why_not(
     name: str, page: Page[Any], view: View[Any], folders: dict[str, Path], open_page: Callable[..., AppTest]
 ) -> None:
-    app = open_page(page.path, view=view.name, model=str(folders[name]), text="The old cat sat on the mat.", layer="2")
+    app = open_page(
+        page.path, view=view.name, model=str(folders[name]), text="The old [MASK] sat on the mat.", layer="2"
+    )
     assert not app.exception
     assert not any("went wrong" in each.value for each in app.error)

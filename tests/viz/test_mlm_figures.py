@@ -82,7 +82,7 @@ def test_surprisal_shows_its_numbers_and_leaves_special_tokens_out() -> None:
 
 
 def test_corruption_shows_what_was_given_and_what_stood_there() -> None:
-    vocabulary = Vocabulary(("[CLS]", "a", "b", "[SEP]", "c", "[MASK]", "random"), 5, "[MASK]", 0, frozenset())
+    vocabulary = Vocabulary(("[CLS]", "a", "b", "[SEP]", "c", "[MASK]", "random"), 7, 5, "[MASK]", 0, frozenset())
     drawn = Corruption((0, 5, 6, 3, 4, 3), (None, "masked", "random", None, "kept", None))
     answers = [
         MaskPrediction(1, (Prediction("a", 1, 0.5),), 0.0, Prediction("a", 1, 0.5), 1, math.log(0.5)),

@@ -229,7 +229,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
     ),
     (Shift("she", 1, -3.0, -1.0), {"token": ["she"], "id": [1], "before": [-3.0], "after": [-1.0]}),
     (
-        Vocabulary(("[MASK]", "a"), 0, "[MASK]", None, frozenset({0})),
+        Vocabulary(("[MASK]", "a"), 2, 0, "[MASK]", None, frozenset({0})),
         {"id": [0, 1], "token": ["[MASK]", "a"], "special": [True, False]},
     ),
     (SCORES, {"position": [1], "token": ["b"], "surprisal_bits": [2.0], "guess": ["cat"], "guess_probability": [0.5]}),

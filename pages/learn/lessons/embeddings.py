@@ -93,7 +93,7 @@ class Lookup(EmbeddingStep):
 
     def why(self) -> str:
         return (
-            f"The table has {len(self.case.vocabulary.tokens):,} rows, one for each token of the vocabulary, and "
+            f"The table has {self.case.vocabulary.size:,} rows, one for each token of the vocabulary, and "
             f"{self.width} columns; training set every number in it, and nobody assigned a meaning to any of them."
         )
 

@@ -289,7 +289,7 @@ class Whole(LayerStep):
         """How many weights the parts of the model have."""
         known, info = self.known, self.case.info
         return weights_by_part(
-            vocabulary=len(self.case.vocabulary.tokens),
+            vocabulary=self.case.vocabulary.size,
             positions=(info.max_tokens or 0) if known.has("position") else 0,
             width=len(self.of("token")),
             inner=self.inner,

@@ -89,7 +89,7 @@ def test_what_is_said_of_a_longer_list_is_what_the_numbers_say() -> None:
 
 
 def test_a_unigram_vocabulary_is_not_said_to_join_neighbours() -> None:
-    made = Vocabulary(("<unk>", "▁un", "be", "lie"), None, None, 0, frozenset({0}))
+    made = Vocabulary(("<unk>", "▁un", "be", "lie"), 4, None, None, 0, frozenset({0}))
     said = pieces._other_rule(made) + pieces._made_by(made)
     assert "Unigram" in said
     assert "Kudo 2018" in said
