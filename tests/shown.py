@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pandas as pd
 
 from model_zoo.types import Shows
+from viz import results as _results  # noqa: F401  (it registers how results are shown)
 
 MOST_BYTES = 30_000
 
@@ -63,6 +64,7 @@ class Page(HTMLParser):
 def read(result: Shows) -> Page:
     """What a result shows, read and found to be in order, and not too long."""
     html = result._repr_html_()
+    assert html is not None
     assert len(html.encode()) <= MOST_BYTES
     page = Page(html)
     assert page.text.startswith(type(result).__name__)

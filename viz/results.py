@@ -48,6 +48,7 @@ from model_zoo.types import (
     counted,
     signed,
 )
+from model_zoo.types.shows import set_html_formatter
 from viz import static
 from viz.layout import visible_text
 from viz.palette import diverging, sequential, supports
@@ -81,6 +82,9 @@ def html(result: Shows) -> str:
     else:  # a dataclass's own, whose numbers are in the table
         said = next((value for value in _row(result).values() if isinstance(value, str)), "")
     return f"<div><p><strong>{type(result).__name__}</strong> {_text(said, 300)}</p>{body(result)}</div>"
+
+
+set_html_formatter(html)
 
 
 def _row(result: Shows) -> dict[str, Any]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pandas import DataFrame as DataFrame
 else:
     DataFrame = Any  # results are made and read where no pandas is; only their annotations name it
 
+HTML_FORMATTERS: Final = "look_inside_bert.html_formatters"
+"""The group of entry points under which an installed package names modules that call ``set_html_formatter``."""
+
+_format_html: Callable[[Shows], str] | None = None
+
 
 class Shows:
-    """A result that shows itself: what it measured, as a table, and in a notebook as HTML (``viz/results.py``).
+    """A result that shows itself: what it measured, as a table, and in a notebook as HTML.
 
     A dataclass that has more than one number to show defines its own ``to_frame``. Everything counts from 0.
     """
@@ -25,10 +30,20 @@ class Shows:
         """One row: its fields, and those of what it is about."""
         return table([_row(self)])
 
-    def _repr_html_(self) -> str:
-        # By name: viz knows the results, they do not know it, and nothing of it is loaded until a notebook asks.
-        html: str = import_module("viz.results").html(self)
-        return html
+    def _repr_html_(self) -> str | None:
+        """What IPython shows; None, for which it shows the ``repr``, where no formatter is known. The results know of
+        none: one is registered when its module is imported, at the latest here where the project is installed.
+        """
+        if _format_html is None:
+            for module in entry_points(group=HTML_FORMATTERS):
+                module.load()
+        return None if _format_html is None else _format_html(self)
+
+
+def set_html_formatter(formatter: Callable[[Shows], str]) -> None:
+    """Have all results shown in notebooks by ``formatter``, which makes HTML of one."""
+    global _format_html
+    _format_html = formatter
 
 
 def table(rows: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> DataFrame:
@@ -55,10 +70,10 @@ def joined(tables: Sequence[DataFrame]) -> DataFrame:
 def _row(result: Any) -> dict[str, Any]:
     """The fields of a result by name, and those of the results in it whose names are not taken."""
     row: dict[str, Any] = {}
-    for one in fields(result):
-        value = getattr(result, one.name)
+    for field in fields(result):
+        value = getattr(result, field.name)
         if is_dataclass(value):
             row = {**_row(value), **row}
         else:
-            row[one.name] = value
+            row[field.name] = value
     return row

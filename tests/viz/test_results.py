@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
+import pathlib
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,6 +88,7 @@ from training.finetuning.data import Data, Labelled
 from training.finetuning.notebook import TunedModel
 from training.finetuning.results import Answered, AnswerSpan, Classified, Evaluated, Rated, Score, TaggedWords, Tuned
 from training.finetuning.settings import Settings as TuningSettings
+from viz import results
 
 
 def kinds() -> Iterator[type[Shows]]:
@@ -562,7 +566,7 @@ def test_a_run_shows_its_heads_by_numbers_from_0() -> None:
 
 
 def test_the_surprising_word_is_the_darkest() -> None:
-    html = SCORES._repr_html_()
+    html = results.html(SCORES)
     assert "background" not in html.split("<bdi>a</bdi>")[0].rsplit("<span", 1)[1]  # it has no score
     assert "background:#" in html.split("<bdi>b</bdi>")[0].rsplit("<span", 1)[1]
 
@@ -570,3 +574,19 @@ def test_the_surprising_word_is_the_darkest() -> None:
 def test_importing_results_loads_no_pictures() -> None:
     code = "import sys, model_zoo, model_zoo.types; assert not {'viz', 'viz.results', 'plotly'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_where_the_project_is_installed_results_are_shown_whatever_was_imported(tmp_path: pathlib.Path) -> None:
+    root = pathlib.Path(model_zoo.__file__).parents[1]
+    groups = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    installed = tmp_path / "look_inside_bert-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: look-inside-bert\nVersion: 1\n")
+    (installed / "entry_points.txt").write_text(
+        "".join(
+            f"[{group}]\n{name} = {module}\n" for group, modules in groups.items() for name, module in modules.items()
+        )
+    )
+    code = "from model_zoo.types import Quality; assert Quality(n_total=9)._repr_html_().startswith('<div>')"
+    path = {"PYTHONPATH": os.pathsep.join([str(root), str(tmp_path)])}
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | path)

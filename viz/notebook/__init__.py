@@ -21,6 +21,7 @@ except ImportError as error:
         "Install it (pip install anywidget), and restart the kernel."
     ) from error
 
+from viz import results as _results  # noqa: F401  (it registers how results are shown)
 from viz.notebook.attention import grid, heatmap, lines, words
 from viz.notebook.numbers import anatomy, cells, example_sentences, sketch, token_line
 
