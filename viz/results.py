@@ -46,9 +46,9 @@ from model_zoo.types import (
     Shows,
     TokenScores,
     counted,
+    set_html_formatter,
     signed,
 )
-from model_zoo.types.shows import set_html_formatter
 from viz import static
 from viz.layout import visible_text
 from viz.palette import diverging, sequential, supports

@@ -57,7 +57,7 @@ from model_zoo.types.quality import Quality
 from model_zoo.types.run import STACKS, AttentionRun, Stack
 from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, TokenScores
 from model_zoo.types.sentences import SentenceScore
-from model_zoo.types.shows import Shows
+from model_zoo.types.shows import Shows, set_html_formatter
 from model_zoo.types.sinks import Sinks
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
