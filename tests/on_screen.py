@@ -64,8 +64,8 @@ def wait_for(page: Page, condition: str, arg: object = None) -> None:
             if "context was destroyed" not in error.message:  # the page is being left
                 raise
         if time.monotonic() > end:
-            shown = page.locator("body").inner_text()
-            raise TimeoutError(f"never true in {page.url}: {condition}\nIt shows: {shown}")
+            text = page.locator("body").inner_text()
+            raise TimeoutError(f"never true in {page.url}: {condition}\nIt shows: {text}")
 
 
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:
@@ -81,34 +81,34 @@ def button(app: AppTest, label: str) -> Button:
 
 def heatmaps(app: AppTest) -> list[FloatArray]:
     """The matrix drawn by each heatmap, float32 (queries, keys), in the page's order."""
-    found = []
+    matrices = []
     for element in app.get("bidi_component"):
         if element.proto.component_name == "heatmap":
             header, weights = unpacked(element.proto.bytes)
             numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
-            found.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
-    return found
+            matrices.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
+    return matrices
 
 
 def cell_maps(app: AppTest) -> list[dict[str, Any]]:
     """What each map of cells is given, in the page's order, and its ``values`` (rows, columns)."""
-    found = []
+    maps = []
     for element in app.get("bidi_component"):
         if element.proto.component_name == "cells":
             header, weights = unpacked(element.proto.bytes)
             shape = len(header["rows"]), len(header["columns"])  # type: ignore[arg-type]
-            found.append({**header, "values": np.frombuffer(weights, dtype="<f4").reshape(shape)})
-    return found
+            maps.append({**header, "values": np.frombuffer(weights, dtype="<f4").reshape(shape)})
+    return maps
 
 
 def grids(app: AppTest) -> list[npt.NDArray[np.uint8]]:
     """The pictures drawn by each grid of all heads, uint8 (layers, heads, s_q, s_k), in the page's order."""
-    found = []
+    pictures = []
     for element in app.get("bidi_component"):
         if element.proto.component_name == "grid":
-            header, pictures = unpacked(element.proto.bytes)
-            found.append(np.frombuffer(pictures, dtype=np.uint8).reshape(header["shape"]))  # type: ignore[call-overload]
-    return found
+            header, levels = unpacked(element.proto.bytes)
+            pictures.append(np.frombuffer(levels, dtype=np.uint8).reshape(header["shape"]))  # type: ignore[call-overload]
+    return pictures
 
 
 def controls(app: AppTest) -> dict[str, Widget]:
@@ -126,17 +126,17 @@ def controls(app: AppTest) -> dict[str, Widget]:
 
 def drawn(app: AppTest) -> list[bytes]:
     """Every picture and table of the page as it is sent to the browser: their data, not their numbering."""
-    found = []
+    payloads = []
     for element in app.main:
         if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
-            found.append(element.proto.bytes or element.proto.json.encode())
+            payloads.append(element.proto.bytes or element.proto.json.encode())
         elif element.type == "plotly_chart":
-            found.append(element.proto.spec.encode())
+            payloads.append(element.proto.spec.encode())
         elif element.type == "iframe":
-            found.append(element.proto.srcdoc.encode())
+            payloads.append(element.proto.srcdoc.encode())
         elif element.type == "dataframe":
-            found.append(element.value.to_csv().encode())
-    return found
+            payloads.append(element.value.to_csv().encode())
+    return payloads
 
 
 def saved(page: Page, kind: str, name: str) -> bytes:
@@ -149,10 +149,10 @@ def saved(page: Page, kind: str, name: str) -> bytes:
 
 def to_save(app: AppTest) -> list[str]:
     """What the files are called that can be saved of what a page shows."""
-    return [one.label for one in app.session_state["what can be saved"].files.values()]
+    return [file.label for file in app.session_state["what can be saved"].files.values()]
 
 
-def said(app: AppTest) -> str:
+def prose(app: AppTest) -> str:
     """All that a page says, and what its buttons say when one rests on them, without the backslashes that keep words
     from being Markdown.
     """

@@ -89,7 +89,7 @@ def bertviz_html(
             "packed": base64.b64encode(np.rint(drawn * 65535).astype("<u2").tobytes()).decode("ascii"),
             "shape": attention.shape[:3],
         },
-        "tokens": [_shown(token, _MAX_CHARACTERS[view]) for token in tokens],
+        "tokens": [_column_label(token, _MAX_CHARACTERS[view]) for token in tokens],
         "filters": _filters(n, sentence_b_start),
         "default_filter": "0",
         "root_div_id": "bertviz",
@@ -114,7 +114,7 @@ def _stacked(layers: Sequence[FloatArray], n: int) -> FloatArray:
     return np.stack(list(layers))
 
 
-def _shown(token: str, longest: int) -> str:
+def _column_label(token: str, longest: int) -> str:
     """The token without the marks of its tokenizer, as BertViz shows it by default, and cut to its column."""
     plain = token.replace("Ġ", " ").replace("▁", " ").replace("</w>", "")
     return clipped(plain, longest)

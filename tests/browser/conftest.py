@@ -107,11 +107,11 @@ class App:
         self._log, self._environment = log, environment
 
     def start(self) -> None:
-        found = re.search(r"&& (streamlit run app\.py)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-        assert found, "the README names no command that runs the app"
+        command = re.search(r"&& (streamlit run app\.py)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+        assert command, "the README names no command that runs the app"
         with self._log.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", *found[1].split(), "--server.headless=true", f"--server.port={self._port}",
+                [sys.executable, "-m", *command[1].split(), "--server.headless=true", f"--server.port={self._port}",
                  "--server.address=127.0.0.1"],
                 cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **self._environment},
             )  # fmt: skip
@@ -212,9 +212,9 @@ class Visit:
         if message.type == "error" and not looking:
             self._note_error(f"{message.text} {message.location['url']}")
 
-    def _note_error(self, said: str) -> None:
-        if not self.loses_its_connection or not any(lost in said for lost in SAID_OF_A_LOST_CONNECTION):
-            self.errors.append(said)
+    def _note_error(self, message: str) -> None:
+        if not self.loses_its_connection or not any(lost in message for lost in SAID_OF_A_LOST_CONNECTION):
+            self.errors.append(message)
 
     def _note(self, url: str) -> None:
         address = urlparse(url)

@@ -58,10 +58,10 @@ def violations(page: Page, **options: Any) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(f"(() => {{ {AXE_SCRIPT} }})()")
     options = {"resultTypes": ["violations"], **options}
-    found = page.evaluate("options => axe.run(document, options).then(({ violations }) => violations)", options)
+    reported = page.evaluate("options => axe.run(document, options).then(({ violations }) => violations)", options)
     return [
         f"{rule['id']}: {rule['help']}: {node['target']} {node['html'][:200]} {node['failureSummary']}"
-        for rule in found
+        for rule in reported
         if rule["impact"] in SERIOUS
         for node in rule["nodes"]
     ]
@@ -73,16 +73,16 @@ def test_axe_finds_nothing_serious_and_nothing_moves(name: str, views: Views) ->
     """Themes differ in their colours alone: the other rules are held to one of them. Each page is looked at in the view
     it opens with: all views together take minutes.
     """
-    found = []
+    violating = []
     for page, page_view in itertools.islice(views(name, "dark"), 1):
         for theme, rules in (("dark", {"runOnly": {"type": "rule", "values": ["color-contrast"]}}), ("light", {})):
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             wait_for(page, COLOURED, theme)
             measure(page)
-            found += [f"{page_view.view}, {theme}: {violation}" for violation in violations(page, **rules)]
-        found += [f"{page_view.view}: moves: {element}" for element in page.evaluate(MOVES)]
+            violating += [f"{page_view.view}, {theme}: {violation}" for violation in violations(page, **rules)]
+        violating += [f"{page_view.view}: moves: {element}" for element in page.evaluate(MOVES)]
         page.emulate_media(color_scheme="dark")
-    assert not found, "\n".join(found)
+    assert not violating, "\n".join(violating)
 
 
 class Keyboard:
@@ -103,12 +103,12 @@ class Keyboard:
         wait_for(self.page, RESTS)
         element = self.devtools.send("Runtime.evaluate", {"expression": ACTIVE})["result"]["objectId"]
         tree = self.devtools.send("Accessibility.getPartialAXTree", {"objectId": element, "fetchRelatives": False})
-        told = tree["nodes"][0]
+        focused_node = tree["nodes"][0]
         focused = self.page.evaluate(FOCUSED)
         left, top, right, bottom = (round(edge) for edge in focused["box"])
         changed = np.abs(self._picture() - self.before).max(axis=-1) > 40
         seen = changed[max(0, top - 4) : bottom + 4, max(0, left - 4) : right + 4].sum()
-        return told["role"]["value"], told["name"]["value"], int(seen), focused["in_words"]
+        return focused_node["role"]["value"], focused_node["name"]["value"], int(seen), focused["in_words"]
 
 
 @pytest.mark.browser

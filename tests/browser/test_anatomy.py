@@ -107,9 +107,9 @@ def test_a_sum_is_written_out_with_what_it_is_made_of(mount: tuple[Page, Callabl
     page.locator("canvas").focus()
     keys(page, "Enter")
     parts = [typed(anatomy.stage(name).values[4, 0]) for name in ("token", "position", "segment")]
-    whole = typed(anatomy.stage("sum").values[4, 0])
+    total = typed(anatomy.stage("sum").values[4, 0])
     terms = f"{parts[0]} (token) + {parts[1]} (position) + {parts[2]} (segment)".replace("+ −", "− ")
-    assert status(page) == f"Sum, token “it”, dimension 1: {whole} = {terms}."
+    assert status(page) == f"Sum, token “it”, dimension 1: {total} = {terms}."
 
 
 def test_attention_says_who_gives_whom_how_much(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -150,10 +150,10 @@ def test_nothing_is_drawn_while_nothing_moves(mounted: Mounted) -> None:
     run(sent(anatomies.bert()))
     run(sent(anatomies.bert(), at="value"))
     page.locator(AT_REST).wait_for()
-    asked = page.evaluate("frames_asked")
-    assert asked > 5
+    n_frames = page.evaluate("frames_asked")
+    assert n_frames > 5
     page.evaluate("new Promise((done) => setTimeout(done, 200))")
-    assert page.evaluate("frames_asked") == asked
+    assert page.evaluate("frames_asked") == n_frames
 
 
 def test_clicks_open_a_part_a_number_a_layer_and_a_token(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -298,10 +298,10 @@ def test_a_text_stands_still_where_no_motion_is_asked_for(mount: tuple[Page, Cal
     run(running(anatomies.bert()))
     page.locator(AT_REST).wait_for()
     page.evaluate("new Promise((done) => setTimeout(done, 200))")
-    asked = page.evaluate("frames_asked")
+    n_frames = page.evaluate("frames_asked")
     picture = page.locator("canvas").screenshot()
     page.evaluate("new Promise((done) => setTimeout(done, 200))")
-    assert page.evaluate("frames_asked") == asked
+    assert page.evaluate("frames_asked") == n_frames
     assert page.locator("canvas").screenshot() == picture
     page.get_by_role("button", name="Next part").click()  # to the first part alone
     assert page.locator("canvas").screenshot() != picture

@@ -40,14 +40,14 @@ def test_what_is_copied_computes_what_is_on_the_screen(
     )
     copied = page.evaluate("navigator.clipboard.readText()")
     monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
-    found: dict[str, Any] = {}
-    exec(copied, found)
-    np.testing.assert_array_equal(found["numbers"], engine.attend("embedded/bert", TEXT).head(2, 4))
+    namespace: dict[str, Any] = {}
+    exec(copied, namespace)
+    np.testing.assert_array_equal(namespace["numbers"], engine.attend("embedded/bert", TEXT).head(2, 4))
 
     page.keyboard.press("Escape")
     window.until(
         page.get_by_role("button", name="Cite", exact=True).click,
         lambda patience: expect(page.get_by_test_id("stCode").first).to_contain_text("@misc{", timeout=patience),
     )
-    for said in (engine.info("embedded/bert").revision, "in the app: /attention?text=He+said"):
-        expect(page.get_by_test_id("stCode").last).to_contain_text(said)
+    for expected in (engine.info("embedded/bert").revision, "in the app: /attention?text=He+said"):
+        expect(page.get_by_test_id("stCode").last).to_contain_text(expected)

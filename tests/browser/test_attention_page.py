@@ -112,7 +112,7 @@ def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
     visit: Callable[..., Any], app_url: str, engine: Engine
 ) -> None:
     text = "The dog chased the cat."
-    found = engine.contributions("embedded/bert", text)
+    contributions = engine.contributions("embedded/bert", text)
     first = visit(height=1400)
     page = first.open(f"{app_url}/attention?text={quote(text)}&layer=3&head=5")
     expect(page.locator(".words .status")).to_contain_text("Layer 3, head 5: ")
@@ -123,16 +123,16 @@ def test_the_switch_show_changes_words_grid_and_heatmap_and_a_link_restores_it(
         expect_layer(page, 3, patience)
 
     first.until(page.get_by_role("combobox", name="Show").click, choose)
-    expect_weight(page, 4, 2, found.maps[2, 3, 1], number="contribution")
+    expect_weight(page, 4, 2, contributions.maps[2, 3, 1], number="contribution")
     layer = page.get_by_role("gridcell", name="Layer 5", exact=True)
     first.until(layer.click, lambda patience: expect_layer(page, 5, patience))
-    expect_weight(page, 4, 2, found.maps[4, 3, 1], number="contribution")
+    expect_weight(page, 4, 2, contributions.maps[4, 3, 1], number="contribution")
     first.wait_until_idle()
     wait_for(page, "location.search.includes('show=ALTI') && location.search.includes('layer=5')")
 
     again = visit(height=1400).open(page.url)
     expect_layer(again, 5)
-    expect_weight(again, 4, 2, found.maps[4, 3, 1], number="contribution")
+    expect_weight(again, 4, 2, contributions.maps[4, 3, 1], number="contribution")
 
 
 def expect_layer(page: Page, layer: int, patience: float = PATIENCE_MS) -> None:

@@ -27,9 +27,9 @@ SQUARES = "#vis svg > g:last-child rect"  # the head view's switches, drawn last
 def page(file_pages: Any) -> Iterator[Page]:
     """A page that fails its test on any request, console error or uncaught exception."""
     trouble: list[str] = []
-    own = "blob:"  # what the page itself made, to save it as a PNG
+    local = "blob:"  # what the page itself made, to save it as a PNG
     listeners = {
-        "request": lambda request: request.url.startswith(own) or trouble.append(f"request {request.url}"),
+        "request": lambda request: request.url.startswith(local) or trouble.append(f"request {request.url}"),
         "pageerror": lambda error: trouble.append(f"exception {error}"),
         "console": lambda line: trouble.append(f"{line.type} {line.text}") if line.type != "log" else None,
     }
@@ -114,8 +114,8 @@ def test_model_view_draws_all_heads_and_opens_one(page: Page) -> None:
     assert page.locator(cell).get_attribute("stroke-opacity") == "0.8"
     assert opacities(page, "g.detail line").reshape(N, N) == pytest.approx(WEIGHTS[1, 4], abs=1e-5)
     page.locator("g.detail text", has_text="sat").first.hover()
-    shown = page.eval_on_selector_all(".attn-line-group", "all => all.map(group => +group.style.opacity)")
-    assert shown == [0, 0, 1, 0, 0, 0]
+    dimmed = page.eval_on_selector_all(".attn-line-group", "all => all.map(group => +group.style.opacity)")
+    assert dimmed == [0, 0, 1, 0, 0, 0]
     send(page, f"{cell} ~ rect", "click")
     assert page.locator(".detail").count() == 0
     page.locator("#filter").select_option(label="Sentence B -> Sentence A")
@@ -184,8 +184,10 @@ def test_what_is_drawn_is_given_as_svg_light_on_any_page(page: Page, view: Kind,
     root = ElementTree.fromstring(page.evaluate(ASKED, paper_look(LIGHT)))
     assert page.locator("#vis svg").first.screenshot() == before
     opacity = [float(line.attrib["stroke-opacity"]) for line in root.iter(f"{SVG}line")]
-    shown = WEIGHTS[0] / HEADS if view == "head" else WEIGHTS
-    assert sorted(opacity) == pytest.approx(sorted(each for each in shown.ravel().tolist() if each > 0), abs=1e-5)
+    weights = WEIGHTS[0] / HEADS if view == "head" else WEIGHTS
+    assert sorted(opacity) == pytest.approx(
+        sorted(weight for weight in weights.ravel().tolist() if weight > 0), abs=1e-5
+    )
     assert {element.get("fill") for element in root.iter(f"{SVG}rect")}.isdisjoint({"rgb(0, 0, 0)", "black"})
     texts = [text.text for text in root.iter(f"{SVG}text")]
     if view == "head":

@@ -14,14 +14,14 @@ MAP = ".st-key-cause_map .cells"
 
 def middle(page: Page, row: int, column: int) -> dict[str, float]:
     """Where on the picture a cell is, from 0."""
-    found: dict[str, float] = page.locator(MAP).evaluate(
+    centre: dict[str, float] = page.locator(MAP).evaluate(
         """(map, [row, column]) => {
             const { left, top, across, down } = JSON.parse(map.dataset.places);
             return { x: left + (column + 0.5) * across, y: top + (row + 0.5) * down };
         }""",
         [row, column],
     )
-    return found
+    return centre
 
 
 def off(page: Page) -> Locator:

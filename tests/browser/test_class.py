@@ -71,9 +71,9 @@ def test_a_class_from_its_first_step_to_its_last(
         teacher: Page = desk.open(f"{app.url}/learn?lesson=pieces")
         teacher.get_by_role("button", name="Teach", exact=True).click()
         teacher.get_by_role("button", name="Start a room").click()
-        shown = teacher.locator(".st-key-room-code")
-        code = shown.locator("strong").inner_text()
-        expect(shown).to_contain_text(f"/learn?room={code}")
+        room_code = teacher.locator(".st-key-room-code")
+        code = room_code.locator("strong").inner_text()
+        expect(room_code).to_contain_text(f"/learn?room={code}")
         expect(teacher.get_by_alt_text("QR code of the link to the room")).to_be_visible()
         expect(teacher.get_by_text("an address that works on this computer alone")).to_be_visible()
 

@@ -27,8 +27,8 @@ def elsewhere(engine: Engine) -> Iterator[PlainServer]:
 
 
 def test_a_page_outlives_what_holds_its_models(visit: Callable[..., Any], elsewhere: PlainServer) -> None:
-    told = {"INSIDE_BERT_ENGINE": elsewhere.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
-    with app("app.py", environment=told) as (url, _process):
+    environment = {"INSIDE_BERT_ENGINE": elsewhere.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    with app("app.py", environment=environment) as (url, _process):
         seat = visit()
         page: Page = seat.open(f"{url}/attention?view=who")
         picture = page.locator(".js-plotly-plot").first

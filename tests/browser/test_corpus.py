@@ -33,9 +33,9 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
     corpus = read_corpus([(treebank.name, treebank.read_bytes())])
     *_, measured = survey(engine, TINY, corpus)
-    found = findings(measured.cases).of(OBJECTS)
-    assert found is not None
-    layer, head = (each + 1 for each in measured.head(found.head))
+    finding = findings(measured.cases).of(OBJECTS)
+    assert finding is not None
+    layer, head = (index + 1 for index in measured.head(finding.head))
     n_verbs = len(measured.cases.of_relation(OBJECTS))
 
     here = visit(height=1400)
@@ -50,14 +50,16 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
         expect(page.get_by_text("the best head with random weights").first).to_be_visible()  # the second of three steps
         expect(page.get_by_role("button", name=f"Measure {len(corpus)} sentences")).to_be_visible()
     with step(here):
-        said = page.get_by_text(f"of {found.n_judged} held-out words, the object is where its verb looks most").first
+        caption = page.get_by_text(
+            f"of {finding.n_judged} held-out words, the object is where its verb looks most"
+        ).first
         here.until(  # the page is drawn again when the work ends, which closes the list
             lambda: choose(here, "Relation", "obj: verb → object"),
-            lambda patience: expect(said).to_contain_text(f"Layer {layer}, head {head}: in ", timeout=patience),
+            lambda patience: expect(caption).to_contain_text(f"Layer {layer}, head {head}: in ", timeout=patience),
         )
-        share = re.search(r"in (\d+)%", said.inner_text())
+        share = re.search(r"in (\d+)%", caption.inner_text())
         assert share is not None
-        assert int(share[1]) == round(100 * found.accuracy.share)
+        assert int(share[1]) == round(100 * finding.accuracy.share)
     example = page.locator(".examples .row").first
     sentence = example.locator(".sentence").inner_text()
     assert sentence in corpus.texts
@@ -69,7 +71,7 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     with step(here):
         page.go_back()
         expect_view(page, "Relations")
-        expect(said).to_be_visible()
+        expect(caption).to_be_visible()
     with step(here):
         page.get_by_role("button", name=f"Open layer {layer}, head {head}").click()
         expect_view(page, "A head")

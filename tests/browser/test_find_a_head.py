@@ -31,9 +31,9 @@ def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
 
     run = engine.attend("embedded/bert", TEXT.default, max_tokens=1024)
     units = word_units(run.encoding)
-    found = findings.between(run, units[8], units[2])
-    third = int(found.best(3)[2])
-    head = {"layer": int(found.layer[third]) + 1, "head": int(found.head[third]) + 1}
+    finding = findings.between(run, units[8], units[2])
+    third = int(finding.best(3)[2])
+    head = {"layer": int(finding.layer[third]) + 1, "head": int(finding.head[third]) + 1}
 
     def click() -> None:
         bar = bars.locator(".bars .point").nth(2).bounding_box()
@@ -45,8 +45,8 @@ def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
             timeout=patience
         ),
     )
-    shown = "head => ['layer', 'head'].every(name => new URLSearchParams(location.search).get(name) == head[name])"
-    wait_for(page, shown, head)
+    in_address = "head => ['layer', 'head'].every(name => new URLSearchParams(location.search).get(name) == head[name])"
+    wait_for(page, in_address, head)
 
 
 @pytest.mark.browser

@@ -33,11 +33,11 @@ def test_no_page_jumps_when_it_is_opened(visit: Callable[..., Any], app_url: str
     jumped = []
     for size in (WIDE, PHONE):
         page.set_viewport_size({"width": size[0], "height": size[1]})
-        for one in PAGES:
-            page.goto(f"{app_url}/{PageView(one.name, '').route}")
+        for name in PAGES:
+            page.goto(f"{app_url}/{PageView(name.name, '').route}")
             seen = page.evaluate(REST, 60_000)
             if seen["shift"] >= LARGEST_SHIFT:
-                jumped.append(f"{one.name} at {size[0]}x{size[1]}: {seen['shift']:.3f}, {seen['moved']}")
+                jumped.append(f"{name.name} at {size[0]}x{size[1]}: {seen['shift']:.3f}, {seen['moved']}")
     assert not jumped, "\n".join(jumped)
 
 

@@ -39,8 +39,8 @@ def test_the_model_box_shows_its_choice_whole(width: int, visit: Callable[..., A
     page: Page = here.open(f"{app_url}/attention?model={longest}")
     box = page.locator(".st-key-model [data-baseweb='select'] input, .st-key-model input").first
     expect(box).to_have_value(in_the_box(longest))
-    shown, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
-    assert needed <= shown
+    visible, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
+    assert needed <= visible
     box.click()
     item = page.get_by_role("option", name=in_the_box(longest))
     size = item.locator("[data-item-hl]").evaluate("(item) => getComputedStyle(item, '::after').content")

@@ -125,27 +125,27 @@ def test_a_difference_says_all_three_numbers(open_page: Open) -> None:
     page = open_page(compare.difference(WEIGHTS, WEIGHTS.T, TOKENS, TOKENS, names=("BERT", "<i>B")))
     page.locator("canvas").focus()
     page.keyboard.press("ArrowRight")
-    said = page.get_by_role("status").locator("span")
-    expect(said).to_have_text(
+    lines = page.get_by_role("status").locator("span")
+    expect(lines).to_have_text(
         ["query 1 · [CLS]", "looks at key 2 · <b>&amp;", "difference +0.7500", "BERT 1.0000", "<i>B 0.2500"]
     )
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
-    expect(said.nth(2)).to_have_text("difference −0.7500")
+    expect(lines.nth(2)).to_have_text("difference −0.7500")
 
 
 def test_arrow_keys_read_cells(open_page: Open) -> None:
     page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS))
     page.keyboard.press("Tab")
-    said = page.get_by_role("status").locator("span")
-    expect(said.nth(2)).to_have_text("weight 0.0000")
+    lines = page.get_by_role("status").locator("span")
+    expect(lines.nth(2)).to_have_text("weight 0.0000")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown"):
         page.keyboard.press(key)
-    expect(said).to_have_text(
+    expect(lines).to_have_text(
         ["query 4 · Donaudampfschifffahrtsgesellschaft", "looks at key 3 · שלום", "weight 0.4000"]
     )
     page.keyboard.press("Home")
-    expect(said.nth(2)).to_have_text("weight 0.0625")
+    expect(lines.nth(2)).to_have_text("weight 0.0625")
     page.keyboard.press("Escape")
     expect(page.get_by_role("status")).to_be_hidden()
     assert page.get_by_role("application").get_attribute("aria-label") == (
@@ -188,10 +188,10 @@ def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight
     before = pixels(page)
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
-    said = page.get_by_role("status").locator("span").nth(2)
-    expect(said).to_have_text("weight 1.0000")
+    weight_line = page.get_by_role("status").locator("span").nth(2)
+    expect(weight_line).to_have_text("weight 1.0000")
     run(heatmap(WEIGHTS.T, TOKENS, TOKENS))
-    expect(said).to_have_text("weight 0.2500")
+    expect(weight_line).to_have_text("weight 0.2500")
     assert (pixels(page) != before).any()
     run(heatmap(np.ones((1, 1), np.float32), ["a"], ["a"]))  # the cell is gone
     expect(page.get_by_role("status")).to_be_hidden()
@@ -222,10 +222,10 @@ def test_a_run_that_a_newer_one_overtook_does_not_end_the_view(mounted: Callable
     page.keyboard.press("Tab")
     page.evaluate("ends[0]()")  # Streamlit ends the first run while the second is on its way
     run(heatmap(WEIGHTS.T, TOKENS, TOKENS))
-    said = page.get_by_role("status").locator("span").nth(2)
-    expect(said).to_have_text("weight 0.0000")
+    weight_line = page.get_by_role("status").locator("span").nth(2)
+    expect(weight_line).to_have_text("weight 0.0000")
     page.keyboard.press("ArrowRight")
-    expect(said).to_have_text("weight 0.2500")
+    expect(weight_line).to_have_text("weight 0.2500")
     page.evaluate("document.querySelector('main').replaceChildren() || ends[1]()")  # now it has left the page
 
 

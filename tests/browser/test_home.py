@@ -33,9 +33,9 @@ def test_a_sentence_runs_and_a_place_leads_to_its_lesson_with_it(visit: Callable
     expect(status).to_have_text("The tokenizer cuts it into pieces of its vocabulary: 10 tokens.")
     page.get_by_role("button", name="Pause", exact=True).press("Enter")
     page.locator(STANDS).wait_for()
-    for said in ("Every token becomes a vector, 384 numbers looked up in a table.", "Vectors for its place"):
+    for caption in ("Every token becomes a vector, 384 numbers looked up in a table.", "Vectors for its place"):
         page.get_by_role("button", name="Next part").click()
-        expect(status).to_contain_text(said)
+        expect(status).to_contain_text(caption)
 
     canvas.focus()  # what is not on the screen is reached by keys, too
     page.keyboard.press("Home")

@@ -29,10 +29,10 @@ BERT = "embedded/bert"
 
 def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     text, other = "The cat sat on the mat because it was tired.", "The cat sat on the mat because it was soft."
-    found = engine.attend(BERT, text)
-    tokens = found.encoding.tokens
-    it, cat = tokens.index("it"), tokens.index("cat")
-    from_it_to_cat = np.array([found.layer(layer)[:, it, cat] for layer in range(found.n_layers)])
+    run = engine.attend(BERT, text)
+    tokens = run.encoding.tokens
+    pronoun, cat = tokens.index("it"), tokens.index("cat")
+    from_it_to_cat = np.array([run.layer(layer)[:, pronoun, cat] for layer in range(run.n_layers)])
     assert np.unravel_index(from_it_to_cat.argmax(), from_it_to_cat.shape) == (1, 3)
     assert f"{from_it_to_cat.max():.2f}" == "0.57"
 
@@ -44,11 +44,11 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
     with step(here):
         enter(page, "Text", text)
         expect(page.get_by_text(f"{len(tokens)} tokens of at most 512")).to_be_visible()
-        expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
+        expect_weight(page, pronoun + 1, cat + 1, from_it_to_cat[1, 3])
     with step(here):
         open_view(page, "Kinds of heads")
         expect(cell(page, 3, 2)).to_have_text("previous token")
-        weights = found.head(0, 2)[1:-1]
+        weights = run.head(0, 2)[1:-1]
         expect_number(page, 5, 2, -(weights * np.log2(weights)).sum(axis=1).mean())
     with step(here):  # the row of layer 1, head 3
         here.until(
@@ -56,22 +56,22 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
             lambda patience: expect_head(page, 1, 3, patience),
         )
         expect_view(page, "All heads")
-        expect_weight(page, it + 1, it, found.head(0, 2)[it, it - 1])
+        expect_weight(page, pronoun + 1, pronoun, run.head(0, 2)[pronoun, pronoun - 1])
     with step(here):
         open_in_grid(here, 2, 4)
-        expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
+        expect_weight(page, pronoun + 1, cat + 1, from_it_to_cat[1, 3])
     with step(here):
         page.get_by_text("Filters", exact=True).click()
         page.get_by_text("Hide special tokens").click()
         expect(page.get_by_text("Hidden: 2 special tokens.")).to_be_visible()
-        expect_weight(page, it, cat, from_it_to_cat[1, 3])
+        expect_weight(page, pronoun, cat, from_it_to_cat[1, 3])
     with step(here):
         page.get_by_text("Scale rows to 100%").click()
         expect(page.get_by_text("Each row is scaled to sum to 1.")).to_be_visible()
-        expect_weight(page, it, cat, from_it_to_cat[1, 3] / found.head(1, 3)[it, 1:-1].sum())
+        expect_weight(page, pronoun, cat, from_it_to_cat[1, 3] / run.head(1, 3)[pronoun, 1:-1].sum())
     with step(here):
         open_view(page, "Lines")
-        token = page.locator(".st-key-lines .query .token").nth(it - 1)
+        token = page.locator(".st-key-lines .query .token").nth(pronoun - 1)
         here.until(
             token.click, lambda patience: expect(token).to_have_attribute("aria-pressed", "true", timeout=patience)
         )
@@ -84,7 +84,7 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
         )
     with step(here):
         enter(page, "Head", "5")
-        row = found.head(1, 4)[it]
+        row = run.head(1, 4)[pronoun]
         expect(page.get_by_text(f"into {row.max():.3f}.")).to_contain_text(
             f"The query of “it” times the key of “{tokens[row.argmax()]}”"
         )
@@ -120,11 +120,11 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
 
 def _expect_lines(page: Page, engine: Engine, text: str) -> None:
     """The lines kept for “it” are said to be those of layer 2, head 4, without special tokens, rows scaled to 100%."""
-    found = engine.attend(BERT, text)
-    it = found.encoding.tokens.index("it")
-    row = found.head(1, 3)[it, 1:-1]
+    run = engine.attend(BERT, text)
+    pronoun = run.encoding.tokens.index("it")
+    row = run.head(1, 3)[pronoun, 1:-1]
     status = page.locator(".st-key-lines .status")
-    strongest = found.encoding.tokens[1 + row.argmax()]
+    strongest = run.encoding.tokens[1 + row.argmax()]
     expect(status).to_have_text(re.compile(rf"^it → {strongest} 0\.\d\d.*kept"))
     wait_for(
         page,
@@ -276,10 +276,10 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         expect(page.get_by_label("Sentence A")).to_have_value(a)
         expect_metric(page, 0, f"{p(a, b):.4f}")
         _expect_controls(page, engine, 1, a, b)
-    found = engine.attend(BERT, a, b)
-    segments, special = np.array(found.encoding.segment_ids), np.array(found.encoding.special)
+    run = engine.attend(BERT, a, b)
+    segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
     words_a, words_b = (np.flatnonzero((segments == side) & ~special) for side in (0, 1))
-    shares = np.array([found.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(found.n_layers)])
+    shares = np.array([run.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(run.n_layers)])
     layer, head = (int(place) for place in np.unravel_index(shares.argmax(), shares.shape))
     with step(here):
         open_view(page, "Attention between them")
@@ -291,7 +291,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         page.get_by_test_id("stPageLink").first.locator("a").click()
         expect_head(page, layer + 1, head + 1)
         expect(page.get_by_text("This shows how sentence A attends to sentence B.")).to_be_visible()
-        expect_weight(page, 2, 1, found.head(layer, head)[1, words_b[0]])
+        expect_weight(page, 2, 1, run.head(layer, head)[1, words_b[0]])
     with step(here):
         page.go_back()
         expect(page.get_by_role("heading", name="Next sentence", level=1)).to_be_visible()
@@ -299,9 +299,9 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         expect(page.get_by_text(f"A → B, mean {shares.mean():.1%}")).to_be_visible()
     with step(here):
         open_view(page, "What BERT sees")
-        shown = [f"{token}{'AB'[segment]}{n}" for n, (token, segment) in enumerate(zip(
-            found.encoding.tokens, segments, strict=True))]  # fmt: skip
-        expect(page.locator(".token-line .item")).to_have_text(shown)
+        labels = [f"{token}{'AB'[segment]}{n}" for n, (token, segment) in enumerate(zip(
+            run.encoding.tokens, segments, strict=True))]  # fmt: skip
+        expect(page.locator(".token-line .item")).to_have_text(labels)
     with step(here):
         open_view(page, "A whole text")
         type_text(page, "A text of at least two sentences", f"{a} {b} Whales breathe air.")
@@ -311,7 +311,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
     with step(here):
         page.go_back()
         expect_view(page, "What BERT sees")
-        expect(page.locator(".token-line .item")).to_have_text(shown)
+        expect(page.locator(".token-line .item")).to_have_text(labels)
     with step(here):
         open_view(page, "Probability")
         expect(page.get_by_label("Sentence A")).to_have_value(a)

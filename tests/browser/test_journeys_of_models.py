@@ -32,8 +32,8 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
     settings = Settings(sentences=50)
     names = ("tense", "clause_depth", "negation")
     events = run(partial(engine.iter_hidden_states, BERT), [TASKS[name] for name in names], settings)
-    found = {event.task: event for event in events if isinstance(event, TaskResult)}
-    results = {name: found[name] for name in names}
+    of_task = {event.task: event for event in events if isinstance(event, TaskResult)}
+    results = {name: of_task[name] for name in names}
     here = visit(height=1600)
     page: Page = here.open(app_url)
     with step(here):
@@ -136,7 +136,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
     text, second = "The dog chased the ball because it was red.", "Then the children went home."
     bert, tiny = (engine.attend(model, text) for model in (BERT, TINY))
     assert bert.encoding.tokens == tiny.encoding.tokens
-    it, ball = (bert.encoding.tokens.index(word) for word in ("it", "ball"))
+    pronoun, ball = (bert.encoding.tokens.index(word) for word in ("it", "ball"))
 
     here = visit(height=1600)
     page: Page = here.open(app_url)
@@ -160,25 +160,25 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
     with step(here):
         open_view(page, "Attention")
         expect_steppers(page, ["2", "4", "", "1"])
-        _expect_word_weight(page, BERT, it, ball, bert.head(1, 3))
+        _expect_word_weight(page, BERT, pronoun, ball, bert.head(1, 3))
     with step(here):
         boxes.nth(0).fill("6")
         boxes.nth(0).press("Enter")
         expect(page.get_by_text("Layer 2 of 2, beside layer 6 of 6: the same relative depth.")).to_be_visible()
-        _expect_word_weight(page, BERT, it, ball, bert.head(5, 3))
-        _expect_word_weight(page, TINY, it, ball, tiny.head(1, 0))
+        _expect_word_weight(page, BERT, pronoun, ball, bert.head(5, 3))
+        _expect_word_weight(page, TINY, pronoun, ball, tiny.head(1, 0))
     with step(here):
         boxes.nth(1).fill("3")
         boxes.nth(1).press("Enter")
         expect(page.get_by_text("Most similar to layer 6 head 3 of A")).to_be_visible()
-        _expect_word_weight(page, BERT, it, ball, bert.head(5, 2))
+        _expect_word_weight(page, BERT, pronoun, ball, bert.head(5, 2))
     bits = head_matrix(Weights(bert), Weights(tiny), align([bert.encoding, tiny.encoding]))[5 * bert.n_heads + 2]
     layer, head = divmod(int(bits.argmin()), tiny.n_heads)
     with step(here):
         page.get_by_role("button", name=f"Layer {layer + 1} head {head + 1}: {bits.min():.3f} bits").click()
         expect_steppers(page, ["6", "3", str(layer + 1), str(head + 1)])
         expect(page.get_by_text(f"divergence is {bits.min():.3f} bits")).to_be_visible()
-        _expect_word_weight(page, TINY, it, ball, tiny.head(layer, head))
+        _expect_word_weight(page, TINY, pronoun, ball, tiny.head(layer, head))
     with step(here):
         open_view(page, "Predictions")
         words, (masked,) = text.split(), compare.OPENING

@@ -39,10 +39,10 @@ def ask_for(page: Page, sentences: int) -> None:
 def cells(page: Page) -> list[str]:
     """What is written into the picture of layers and tasks."""
     wait_for(page, "document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length")
-    found: list[str] = page.evaluate(
+    labels: list[str] = page.evaluate(
         "document.querySelector('.js-plotly-plot')._fullLayout.annotations.map(a => a.text)"
     )
-    return found
+    return labels
 
 
 @pytest.mark.browser

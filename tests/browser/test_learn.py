@@ -102,15 +102,15 @@ def test_a_whole_lesson_by_keyboard_alone(visit: Callable[..., Any], app_url: st
     page: Page = here.open(f"{app_url}/learn")
     number = list(LESSONS).index(NAME) + 1
     press(here, f"{number} · {lesson.title}", lambda: expect_step(here, NAME, 1))
-    given = {}
+    guesses = {}
     for place in range(1, len(lesson.steps) + 1):
         expect_step(here, NAME, place)
         expect(page.get_by_text("Why?")).to_have_count(0)
-        given[NAME, place] = answer(here, NAME, place)
+        guesses[NAME, place] = answer(here, NAME, place)
         expect(page.get_by_text("Why?")).to_be_visible()
         recall = issubclass(lesson.steps[place - 1], RecallStep)
         expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0 if recall else 1)
-        written = ",".join(f"{name}.{at}.{one}" for (name, at), one in given.items())
+        written = ",".join(f"{name}.{at}.{guess}" for (name, at), guess in guesses.items())
         wait_for(page, "(answers) => new URLSearchParams(location.search).get('answers') === answers", arg=written)
         if place < len(lesson.steps):
             with step(here):  # from the answer, by the arrow
@@ -130,7 +130,7 @@ def test_a_guess_is_drawn_in_one_stroke_compared_and_drawn_again(
 ) -> None:
     place, question = next(
         (place, question)
-        for place, question in enumerate((each(case_of(NAME)).ask() for each in LESSONS[NAME].steps), start=1)
+        for place, question in enumerate((make(case_of(NAME)).ask() for make in LESSONS[NAME].steps), start=1)
         if not isinstance(question, Choice)
     )
     n = len(question.labels)
@@ -219,10 +219,10 @@ def test_question_and_way_on_are_on_the_screen_at_one_place(visit: Callable[...,
         for revealed in (False, True):
             for width, height in steps.SIZES:
                 page.set_viewport_size({"width": width, "height": height})
-                found = steps.measure(page, revealed=revealed)
-                assert found.question, (name, place, width, revealed)
-                assert found.way, (name, place, width, revealed)
-                assert places.setdefault(width, found.place) == found.place, (name, place, width)
+                measured = steps.measure(page, revealed=revealed)
+                assert measured.question, (name, place, width, revealed)
+                assert measured.way, (name, place, width, revealed)
+                assert places.setdefault(width, measured.place) == measured.place, (name, place, width)
             if not revealed:
                 with step(here):
                     page.get_by_role("button", name="Show the answer").click()
@@ -243,11 +243,11 @@ def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., An
     assert parameters(page)["present"] == "1"
     # A remote's keys and a keyboard's; after each the step, and whether its answer is seen.
     pressed = (("PageDown", 1, 1), (" ", 2, 0), ("ArrowRight", 2, 1), ("PageUp", 1, 1), ("PageDown", 2, 1))
-    for key, place, shown in (*pressed, ("ArrowRight", 3, 0), ("ArrowLeft", 2, 1)):
+    for key, place, revealed in (*pressed, ("ArrowRight", 3, 0), ("ArrowLeft", 2, 1)):
         with step(here):
             page.keyboard.press(key)
             expect_step(here, NAME, place)
-            expect(page.get_by_text("Why?")).to_have_count(shown)
+            expect(page.get_by_text("Why?")).to_have_count(revealed)
     page.keyboard.press("b")
     covers = "document.elementFromPoint(5, 5).style.filter === 'brightness(0)'"
     wait_for(page, covers)

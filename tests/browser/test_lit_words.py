@@ -55,8 +55,8 @@ def words(page: Page) -> Locator:
 
 
 def numbers(page: Page) -> list[str]:
-    found: list[str] = words(page).evaluate_all("(all) => all.map((word) => word.dataset.number)")
-    return found
+    texts: list[str] = words(page).evaluate_all("(all) => all.map((word) => word.dataset.number)")
+    return texts
 
 
 def tells(page: Page, sentence: str) -> None:

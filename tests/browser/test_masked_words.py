@@ -98,11 +98,11 @@ def test_ranks_have_most_of_a_narrow_column_and_their_legend_fits(
     figure = page.locator(".st-key-lens-ranks .js-plotly-plot")
     legend = figure.locator(".annotation-text")
     expect(legend).to_have_count(4)
-    whole, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
-    assert plot["width"] > 0.75 * whole["width"]
+    outer, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
+    assert plot["width"] > 0.75 * outer["width"]
     for entry in (legend.nth(place).bounding_box() for place in range(4)):
-        assert whole["x"] <= entry["x"]
-        assert entry["x"] + entry["width"] <= whole["x"] + whole["width"]
+        assert outer["x"] <= entry["x"]
+        assert entry["x"] + entry["width"] <= outer["x"] + outer["width"]
         assert entry["y"] + entry["height"] <= plot["y"]
 
 
@@ -156,7 +156,7 @@ def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
     ]
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    found = engine.prefer("embedded/bert", good, bad, scheme="word l2r")
+    preference = engine.prefer("embedded/bert", good, bad, scheme="word l2r")
     window = visit()
     page: Page = window.open(f"{app_url}/masked_words?view=pairs")
     page.get_by_role("button", name="The pairs", exact=True).click()
@@ -173,4 +173,6 @@ def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
         page.get_by_role("button", name="Every pair (CSV)").click()
     rows = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
     assert [row["phenomenon"] for row in rows] == ["agreement", "nonsense"]
-    assert [float(row["difference"]) for row in rows] == pytest.approx([found.difference, -found.difference], abs=1e-3)
+    assert [float(row["difference"]) for row in rows] == pytest.approx(
+        [preference.difference, -preference.difference], abs=1e-3
+    )

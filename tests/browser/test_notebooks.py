@@ -30,8 +30,8 @@ IMPORTS = "import pickle, pathlib\nfrom viz.notebook import grid, heatmap\n"
 CELLS = (
     IMPORTS + "run = pickle.loads(pathlib.Path('run').read_bytes())\nheads = grid(run)\nheads",
     "one = heatmap(run, follow=heads)\none",
-    "said = display('', display_id=True)\n"
-    "def say(_=None):\n    said.update(f'points at {one.token}, {one.key} in {heads.layer}, {heads.head}')\n"
+    "line = display('', display_id=True)\n"
+    "def say(_=None):\n    line.update(f'points at {one.token}, {one.key} in {heads.layer}, {heads.head}')\n"
     "one.observe(say, ['token', 'key', 'layer', 'head'])\nsay()",
 )
 IN_MARIMO = """import marimo
@@ -89,10 +89,10 @@ def page(file_pages: Any) -> Iterator[Page]:
     """A page in which nothing of ours may go wrong, and that asks nobody else for anything."""
     trouble: list[str] = []
 
-    def note(said: str, where: str) -> None:
+    def note(message: str, where: str) -> None:
         """But not what Lab and Notebook say of themselves, in part without a place; a widget's script is a blob."""
-        if re.search("blob:|anywidget", said + where) or (where and not OF_JUPYTER.search(where)):
-            trouble.append(f"{said} {where}")
+        if re.search("blob:|anywidget", message + where) or (where and not OF_JUPYTER.search(where)):
+            trouble.append(f"{message} {where}")
 
     def of_request(request: Any) -> None:
         address = urlparse(request.url)
@@ -115,7 +115,7 @@ def run_all(page: Page, url: str) -> None:
     command(page, "notebook:run-all-cells")
 
 
-def said(page: Page) -> Locator:
+def printed(page: Page) -> Locator:
     """What Python says of the widgets."""
     return page.get_by_text("points at").last
 
@@ -163,17 +163,17 @@ def is_drawn(page: Page, dark: bool) -> None:
 
 def test_jupyterlab_shows_what_python_knows_and_keeps_the_last_picture(page: Page, jupyter_url: str) -> None:
     run_all(page, f"{jupyter_url}/lab/tree/lab.ipynb")
-    expect(said(page)).to_have_text("'points at None, None in 0, 0'")
+    expect(printed(page)).to_have_text("'points at None, None in 0, 0'")
     still = page.locator(".jp-RenderedHTML img")
     expect(still).to_have_count(2)
     expect(still.first).to_be_hidden()  # the widget is there
     # What is pointed at.
     point(page, 2, 1)
     reads(page, 0, 0, 2, 1)
-    expect(said(page)).to_have_text("'points at 2, 1 in 0, 0'")
+    expect(printed(page)).to_have_text("'points at 2, 1 in 0, 0'")
     # Another head, in the cell below.
     head(page, 1, 2).click()
-    expect(said(page)).to_have_text("'points at None, None in 1, 2'")
+    expect(printed(page)).to_have_text("'points at None, None in 1, 2'")
     expect(head(page, 1, 2)).to_have_attribute("aria-selected", "true")
     point(page, 2, 1)
     reads(page, 1, 2, 2, 1)
@@ -183,7 +183,7 @@ def test_jupyterlab_shows_what_python_knows_and_keeps_the_last_picture(page: Pag
     page.keyboard.press("d")
     page.keyboard.press("d")
     reads(page, 1, 2, 1, 0)
-    expect(said(page)).to_have_text("'points at 1, 0 in 1, 2'")
+    expect(printed(page)).to_have_text("'points at 1, 0 in 1, 2'")
     for dark in (False, True, False):
         command(page, "apputils:change-theme", theme=f"JupyterLab {'Dark' if dark else 'Light'}")
         is_drawn(page, dark)
@@ -208,7 +208,7 @@ def test_notebook_7_does(page: Page, jupyter_url: str) -> None:
     head(page, 0, 1).click()
     point(page, 3, 0)
     reads(page, 0, 1, 3, 0)
-    expect(said(page)).to_have_text("'points at 3, 0 in 0, 1'")
+    expect(printed(page)).to_have_text("'points at 3, 0 in 0, 1'")
     is_drawn(page, False)
     page.evaluate(f"{OPEN}.sessionContext.shutdown()")
 
@@ -217,12 +217,12 @@ def test_marimo_does(page: Page, folder: Path) -> None:
     (folder / "notebook.py").write_text(IN_MARIMO.format(run=str(folder / "run")), encoding="utf-8")
     with marimo(folder / "notebook.py") as url:
         page.goto(url)
-        expect(said(page)).to_have_text("points at None, None in 0, 0")
+        expect(printed(page)).to_have_text("points at None, None in 0, 0")
         head(page, 1, 2).click()
-        expect(said(page)).to_have_text("points at None, None in 1, 2")
+        expect(printed(page)).to_have_text("points at None, None in 1, 2")
         point(page, 2, 1)
         reads(page, 1, 2, 2, 1)
-        expect(said(page)).to_have_text("points at 2, 1 in 1, 2")
+        expect(printed(page)).to_have_text("points at 2, 1 in 1, 2")
         is_drawn(page, False)
         page.emulate_media(color_scheme="dark")
         is_drawn(page, True)

@@ -126,13 +126,13 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
         assert isinstance(picture.info["dpi"], tuple)
         assert {key: picture.info[key] for key in about} == about
         assert picture.info["dpi"][0] == pytest.approx(288, abs=1)
-        own = np.asarray(picture.convert("RGB"), dtype=int)
-        assert own[0, -1].tolist() == [255, 255, 255], "light on a dark page"
-        assert own.shape[1] == pytest.approx(3 * 175 / 25.4 * 96, abs=3)
+        pixels = np.asarray(picture.convert("RGB"), dtype=int)
+        assert pixels[0, -1].tolist() == [255, 255, 255], "light on a dark page"
+        assert pixels.shape[1] == pytest.approx(3 * 175 / 25.4 * 96, abs=3)
         for other in rendered(svg, pdf):
-            assert np.abs(np.subtract(other.shape, own.shape)).max() <= 3
-            height, width = (min(sides) for sides in zip(own.shape[:2], other.shape[:2], strict=True))
-            a, b = own[:height, :width], other[:height, :width]
+            assert np.abs(np.subtract(other.shape, pixels.shape)).max() <= 3
+            height, width = (min(sides) for sides in zip(pixels.shape[:2], other.shape[:2], strict=True))
+            a, b = pixels[:height, :width], other[:height, :width]
             both = flat(a) & flat(b)
             assert both.mean() > 0.3
             assert (np.abs(a - b)[both].max(axis=1) <= 6).mean() > 0.99, "cells have their colours"
@@ -150,7 +150,7 @@ def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callab
         fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].get_object().values()]
         assert {font["/BaseFont"] for font in fonts} <= {"/INSIDE+Arimo-Regular", "/INSIDE+Arimo-Bold"}
         for font in fonts:
-            (descendant,) = (each.get_object() for each in font["/DescendantFonts"])
+            (descendant,) = (reference.get_object() for reference in font["/DescendantFonts"])
             assert "/FontFile2" in descendant["/FontDescriptor"].get_object()
 
 

@@ -24,8 +24,8 @@ def test_a_text_that_cannot_be_sent_is_not_taken_and_said_so(visit: Callable[...
     assert len(area.input_value()) == most
     page.keyboard.insert_text("yz")
     assert len(area.input_value()) == most
-    said = area.evaluate("(area) => area.validationMessage")
-    assert said.startswith("This is too long: up to 300,000 characters can be put here.")
+    message = area.evaluate("(area) => area.validationMessage")
+    assert message.startswith("This is too long: up to 300,000 characters can be put here.")
     page.keyboard.press("Control+A")
     page.keyboard.insert_text("The page goes on.")
     assert area.evaluate("(area) => area.validationMessage") == ""

@@ -22,11 +22,11 @@ def try_it(here: Any, page: Page) -> str:
     box = page.get_by_label("Text", exact=True)
     box.fill(TEXT)
     box.press("Tab")
-    said = page.locator(".st-key-answer").get_by_text("with a probability of")
+    answer = page.locator(".st-key-answer").get_by_text("with a probability of")
     expect(page.get_by_text("An example: ")).to_be_hidden()  # whose answer stands there until the text is read
-    expect(said).to_be_visible()
+    expect(answer).to_be_visible()
     here.wait_until_idle()
-    return said.inner_text()
+    return answer.inner_text()
 
 
 @pytest.mark.browser

@@ -76,29 +76,29 @@ class Walker:
         assert self.page.get_by_text("Something went wrong").count() == 0, self.way
 
     def _act(self) -> None:
-        place, what = self._chance.choice(list(enumerate(self.page.evaluate(_POSSIBLE))))
+        place, action = self._chance.choice(list(enumerate(self.page.evaluate(_POSSIBLE))))
         text = self._chance.choice(_TEXTS)
         element = self.page.evaluate_handle("place => window.possible[place].element", place).as_element()
         assert element is not None, self.way
-        self.way.append(f"{what} {element.get_attribute('aria-label') or element.inner_text() or place}")
+        self.way.append(f"{action} {element.get_attribute('aria-label') or element.inner_text() or place}")
         element.scroll_into_view_if_needed()
-        if what == "type":
+        if action == "type":
             element.fill(text)
             element.press("Enter")
         else:
             element.click()
-        if what == "page":  # a link waits for a text that has just lost the focus
+        if action == "page":  # a link waits for a text that has just lost the focus
             path = urlsplit(str(element.get_property("href").json_value())).path
             self.page.wait_for_url(lambda url: urlsplit(url).path == path)
         self._note()
 
     def _note(self) -> None:
         """Another step of history, or the same one with other numbers."""
-        found = self._state_at_rest(), self._step()
-        if found[1] != self._seen[self._place][0]:
+        step = self._state_at_rest(), self._step()
+        if step[1] != self._seen[self._place][0]:
             self._place += 1
             self._seen[self._place :] = []
-        self._seen[self._place : self._place + 1] = [(found[1], found[0])]
+        self._seen[self._place : self._place + 1] = [(step[1], step[0])]
 
     def _travel(self, steps: int) -> None:
         """Back and Forward give what was there."""
@@ -129,8 +129,8 @@ class Walker:
             before = now
 
     def _state(self) -> State:
-        found: State = self.page.evaluate(_STATE)
-        return found
+        state: State = self.page.evaluate(_STATE)
+        return state
 
     def _step(self) -> tuple[str, ...]:
         address = urlsplit(self.page.url)

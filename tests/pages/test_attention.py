@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from on_screen import grids, heatmaps, said
+from on_screen import grids, heatmaps, prose
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -208,7 +208,7 @@ def test_the_head_can_be_switched_off_on_cause(open_page: Callable[..., AppTest]
     for view in ("grid", "rollout"):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, layer="3", head="5", view=view))
         assert (way["text"], way["pair"]) == (text, pair)
-    assert "With head 5 of layer 3 off, “is next” " in said(open_page("pages/cause/page.py", **way))
+    assert "With head 5 of layer 3 off, “is next” " in prose(open_page("pages/cause/page.py", **way))
 
 
 def test_what_goes_to_cause_is_what_its_model_can_be_asked(
@@ -223,7 +223,7 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
     ):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, model=model))
         assert way["pair"] == sent
-        assert follows in said(open_page("pages/cause/page.py", **way))
+        assert follows in prose(open_page("pages/cause/page.py", **way))
     for name in ("electra_discriminator", "bert_headless"):
         assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import grids, heatmaps, said
+from on_screen import grids, heatmaps, prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter
@@ -82,7 +82,7 @@ def test_every_view_takes_every_filter_with_cross_attention(
         hide="1", renorm="1", words="1", show="value-weighted", threshold="0.05", top="3",
     )  # fmt: skip
     assert not app.exception
-    assert ("There is only one text here" in said(app)) == (name not in UNFILTERED)
+    assert ("There is only one text here" in prose(app)) == (name not in UNFILTERED)
     assert len(app.error) == (name in NO_CROSS)
 
 
@@ -93,9 +93,9 @@ def test_a_decoder_that_has_written_nothing_yet(
     app = open_page(PAGE, model=str(checkpoint("t5")), text=TEXT, view=name, model_part="cross")
     assert not app.exception
     assert not app.error
-    assert "has written nothing yet" in said(app)
+    assert "has written nothing yet" in prose(app)
     if name == "heads":
-        assert "no words to measure the heads on" in said(app)
+        assert "no words to measure the heads on" in prose(app)
     else:
         assert not app.warning
     if name == "grid":
@@ -106,9 +106,9 @@ def test_bart_is_said_to_restore_the_first_text(
     open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
 ) -> None:
     app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, model_part="decoder")
-    assert "has to restore" in said(app)
+    assert "has to restore" in prose(app)
     app.text_area(key="pair").set_value(PAIR).run()
-    assert "has to restore" not in said(app)
+    assert "has to restore" not in prose(app)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -116,18 +116,18 @@ def test_a_model_of_one_stack_offers_no_parts(
     name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
 ) -> None:
     app = open_page(PAGE, model=str(checkpoint(name)), text=TEXT, model_part="cross")
-    assert "no encoder and decoder to choose from" in said(app)
+    assert "no encoder and decoder to choose from" in prose(app)
     assert "attention" not in app.query_params
     with pytest.raises(KeyError):
         app.segmented_control(key="attention_model_part")
     assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
     app.text_area(key="text").set_value("Another text.").run()
-    assert "no encoder and decoder to choose from" not in said(app)
+    assert "no encoder and decoder to choose from" not in prose(app)
 
 
 def test_a_part_that_does_not_exist(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
     app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, model_part="middle")
-    assert "could not be used" in said(app)
+    assert "could not be used" in prose(app)
     assert app.segmented_control(key="attention_model_part").value == "encoder"
 
 
@@ -135,8 +135,8 @@ def test_both_cut_texts_are_named(open_page: Callable[..., AppTest], checkpoint:
     app = open_page(PAGE, model=str(checkpoint("bart")), model_part="cross")
     app.text_area(key="text").set_value("cat " * 90)
     app.text_area(key="pair").set_value("the " * 80).run()
-    assert "The encoder's text was cut" in said(app)
-    assert "The decoder's text was cut" in said(app)
+    assert "The encoder's text was cut" in prose(app)
+    assert "The decoder's text was cut" in prose(app)
 
 
 def test_a_text_cut_by_the_page_is_not_laid_to_the_model(
@@ -145,7 +145,7 @@ def test_a_text_cut_by_the_page_is_not_laid_to_the_model(
     """T5 has no limit of its own."""
     app = open_page(PAGE, model=str(checkpoint("t5")), view="neuron")
     app.text_area(key="text").set_value("cat " * 1100).run()
-    assert "at most 1,024 tokens on this page" in said(app)
+    assert "at most 1,024 tokens on this page" in prose(app)
 
 
 def test_a_model_with_fewer_layers_in_its_decoder(
@@ -153,7 +153,7 @@ def test_a_model_with_fewer_layers_in_its_decoder(
 ) -> None:
     app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, layer="3")
     app.segmented_control(key="attention_model_part").set_value("cross").run()
-    assert "layer 3 does not exist" in said(app)
+    assert "layer 3 does not exist" in prose(app)
     assert app.number_input(key="layer").value == 2
 
 
@@ -177,4 +177,4 @@ def test_the_view_query_and_key_names_the_tokens_of_both_texts(
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     ticks = figure["layout"]["yaxis"]["ticktext"]
     assert len(ticks) == run.n_keys != run.n_tokens
-    assert f"softmax over all {run.n_keys} keys" in said(app)
+    assert f"softmax over all {run.n_keys} keys" in prose(app)

@@ -8,7 +8,7 @@ from pathlib import Path
 import builders
 import numpy as np
 import pytest
-from on_screen import said
+from on_screen import prose
 from sink_runs import SENTENCE, looks_at, run_of
 from streamlit.testing.v1 import AppTest
 
@@ -79,7 +79,7 @@ def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable
     assert shown.value.endswith("Looking at \\[CLS\\] **does nothing** here.")
     assert shown.help == RULE
     app.number_input(key="layer").set_value(1).run()
-    assert "On this text, " not in said(app)
+    assert "On this text, " not in prose(app)
     assert not app.exception
 
 
@@ -94,4 +94,4 @@ def test_a_text_without_ordinary_tokens_and_a_decoder_have_no_finding(
         assert not app.exception
         assert not app.error
         assert not app.warning
-        assert "On this text, " not in said(app)
+        assert "On this text, " not in prose(app)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from on_screen import cell_maps, drawn, said
+from on_screen import cell_maps, drawn, prose
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -49,7 +49,7 @@ def cells(app: AppTest, which: int = 0) -> np.ndarray:
 def test_it_opens_with_something_to_see(open_page: Open) -> None:
     app = open_page(PAGE)
     assert not app.exception
-    assert "Target “are” (48%) vs “is” (2%)" in said(app)
+    assert "Target “are” (48%) vs “is” (2%)" in prose(app)
     assert len(cell_maps(app)) == len(figures(app)) == 1
 
 
@@ -74,9 +74,9 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     names = drawn["layout"]["yaxis"]["ticktext"]
     at = names.index("are")
     assert drawn["data"][1]["x"][at] == pytest.approx(after.targets[0].probability, abs=1e-4)  # type: ignore[union-attr]
-    assert "With 2 parts off, “are” goes from 48%" in said(app)
+    assert "With 2 parts off, “are” goes from 48%" in prose(app)
     assert cell_maps(app)[0]["picked"] == [[0, 11], [1, 13]]
-    assert "Words the prediction depends on" in said(app)
+    assert "Words the prediction depends on" in prose(app)
     app.multiselect(key="cause_off").set_value([]).run()
     assert not cell_maps(app)[0]["picked"]
 
@@ -92,15 +92,15 @@ def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: 
     app = open_page(PAGE, text=text, off="2.4", find="1")
     assert app.session_state["masks"] == (1 + int(np.argmax(changed)),)
     assert "find" not in app.query_params
-    assert "With head 4 of layer 2 off" in said(app)
+    assert "With head 4 of layer 2 off" in prose(app)
     assert open_page(PAGE, text=text, off="2.4", find="1", masks="3").session_state["masks"] == (2,)
 
 
 @pytest.mark.slow
 def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
-    assert "This model has no 9.9" in said(app)
-    assert "KL divergence" in said(app)
+    assert "This model has no 9.9" in prose(app)
+    assert "KL divergence" in prose(app)
     assert (cells(app) >= 0).all()
 
 
@@ -108,7 +108,7 @@ def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
 def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
     (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
-    assert f"to {after.targets[0].probability:.0%}." in said(app)  # type: ignore[union-attr]
+    assert f"to {after.targets[0].probability:.0%}." in prose(app)  # type: ignore[union-attr]
     weights = cells(app)
     run = engine.attend(MODEL, DOGS)
     assert weights == pytest.approx(np.mean([run.layer(layer).mean(axis=0) for layer in range(6)], axis=0), abs=1e-4)
@@ -117,7 +117,7 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
         MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=TargetAnswer(answer="are")
     )
     assert cells(one)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
-    assert "Something went wrong" not in said(one)
+    assert "Something went wrong" not in prose(one)
     assert not one.multiselect(key="cause_edges").value
 
 
@@ -145,14 +145,14 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     assert all(curve[0] == pytest.approx(1) for curve in curves.values())
     assert max(max(curve) for curve in curves.values()) > 1.01
     target = percent(hidden.answer.probability)
-    assert f"P is higher than for the whole text ({target}): an area can exceed 1." in said(app)
+    assert f"P is higher than for the whole text ({target}): an area can exceed 1." in prose(app)
     taus = cells(app, 1)
     assert np.diag(taus) == pytest.approx(1)
-    assert "Integrated gradients should add up to" in said(app)
+    assert "Integrated gradients should add up to" in prose(app)
     split = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are"), method="DecompX")
     assert found[3] == pytest.approx(split.scores[[1, 2, 3, 4, 5, 7, 8]], abs=1e-3)
     assert split.bias is not None
-    assert f"{signed(split.bias)} from biases" in said(app)
+    assert f"{signed(split.bias)} from biases" in prose(app)
 
 
 @pytest.mark.slow
@@ -160,10 +160,10 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
     effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", foil="is"))
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
-    assert "P(are) is 48% in this run (run 1) and 0.65% in the other (run 2)." in said(app)
+    assert "P(are) is 48% in this run (run 1) and 0.65% in the other (run 2)." in prose(app)
     app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
-    assert "8 words in one text and 7 words in the other" in said(app)
-    assert "Give two texts with the same number of words." in said(app)
+    assert "8 words in one text and 7 words in the other" in prose(app)
+    assert "Give two texts with the same number of words." in prose(app)
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
     assert cells(heads).shape == (6, 12)
 
@@ -188,7 +188,7 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     assert len(cell_maps(app)) == 1
     app.menu_button(key="pair menu").click(2).run()
     assert app.text_area(key="text").value == PAIRS[2][1]
-    assert "P(she)" in said(app)
+    assert "P(she)" in prose(app)
     assert len(cell_maps(app)) == 1
 
 
@@ -211,27 +211,27 @@ def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
 def test_every_view_says_what_it_does_not_show(open_page: Open) -> None:
     for view in page.PAGE.views:
         assert view.caution
-        assert view.caution in said(open_page(PAGE, view=view.name))
+        assert view.caution in prose(open_page(PAGE, view=view.name))
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
 def test_without_a_mask_it_says_what_to_do(view: str, open_page: Open) -> None:
     app = open_page(PAGE, text="The cat sat on the mat.", view=view, off="1.1", answer="rug")
     assert not app.exception
-    assert "Nothing is masked yet. Click a word above" in said(app)
+    assert "Nothing is masked yet. Click a word above" in prose(app)
     assert app.text_area(key="text").value == "The cat sat on the mat."
     assert app.session_state["masks"] == ()
     assert drawn(app)
-    assert "rug" not in said(app)
+    assert "rug" not in prose(app)
 
 
 def test_a_sentence_alone_is_traced_once_there_is_another(open_page: Open) -> None:
     """Until then the example is."""
     app = open_page(PAGE, text="The cat sat on the [MASK].", view="patching")
-    assert "Type a second sentence" in said(app)
-    assert "P(are)" in said(app)
+    assert "Type a second sentence" in prose(app)
+    assert "P(are)" in prose(app)
     app.text_area(key="cause_other").set_value("The dog sat on the [MASK].").run()
-    assert "P(are)" not in said(app)
+    assert "P(are)" not in prose(app)
     assert len(cell_maps(app)) == 1
 
 
@@ -244,13 +244,13 @@ def test_every_view_answers_or_says_why_not(
     text = "The cat sat" if name == "gpt2" else f"The cat {mask} on it."
     app = open_page(PAGE, text=text, other=text.replace("cat", "dog"), view=view, model=str(checkpoint(name)))
     assert not app.exception
-    assert "Something went wrong" not in said(app)
+    assert "Something went wrong" not in prose(app)
     assert cell_maps(app) or figures(app) or app.main.get("info") or app.main.get("error") or app.main.get("warning")
 
 
 def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, model="embedded/bilstm")
-    assert "has no attention to show" in said(app)
+    assert "has no attention to show" in prose(app)
     app = open_page(PAGE, text=DOGS, model="embedded/bilstm", view="words")
     assert not app.exception
     assert len(cells(app)) >= 1
@@ -259,13 +259,13 @@ def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
 def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) -> None:
     a, b = "She opened the window.", "Cold air came into the room."
     app = open_page(PAGE, text=a, pair=b)
-    assert "Target “is next”" in said(app) or "Target “is not next”" in said(app)
+    assert "Target “is next”" in prose(app) or "Target “is not next”" in prose(app)
     score = engine.next_sentence(MODEL, a, b)
-    assert f"{max(score.p_next, 1 - score.p_next):.0%}" in said(app)
+    assert f"{max(score.p_next, 1 - score.p_next):.0%}" in prose(app)
     none = open_page(PAGE, text=a, pair=b, model="embedded/modernbert")
-    assert "Or clear the second text" in said(none)
+    assert "Or clear the second text" in prose(none)
     summed = open_page(PAGE, text=a, pair=b, view="sum")
-    assert "Only the logit of a token can be written as a sum" in said(summed)
+    assert "Only the logit of a token can be written as a sum" in prose(summed)
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
@@ -278,13 +278,13 @@ def test_a_classifier_is_asked_for_its_class(
     assert not app.exception
     p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", foil="c")).answer.probability
     if view == "sum":
-        assert "Only the logit of a token can be written as a sum" in said(app)
+        assert "Only the logit of a token can be written as a sum" in prose(app)
     elif view == "patching":
-        assert f"P(b) is {percent(p)} in this run" in said(app)
+        assert f"P(b) is {percent(p)} in this run" in prose(app)
     else:
-        assert f"Target “b” ({percent(p)}) vs “c”" in said(app)
+        assert f"Target “b” ({percent(p)}) vs “c”" in prose(app)
     unknown = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="d")
-    assert "There is no answer 'd' here. Choose one of a, b, c." in said(unknown)
+    assert "There is no answer 'd' here. Choose one of a, b, c." in prose(unknown)
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: 
     started[0].stop()
     started[0].advance()
     app.run()
-    assert "Stopped before all runs were done" in said(app)
+    assert "Stopped before all runs were done" in prose(app)
 
 
 def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,14 +320,14 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
     )
     text = "The cat sat on the [MASK] because it was tired."
     app = open_page(PAGE, text=text, model="embedded/tinybert")
-    assert "Not in it" not in said(app)
+    assert "Not in it" not in prose(app)
     next(button for button in app.button if button.label.startswith("Run the search")).click().run()
     (job,) = started
     while job.running:
         job.advance()
     assert job.failure is None
     app.run()
-    assert "This page's link restores what is chosen. Not in it: what the search over heads found." in said(app)
+    assert "This page's link restores what is chosen. Not in it: what the search over heads found." in prose(app)
     worst, least = job.paths["worst first"], job.paths["least first"]
     before = engine.fill_mask("embedded/tinybert", text, 1)[0].best[0].id
     for path in (worst, least):
@@ -336,10 +336,10 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
         (one_less,) = engine.ablate("embedded/tinybert", text, path.heads[:-1])  # type: ignore[misc]
         assert one_less.best[0].id == before  # type: ignore[union-attr]
     if worst.changed:
-        assert f"Without {len(worst.heads)} head" in said(app)
+        assert f"Without {len(worst.heads)} head" in prose(app)
         next(button for button in app.button if button.label == "Switch these off").click().run()
         assert len(app.multiselect(key="cause_off").value) == len(worst.heads)
-    assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in said(app)
+    assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in prose(app)
 
 
 @pytest.mark.slow
@@ -363,7 +363,7 @@ def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: py
     app.run()
     table = app.dataframe[0].value
     assert len(table) == len(ORDERS)
-    assert "Area under the curves over 3 sentences" in said(app)
+    assert "Area under the curves over 3 sentences" in prose(app)
     by_name = {(area.method, area.way): area for area in job.table()}
     assert by_name["occlusion", "deletion"].mean.value < by_name["random order", "deletion"].mean.value
     near, random = by_name["nearness", "insertion"], by_name["random order", "insertion"]
@@ -377,7 +377,7 @@ def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: py
     nearest = table.set_index("method").loc["Nearness alone"]
     assert nearest["insertion, against nearness"] == nearest["deletion, better than nearness in"] == "–"
     assert job.probabilities == [one.answer.probability for one in map(engine.ask, job.questions)]
-    assert f"is {percent(sorted(job.probabilities)[1])} in the median" in said(app)
+    assert f"is {percent(sorted(job.probabilities)[1])} in the median" in prose(app)
 
 
 @pytest.mark.slow

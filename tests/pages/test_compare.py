@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, toggles
-from on_screen import drawn, said
+from on_screen import drawn, prose
 
 from analysis.alignment import align, fertility
 from model_zoo import Engine, masked, running
@@ -27,7 +27,7 @@ def test_every_view_draws_and_its_link_restores_it(view: str, pair: str, two: tu
     clean(app)
     again = open_page(PAGE, **app.query_params)
     assert again.segmented_control(key="compare_view").value == view
-    assert said(again) == said(app)
+    assert prose(again) == prose(app)
     for one, other in zip(matrices(app), matrices(again), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -45,7 +45,7 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
     encodings = [engine.encode(model, TEXT) for model in two]
     pieces = fertility(align(encodings), encodings)
     for place, encoding in enumerate(encodings):
-        assert f": {len(encoding)} tokens including special tokens, and {pieces[place]:.2f}" in said(app)
+        assert f": {len(encoding)} tokens including special tokens, and {pieces[place]:.2f}" in prose(app)
     table = app.dataframe[0].value
     assert "didn't" in list(table["word"])
     names = [Path(model).name for model in two]
@@ -57,12 +57,12 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
 def test_models_that_split_alike_share_a_row_and_a_sentence(open_page: Open) -> None:
     app = open_page(PAGE, view="tokens")
     assert any(b"Small ModernBERT, Small LSTM" in picture for picture in drawn(app))
-    assert "Small BERT, Tiny BERT, Small ModernBERT and Small LSTM each: 13 tokens" in said(app).replace("\\", "")
+    assert "Small BERT, Tiny BERT, Small ModernBERT and Small LSTM each: 13 tokens" in prose(app).replace("\\", "")
 
 
 def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text="The 猫 sat.", view="tokens")
-    assert "Not in the vocabulary, read as [UNK]: 猫." in said(app)
+    assert "Not in the vocabulary, read as [UNK]: 猫." in prose(app)
     clean(app)
 
 
@@ -70,7 +70,7 @@ def test_each_model_s_unknown_words_are_named_in_every_view(open_page: Open) -> 
     """The vocabularies of Small ModernBERT and Small LSTM can spell anything."""
     for view in ("attention", "predictions"):
         app = open_page(PAGE, text="The 猫 sat.", view=view)
-        assert "Small BERT and Tiny BERT: Not in the vocabulary, read as [UNK]: 猫." in said(app)
+        assert "Small BERT and Tiny BERT: Not in the vocabulary, read as [UNK]: 猫." in prose(app)
 
 
 @pytest.mark.slow
@@ -109,8 +109,8 @@ def test_filters_views_and_heads_never_run_a_model_again(
 def test_a_model_compared_with_itself(two: tuple[str, str], open_page: Open) -> None:
     """By a link that names it twice, and by choosing A itself."""
     twice = open_page(PAGE, models=f"{two[0]},{two[0]}", text=TEXT, view="attention", head="2")
-    assert f"{two[0]} is named twice, and is shown once" in said(twice)
-    assert "The model is compared with itself" in said(twice)
+    assert f"{two[0]} is named twice, and is shown once" in prose(twice)
+    assert "The model is compared with itself" in prose(twice)
     chosen = open_page(PAGE, models=",".join(two), beside="1", text=TEXT, view="attention", head="2")
     clean(chosen)
     for app in (twice, chosen):
@@ -135,7 +135,7 @@ def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], en
         assert not app.error
         if view == "predictions":
             toggles(app)[0].set_value(True).run()
-        assert f"For {Path(two[0]).name} the text was cut" in said(app)
+        assert f"For {Path(two[0]).name} the text was cut" in prose(app)
     whole, cut = (engine.encode(model, text) for model in models)
     assert whole.n_dropped == 0 < cut.n_dropped
 
@@ -147,7 +147,7 @@ def test_a_pair_of_texts(two: tuple[str, str], open_page: Open, engine: Engine) 
     np.testing.assert_array_equal(matrices(app)[2], b)
     app.segmented_control(key="compare_view").set_value("predictions").run()
     assert [metric.value for metric in app.metric] == [f"{engine.next_sentence(two[0], TEXT, PAIR).p_next:.4f}"]
-    assert f"{two[1]} cannot say whether one sentence follows another" in said(app)
+    assert f"{two[1]} cannot say whether one sentence follows another" in prose(app)
     clean(app)
 
 
@@ -168,14 +168,14 @@ def test_guesses_for_clicked_and_typed_masks(two: tuple[str, str], open_page: Op
         assert x == pytest.approx([entry.probability for entry in every[1].best[:3]])
     app.button_group(key="mask_strip").set_value([]).run()
     app.text_area(key="text").set_value("The cat sat.").run()
-    assert "Nothing is masked yet" in said(app)
+    assert "Nothing is masked yet" in prose(app)
 
 
 def test_a_clicked_word_stays_masked_when_the_text_is_edited(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text="The cat sat.", view="predictions", masks="3")
     app.text_area(key="text").set_value("The old cat sat.").run()
     assert app.session_state["compare_masks"] == (3,)
-    assert "“sat” is " in said(app)
+    assert "“sat” is " in prose(app)
     app.text_area(key="text").set_value("Other words entirely!").run()
     assert app.session_state["compare_masks"] == ()
 
@@ -228,8 +228,8 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
         for a in x
     ]  # fmt: skip
     np.testing.assert_allclose(matrices(app)[0], expected, atol=1e-4)
-    assert f"of {x.shape[1]} words" in said(app)
-    assert "all layers look more similar than they are" in said(app)
+    assert f"of {x.shape[1]} words" in prose(app)
+    assert "all layers look more similar than they are" in prose(app)
 
 
 def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:
@@ -242,10 +242,10 @@ def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:
 def test_no_model_and_too_many(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT)
     app.multiselect(key="compare_models").set_value([]).run()
-    assert "No model is chosen" in said(app)
+    assert "No model is chosen" in prose(app)
     assert app.text_area(key="text").value == TEXT
     app = open_page(PAGE, models=",".join([*two, "embedded/bert", "a/b", "c/d"]), text=TEXT)
-    assert "At most 4 models can be compared; c/d was left out." in said(app)
+    assert "At most 4 models can be compared; c/d was left out." in prose(app)
     assert len(app.multiselect(key="compare_models").value) == 4
 
 
@@ -330,4 +330,4 @@ def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open
     payloads = [str(element.proto) for element in app.get("bidi_component") if "compare-" in str(element.proto)]
     assert len(payloads) == 4  # what is pointed at in one is shown by all
     assert all('"group":"compare"' in payload.replace("\\", "").replace(" ", "") for payload in payloads)
-    assert "has no attention to show" in said(app)
+    assert "has no attention to show" in prose(app)

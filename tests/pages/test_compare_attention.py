@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from checkpoints import varied
 from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words
-from on_screen import said
+from on_screen import prose
 
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
@@ -27,7 +27,7 @@ def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page
     np.testing.assert_array_equal(shown[2], b)
     np.testing.assert_allclose(shown[1], a - b, atol=1e-7)
     bits = jensen_shannon(a[None], b[None])[0, 0]
-    assert f"divergence is {bits:.3f} bits" in said(app)
+    assert f"divergence is {bits:.3f} bits" in prose(app)
     np.testing.assert_allclose(a.sum(-1), 1, atol=1e-5)
 
 
@@ -52,7 +52,7 @@ def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, en
     a, b = on_words(engine, two, ((0, 1), (layer, head)), TEXT)
     np.testing.assert_array_equal(matrices(app)[0], a)
     np.testing.assert_array_equal(matrices(app)[2], b)
-    assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in said(app)
+    assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in prose(app)
 
 
 def test_layers_are_matched_by_depth_and_said_so(
@@ -60,18 +60,18 @@ def test_layers_are_matched_by_depth_and_said_so(
 ) -> None:
     models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
     app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
-    assert "layer 2 of 3, beside layer 4 of 6: the same relative depth." in said(app)
+    assert "layer 2 of 3, beside layer 4 of 6: the same relative depth." in prose(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (1, 0)), TEXT)[1])
     app.number_input(key="compare_layer_2").set_value(1).run()
-    assert ": layer 1 of 3." in said(app)
-    assert "beside layer" not in said(app)
+    assert ": layer 1 of 3." in prose(app)
+    assert "beside layer" not in prose(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
 
 
 def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
     for what in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
-        assert what in said(app)
+        assert what in prose(app)
     assert [app.number_input(key=key).value for key in ("layer", "head", "compare_layer_2", "compare_head_2")] == [
         3,
         4,
@@ -85,16 +85,16 @@ def test_a_model_without_attention(two: tuple[str, str], bilstm: str, open_page:
     models = ",".join((two[0], bilstm, two[1]))
     app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="3")
     clean(app)
-    assert "has no attention to show" in said(app)
+    assert "has no attention to show" in prose(app)
     assert [matrix.shape for matrix in matrices(app)][2:] == [matrices(app)[0].shape, (12, 12)]
     app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="2")
-    assert f"{Path(bilstm).name} has no attention, so there is nothing to compare" in said(app)
+    assert f"{Path(bilstm).name} has no attention, so there is nothing to compare" in prose(app)
     assert len(matrices(app)) == 2
     for view in ("tokens", "predictions", "representations"):
         app = open_page(PAGE, models=models, text=TEXT, pair=PAIR, view=view)
         clean(app)
     alone = open_page(PAGE, models=bilstm, text=TEXT, view="attention")
-    assert "has no attention to show" in said(alone)
+    assert "has no attention to show" in prose(alone)
     assert not alone.exception
 
 
@@ -115,7 +115,7 @@ def test_layers_are_compared_where_heads_have_no_maps(
     assert "Which layer of B matches each layer of A?" in [header.value for header in app.header]
     table = app.dataframe[0].value
     assert [name for name in table.columns if name.endswith("head")] == []
-    assert ("row is scaled to 100%" in said(app)) == (measure == "value zeroing")
+    assert ("row is scaled to 100%" in prose(app)) == (measure == "value zeroing")
 
     best = matrices(app)[3][1]
     app.button[[b.label for b in app.button].index(f"Layer {best.argmin() + 1}: {best.min():.3f} bits")].click().run()
@@ -141,8 +141,8 @@ def test_a_model_that_lacks_a_measure(
     models = ",".join((two[0], str(lacking), two[1]))
     app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="3")
     clean(app)
-    assert why in said(app)
+    assert why in prose(app)
     assert len(matrices(app)) == 4
     app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="2")
-    assert f"“{WORDS[measure].title}” cannot be shown of talking, so there is nothing to compare" in said(app)
+    assert f"“{WORDS[measure].title}” cannot be shown of talking, so there is nothing to compare" in prose(app)
     assert len(matrices(app)) == 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, table
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.intervals import wilson
@@ -49,7 +49,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
             assert row["NSP correct"].startswith(f"{100 * quality['nsp_accuracy']:.1f}% (")
         else:
             assert row["NSP correct"] == NOTHING
-    text = said(app)
+    text = prose(app)
     assert "are measured here: this takes half a minute to a few minutes" in text
     assert "ship with the app: measured with these weights" in text
     assert "ModernBERT was trained on masked words only" in text
@@ -61,9 +61,9 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
     app = measured(app)
     assert not app.error
     assert all(row["time, ms"] != NOTHING for row in table(app).values())
-    assert "restores what is chosen. Not in it: the measured times" in said(app)
-    assert "ship with the app" not in said(app)
-    assert "have to be measured" not in said(app)
+    assert "restores what is chosen. Not in it: the measured times" in prose(app)
+    assert "ship with the app" not in prose(app)
+    assert "have to be measured" not in prose(app)
     assert app.get("plotly_chart")
 
 
@@ -88,7 +88,7 @@ def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[...,
     for row in table(app).values():
         assert NOTHING not in (row["weights, MB"], row["pieces/word"])
         assert {row[name] for name in (*TIMES, "masked correct", "NSP correct")} == {NOTHING}
-    assert "ship with the app" not in said(app)
+    assert "ship with the app" not in prose(app)
 
 
 def test_a_model_that_could_not_be_timed_is_left_out(
@@ -149,8 +149,8 @@ def test_curves_and_table_show_what_was_measured(
         low, high = wilson(share, n)
         assert of_bert[name] == f"{100 * share:.1f}% ({100 * low:.1f}–{100 * high:.1f})"
         assert of_xlnet[name] == NOTHING
-    assert "cannot fill masks" in said(app)
-    assert "float32 on cpu" in said(app)
+    assert "cannot fill masks" in prose(app)
+    assert "float32 on cpu" in prose(app)
     assert any(b.label == "Everything measured (CSV)" for b in app.get("download_button"))
 
 
@@ -197,10 +197,10 @@ def test_other_models_above_are_said(
     app = measured(open_cost("bert", "t5"))
     app.session_state["compare_models"] = [str(checkpoint("bert"))]
     app.run()
-    assert f"This is the last measurement ({called('bert')}, {called('t5')})" in said(app)
+    assert f"This is the last measurement ({called('bert')}, {called('t5')})" in prose(app)
     assert set(lines(app)) >= {called("bert"), called("t5")}
     app = measured(app)
-    assert "This is the last measurement" not in said(app)
+    assert "This is the last measurement" not in prose(app)
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 

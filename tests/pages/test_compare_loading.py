@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices
-from on_screen import said
+from on_screen import prose
 from patience import PATIENCE
 
 from model_zoo import Engine
@@ -28,7 +28,7 @@ def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: O
             "“no such model!” is neither a model of this app, nor an existing folder, nor a Hugging Face id such as "
             "google-bert/bert-base-uncased. Check the spelling.",
         ]
-        assert f"Meanwhile {Path(two[0]).name} is compared with {Path(two[1]).name}." in said(app)
+        assert f"Meanwhile {Path(two[0]).name} is compared with {Path(two[1]).name}." in prose(app)
         assert app.text_area(key="text").value == TEXT
 
 
@@ -105,6 +105,6 @@ def test_two_models_larger_than_the_memory_for_models(
     assert "MB" in app.error[0].value
     assert "one" in app.error[0].value
     assert len(matrices(app)) == 3  # one model beside itself
-    again = said(app)
+    again = prose(app)
     app.run()
-    assert said(app) == again
+    assert prose(app) == again

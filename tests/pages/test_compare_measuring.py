@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cost_view import NOTHING, Called, lines, measured, measurement, table
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
@@ -42,7 +42,7 @@ def test_stopped_before_anything_was_timed(open_cost: Callable[..., AppTest], mo
     go_on.set()
     assert measurement(app).wait(PATIENCE)
     app.run()
-    assert "Stopped before anything was measured." in said(app)
+    assert "Stopped before anything was measured." in prose(app)
     assert {row["time, ms"] for row in table(app).values()} == {NOTHING}
 
 
@@ -64,7 +64,7 @@ def test_stop_keeps_what_is_done(
     button(app, "Measure").click().run()
     assert reached.wait(PATIENCE)
     app.run()
-    assert "these are the shares so far" in said(app)
+    assert "these are the shares so far" in prose(app)
     assert 0.5 < measurement(app).share < 1
     button(app, "Stop").click().run()
     assert button(app, "Stopping").disabled
@@ -74,9 +74,9 @@ def test_stop_keeps_what_is_done(
     assert not app.exception
     assert not app.error
     assert table(app)[called("bert")]["masked correct"].startswith("60.0% (")
-    assert f"{called('bert')} read 75 of 100 held-out texts and pairs" in said(app)
-    assert f"{called('t5')} did not reach the held-out sentences" in said(app)
-    assert "Stopped." in said(app)
+    assert f"{called('bert')} read 75 of 100 held-out texts and pairs" in prose(app)
+    assert f"{called('t5')} did not reach the held-out sentences" in prose(app)
+    assert "Stopped." in prose(app)
     assert button(app, "Measure these 2 models")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import get_args
 
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
@@ -43,7 +43,7 @@ def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(by: By, open
     assert job.trained is not None
     judged = judge(built_in(), job.trained, by)
     assert judged is not None
-    found, text = judged.shares[judged.best], said(opened)
+    found, text = judged.shares[judged.best], prose(opened)
     assert f"**{found.share:.0%}** of {judged.n_judging} held-out sentences" in text
     assert f"chance is {'50%' if by == 'more' else '9%'}" in text
     assert "best head with random weights" in text
@@ -52,7 +52,7 @@ def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(by: By, open
 
 
 def test_rare_words_come_with_the_app(opened: AppTest) -> None:
-    assert "gives the rarest word of a sentence more of its attention than any other head" in said(opened)
+    assert "gives the rarest word of a sentence more of its attention than any other head" in prose(opened)
     assert len(opened.get("plotly_chart")) == 2
 
 
@@ -71,11 +71,11 @@ def test_pronouns_of_ones_own(open_page: Open) -> None:
     _compared(app)
     own = "\n".join(f"The [cat] saw {n} {{lamps}} when <it> woke." for n in range(60))
     app.text_area(key="corpus_pronouns").set_value(own).run()
-    assert "Framed: the pronoun." in said(app)
+    assert "Framed: the pronoun." in prose(app)
     assert button(app, "Compare").label == "Compare 60 sentences"
     button(app, "Compare").click().run()
     _compared(app)
-    assert "held-out sentences" in said(app)
+    assert "held-out sentences" in prose(app)
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_pronouns_of_ones_own(open_page: Open) -> None:
 def test_what_cannot_be_read_is_refused_with_its_line(typed: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference", pronouns=typed)
     assert not app.exception
-    assert message in said(app)
+    assert message in prose(app)
 
 
 def test_too_few_sentences_say_nothing_of_heads(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference", pronouns="The [cat] saw {lamps} when <it> woke.")
     button(app, "Compare").click().run()
     _compared(app)
-    assert "each half needs at least 10" in said(app)
+    assert "each half needs at least 10" in prose(app)
 
 
 def test_a_model_without_attention_is_refused(open_page: Open) -> None:
     app = open_page(PAGE, model="embedded/bilstm", view="coreference")
-    assert "has no attention to show" in said(app)
+    assert "has no attention to show" in prose(app)

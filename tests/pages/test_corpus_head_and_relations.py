@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import info
-from on_screen import said, to_save
+from on_screen import prose, to_save
 from streamlit.testing.v1 import AppTest
 
 from analysis.corpus.reading import built_in
@@ -135,9 +135,9 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     best = figure_of(app)["data"][0]
     assert len(best["x"]) == len(results.findings.found)
     assert sorted(best["x"]) == pytest.approx(sorted(one.accuracy.share for one in results.findings.found))
-    assert "Whole trees." in said(app)
+    assert "Whole trees." in prose(app)
     assert "Relations (CSV)" in to_save(app)
-    assert "Penn Treebank" not in said(app)  # of another model
+    assert "Penn Treebank" not in prose(app)  # of another model
 
 
 def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> None:
@@ -147,7 +147,7 @@ def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> 
     found = results.findings.of(OBJ)
     assert found is not None
     assert app.selectbox(key="corpus_relation").value == "obj.down"
-    assert f"**Layer 2, head 3**: in **{percent(float(found.judged[6]))}**" in said(app)
+    assert f"**Layer 2, head 3**: in **{percent(float(found.judged[6]))}**" in prose(app)
     wrong = found.n_judged - round(float(found.judged[6]) * found.n_judged)
     assert f"Wrong ({wrong:,})" in app.segmented_control(key="corpus_result").options
     cells = figure_of(app)["data"][1]  # those that can be clicked
@@ -165,7 +165,7 @@ def test_a_relation_that_is_not_there_is_replaced(open_page: Open, relation: str
 def test_a_head_is_told_in_a_sentence_in_numbers_and_in_examples(open_page: Open, results: Results) -> None:
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
     assert not app.exception
-    text = said(app)
+    text = prose(app)
     assert "**Layer 1, head 2**" in text
     label = results.survey.table().labels[1]
     assert label in text if label != "mixed" else "No rule of “Kinds of heads” fits it" in text
@@ -173,7 +173,7 @@ def test_a_head_is_told_in_a_sentence_in_numbers_and_in_examples(open_page: Open
     assert dots["name"] == "Layer 1, head 2"
     assert "The strongest pair of words of each sentence" in text
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2", examples="sample")
-    assert "Drawn at random from the sentences" in said(app)
+    assert "Drawn at random from the sentences" in prose(app)
 
 
 def test_a_sentence_of_ones_own_is_tried_on_the_head(open_page: Open) -> None:
@@ -181,7 +181,7 @@ def test_a_sentence_of_ones_own_is_tried_on_the_head(open_page: Open) -> None:
     assert not app.exception
     assert len(app.get("bidi_component")) > len(open_page(PAGE, view="head", model=TINY).get("bidi_component"))
     app = open_page(PAGE, view="head", model=TINY, own="Hello")
-    assert "fewer than two words" in said(app)
+    assert "fewer than two words" in prose(app)
     app = open_page(PAGE, view="head", model=TINY, own="x" * 200_000)
     assert not app.exception
 
@@ -190,10 +190,10 @@ def test_a_model_without_attention_is_refused(open_page: Open) -> None:
     for view in ("head", "relations", "all"):
         app = open_page(PAGE, view=view, model="embedded/bilstm")
         assert not app.exception
-        assert "has no attention to show" in said(app)
+        assert "has no attention to show" in prose(app)
 
 
 def test_nothing_measured_says_what_to_press(open_page: Open) -> None:
     app = open_page(PAGE, view="relations", model=TINY, sentences="100")
     assert not app.exception
-    assert "Press “Measure 100 sentences” above." in said(app)
+    assert "Press “Measure 100 sentences” above." in prose(app)

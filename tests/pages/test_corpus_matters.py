@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE as TRAIN
@@ -71,7 +71,7 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
 @pytest.mark.slow
 def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
-    assert "The word that a head looks from is hidden, the verb." in said(app)
+    assert "The word that a head looks from is hidden, the verb." in prose(app)
     job = begun(app, Mattering, "Switch 1.2 off")
     cases = HEADS.stored(TINY).survey.cases.of_relation(Relation("obj", "down"))
     material = of_words(built_in(), cases.sentence, cases.query, "")
@@ -81,24 +81,24 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     assert job.material.items == material.items
     answers = engine.ask(SwitchOff(TINY, material.items, (((0, 1),),)))
     change = mean_of(answers.scores[1] - answers.scores[0], material.clusters)
-    assert f"{abs(change.value):.3f} (" in said(app) or f"{abs(change.value):.2f} (" in said(app)
-    assert "With layer 1, head 2 off, ln P of the verb, which is hidden, " in said(app)
-    assert f"over 40 words in {len(set(material.clusters))} frames" in said(app)
-    assert "95% intervals over the frames that templates made the sentences from." in said(app)
+    assert f"{abs(change.value):.3f} (" in prose(app) or f"{abs(change.value):.2f} (" in prose(app)
+    assert "With layer 1, head 2 off, ln P of the verb, which is hidden, " in prose(app)
+    assert f"over 40 words in {len(set(material.clusters))} frames" in prose(app)
+    assert "95% intervals over the frames that templates made the sentences from." in prose(app)
     figures = charts(app)
     assert set(figures) == {"corpus switched off", "corpus foretold"}
     off = figures["corpus switched off"]
     assert off["data"][0]["x"][0] == pytest.approx(change.value, abs=1e-5)
     assert len(off["data"][1]["x"]) == 3  # all other heads of a layer of four
     assert len(figures["corpus foretold"]["data"][0]["x"]) == 8
-    assert "Spearman’s ρ" in said(app)
-    assert "Not in it: what was found with heads off" in said(app)
+    assert "Spearman’s ρ" in prose(app)
+    assert "Not in it: what was found with heads off" in prose(app)
     app.button_group(key="corpus_gradient").set_value("importance").run()
-    assert "Michel et al. 2019" in said(app)
+    assert "Michel et al. 2019" in prose(app)
     app.number_input(key="head").set_value(3).run()
     assert set(charts(app)) == {"corpus switched off"}  # a first look at another head
-    assert "over 24 words in " in said(app)
-    assert re.search(r"24 of 1,\d{3} were drawn at random\. Press the button for more\.", said(app))
+    assert "over 24 words in " in prose(app)
+    assert re.search(r"24 of 1,\d{3} were drawn at random\. Press the button for more\.", prose(app))
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> Non
     app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
     button(app, f"Take {layer + 1}.{head + 1}").click().run()
     assert (app.number_input(key="layer").value, app.number_input(key="head").value) == (layer + 1, head + 1)
-    assert "This head finds this relation most often" in said(app)
+    assert "This head finds this relation most often" in prose(app)
     assert not [one for one in app.button if one.label.startswith("Take ")]
 
 
@@ -127,22 +127,23 @@ def test_pairs_and_pruning(open_page: Open) -> None:
     assert job.material.items == of_pairs(pairs, "", templates=True).items
     assert job.matters is not None
     right = job.matters.right
-    assert f"preferred in {with_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off" in said(
-        app
+    assert (
+        f"preferred in {with_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off"
+        in prose(app)
     )
-    assert "95% intervals over templates." in said(app)
+    assert "95% intervals over templates." in prose(app)
     cut = begun(app, Pruning, "Prune")
     figure = charts(app)["corpus pruning"]
     names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
     assert names == ["greedy", "by importance", "at random", "guessing"]
     assert cut.greedy_ended == "all"
-    assert "With 4 of 8 heads off: greedy" in said(app)
-    assert f"heads were put in order by {len(cut.choosing)} others" in said(app)
+    assert "With 4 of 8 heads off: greedy" in prose(app)
+    assert f"heads were put in order by {len(cut.choosing)} others" in prose(app)
 
 
 def test_ones_own_pairs_have_to_be_brought(open_page: Open) -> None:
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs="your own")
-    assert "Upload pairs: CSV with the columns good and bad" in said(app)
+    assert "Upload pairs: CSV with the columns good and bad" in prose(app)
     assert not [one for one in app.button if one.label.startswith("Switch ")]
 
 
@@ -156,13 +157,13 @@ def test_a_tuned_model_is_tried_on_its_test_part(
     ]
     data = Data("small", "Small", "classification", *parts, labels=("a", "b", "c"))
     app = open_page(PAGE, view="matters", model=str(tmp_path), layer="1", head="1")
-    assert "Which texts this model was tested on is not known here" in said(app)
+    assert "Which texts this model was tested on is not known here" in prose(app)
     monkeypatch.setattr(does_it_matter, "_data", lambda _scene: data)
     app.run()
     job = begun(app, Mattering, "Switch 1.1 off")
     assert len(job.answers) == 12
     assert {job.material.items[place].text.split()[-1] for place in job.answers.places} == {"mat"}  # type: ignore[union-attr]
-    assert "ln P of the right label" in said(app)
+    assert "ln P of the right label" in prose(app)
     begun(app, Pruning, "Prune")
     figure = charts(app)["corpus pruning"]
     (baseline,) = [trace for trace in figure["data"] if trace["name"] == "majority baseline"]
@@ -183,7 +184,7 @@ def test_what_cannot_be_tried_is_said(
     model = name if "/" in name else str(checkpoint(name))
     app = open_page(PAGE, view="matters", model=model)
     assert not app.exception
-    assert words in said(app)
+    assert words in prose(app)
     assert not [one for one in app.button if one.label.startswith(("Switch", "Prune"))]
 
 
@@ -249,7 +250,7 @@ def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
     job = begun(app, Mattering, "Switch 1.2 off in all sentences")
     assert job.foretold is None
-    assert "With layer 1, head 2 off, ln P of " in said(app)
+    assert "With layer 1, head 2 off, ln P of " in prose(app)
     assert "corpus switched off" in charts(app)
 
 
@@ -264,9 +265,9 @@ def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
     for name, value in {"view": "matters", "model": model, "layer": "2", "head": "3"}.items():
         app.query_params[name] = value
     app.run()
-    assert "The held-out test split of the data that this model was trained on." in said(app)
+    assert "The held-out test split of the data that this model was trained on." in prose(app)
     job = begun(app, Mattering, "Switch 2.3 off")
     test = {item.text for item in SETS["sentiment"].items("test")}
     assert {item.text for item in job.material.some(job.answers.places)} <= test  # type: ignore[union-attr]
     assert job.material.chance == 0.5
-    assert "The right label is the most probable in " in said(app)
+    assert "The right label is the most probable in " in prose(app)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import button, said, to_save, unpacked
+from on_screen import button, prose, to_save, unpacked
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 
@@ -85,7 +85,7 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
     drawn = np.random.default_rng(35).permutation(numbers)[:60]
     looks = engine.ask(Look(TINY, corpus.some(drawn.tolist()), query, key, joined=True))
     best = int(np.argmax(looks.mean))
-    text = said(app)
+    text = prose(app)
     assert (
         f"**Layer {looks.layer[best] + 1}, head {looks.head[best] + 1}** looks from VERB to obj the most of 8 heads: "
         in text
@@ -111,7 +111,7 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
 def test_words_and_tokens_are_typed_and_one_head_is_asked(search: Open) -> None:
     asked = {"from_is": "word", "from": "That, this", "to_is": "piece", "to": "[SEP]", "heads": "head"}
     app = search(**asked, layer="2", head="3")
-    assert "**Layer 2, head 3** looks from “that” or “this” to “[SEP]”" in said(app)
+    assert "**Layer 2, head 3** looks from “that” or “this” to “[SEP]”" in prose(app)
     assert "joined" not in " ".join(toggle.label for toggle in app.toggle)
     assert not app.get("plotly_chart")
     row = rows(app)["rows"][0]
@@ -125,11 +125,11 @@ def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> Non
     app = search()
     app.selectbox(key="corpus_from_is").set_value("word").run()
     assert app.text_input(key="corpus_from").value == "the"
-    assert "looks from “the” to obj the most" in said(app)
+    assert "looks from “the” to obj the most" in prose(app)
     app.selectbox(key="corpus_to_is").set_value("upos").run()
     assert app.selectbox(key="corpus_to").value == "NOUN"
     app.text_input(key="corpus_from").set_value("fox").run()
-    assert "looks from “fox” to NOUN the most" in said(app)
+    assert "looks from “fox” to NOUN the most" in prose(app)
     assert not app.exception
     assert app.query_params["from"] == "fox"
     assert app.query_params["to_is"] == "upos"
@@ -151,7 +151,7 @@ def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> Non
 )
 def test_what_cannot_be_found_is_said(search: Open, asked: dict[str, str], says: str) -> None:
     app = search(**asked)
-    assert says in said(app)
+    assert says in prose(app)
     assert not [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
 
 
@@ -160,12 +160,12 @@ def test_sentences_without_trees_are_searched_for_words(search: Open) -> None:
     app = search(data=text, **{"from": "It", "from_is": "word"})
     assert app.selectbox(key="corpus_to_is").options == ["Word", "Token"]
     assert app.text_input(key="corpus_to").value == "the"
-    assert "looks from “it” to “the” the most" in said(app)
-    assert "over 1 pair in 1 sentence;" in said(app)
+    assert "looks from “it” to “the” the most" in prose(app)
+    assert "over 1 pair in 1 sentence;" in prose(app)
     app.text_input(key="corpus_to").set_value("cat").run()
-    assert "looks from “it” to “cat” the most" in said(app)
+    assert "looks from “it” to “cat” the most" in prose(app)
     app.text_input(key="corpus_from").set_value("<").run()
-    assert "looks from “<” to “cat”" in said(app)
+    assert "looks from “<” to “cat”" in prose(app)
     assert rows(app)["rows"][0]["parts"][1] == {"text": "<", "framed": True}
     assert [row["text"] for row in rows(app)["rows"]] == ["The <b>dog</b> saw the cat."] * 2
 
@@ -181,16 +181,16 @@ def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> N
     (job,) = jobs
     assert isinstance(job, Searching)
     assert any(each.label == "Stop" for each in app.button)
-    assert "From 60 of the" in said(app)  # until the job has found something
+    assert "From 60 of the" in prose(app)  # until the job has found something
     done(job)
     app.run()
     looks = job.looks
     assert looks is not None
     assert looks.n_sentences == job.n_sentences > 500
-    assert f"in {looks.n_found} sentences" in said(app)
-    assert "drawn at random" not in said(app)
+    assert f"in {looks.n_found} sentences" in prose(app)
+    assert "drawn at random" not in prose(app)
     app.toggle(key="corpus_joined").set_value(False).run()  # another search, which was not made
-    assert "From 60 of the" in said(app)
+    assert "From 60 of the" in prose(app)
 
 
 def test_what_a_stopped_search_has_found_stays(search: Open, jobs: list[Job]) -> None:
@@ -203,7 +203,7 @@ def test_what_a_stopped_search_has_found_stays(search: Open, jobs: list[Job]) ->
     job.stop()
     job.advance()
     app.run()
-    assert f"From {job.n_read} of the {job.n_sentences} sentences that may hold both" in said(app)
+    assert f"From {job.n_read} of the {job.n_sentences} sentences that may hold both" in prose(app)
 
 
 def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: Callable[..., Visitor]) -> None:
@@ -245,18 +245,18 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short")
 def test_the_nearest_words_are_those_of_the_index(search: Open, jobs: list[Job], engine: Engine) -> None:
     app = search(search="nearest", after="2", nearest="10")
-    assert "The vectors after layer 2 were not read yet." in said(app)
+    assert "The vectors after layer 2 were not read yet." in prose(app)
     job = indexed(app, jobs)
     assert job.layer == 2
     text = job.corpus.texts[0]
     vector = engine.encoded_states(TINY, text, layers=[2]).states[0, 2]
     assert job.index is not None
     found = job.index.nearest(vector, 10, without=[(0, 2)])
-    assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{found.tokens[0].cosine:.2f}**" in said(
+    assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{found.tokens[0].cosine:.2f}**" in prose(
         app
     )
-    assert f"the mean cosine with all {found.n:,} tokens is {found.mean:.2f}" in said(app)
-    assert f"Read: {job.n_sentences} sentences of 1,000, from the beginning; 200,000 tokens are the most" in said(app)
+    assert f"the mean cosine with all {found.n:,} tokens is {found.mean:.2f}" in prose(app)
+    assert f"Read: {job.n_sentences} sentences of 1,000, from the beginning; 200,000 tokens are the most" in prose(app)
     assert [row["beside"] for row in rows(app)["rows"]] == [f"{one.cosine:.2f}" for one in found.tokens]
     assert rows(app)["ways"] == ["Attention"]
     parts, relations, following, looked_at = bars(app)
@@ -272,10 +272,10 @@ def test_the_nearest_words_are_those_of_the_index(search: Open, jobs: list[Job],
     assert "monk" not in words
 
     app.text_area(key="corpus_sentence").set_value("A queen slept.").run()
-    assert "nearest to **queen**" in said(app)
+    assert "nearest to **queen**" in prose(app)
     assert app.query_params["sentence"] == "A queen slept."
     app.number_input(key="corpus_after").set_value(1).run()
-    assert "The vectors after layer 1 were not read yet." in said(app)
+    assert "The vectors after layer 1 were not read yet." in prose(app)
 
 
 @pytest.mark.usefixtures("short")
@@ -303,7 +303,7 @@ def test_the_word_that_a_head_looks_at_is_that_of_the_matrix(search: Open, jobs:
 def test_a_model_without_attention_has_nearest_words(search: Open, jobs: list[Job]) -> None:
     app = search(search="nearest", model="embedded/bilstm", after="99")
     indexed(app, jobs)
-    assert "nearest to **mon** after layer 2" in said(app)  # its tokenizer cuts “monk”
+    assert "nearest to **mon** after layer 2" in prose(app)  # its tokenizer cuts “monk”
     assert rows(app)["ways"] == []
     assert len(bars(app)) == 3
 
@@ -330,9 +330,9 @@ def test_vectors_that_are_gone_are_said_and_can_be_read_again(search: Open, jobs
     os.truncate(job.index.file, 100)
     app.run()
     assert not app.exception
-    assert "The vectors after layer 2 are gone: their file was cut short or removed." in said(app)
+    assert "The vectors after layer 2 are gone: their file was cut short or removed." in prose(app)
     indexed(app, jobs)
-    assert "after layer 2 have cosines of" in said(app)
+    assert "after layer 2 have cosines of" in prose(app)
 
 
 @pytest.mark.usefixtures("short")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
@@ -38,7 +38,7 @@ def test_what_is_pasted_is_read_and_described(case: str, open_page: Open) -> Non
     app = open_page(PAGE, model=TINY, view="coreference")
     app.text_area(key="corpus_data").set_value(typed).run()
     assert not app.warning
-    assert message in said(app)
+    assert message in prose(app)
 
 
 REFUSED = {
@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(case: str, open_page: Open
     app.text_area(key="corpus_data").set_value(typed).run()
     assert not app.exception
     assert not app.error
-    assert message in said(app)
+    assert message in prose(app)
     assert app.text_area(key="corpus_data").value == typed
     app.text_area(key="corpus_data").set_value("").run()
     assert button(app, "Measure").label == "Measure 1,000 sentences"
@@ -66,13 +66,13 @@ def test_what_was_left_out_is_told_behind_its_number(open_page: Open) -> None:
     (notes,) = (one for one in app.expander if one.label.startswith("How the sentences were read"))
     assert notes.label == "How the sentences were read: 2 notes"
     assert not notes.proto.expanded
-    assert "Left out 1: sentences that had come before (line 2)." in said(app)
+    assert "Left out 1: sentences that had come before (line 2)." in prose(app)
 
 
 def test_fewer_sentences_are_drawn_by_the_seed(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, sentences="50")
     assert button(app, "Measure").label == "Measure 50 sentences"
-    assert "50 sentences drawn from 1,000" in said(app)
+    assert "50 sentences drawn from 1,000" in prose(app)
     first = app.session_state["the corpus read last"].corpus.texts
     app.number_input(key="corpus_seed").set_value(1).run()
     assert app.session_state["the corpus read last"].corpus.texts != first
@@ -100,16 +100,16 @@ def test_several_files_and_an_archive_are_read_together_once(
     app.file_uploader(key="corpus upload").set_value(
         [("a.txt", b"One two.\nThree four.", "text/plain"), ("b.zip", packed.getvalue(), "application/zip")]
     ).run()
-    assert "40 sentences, " in said(app)
-    assert "Not in it: the files you uploaded." in said(app)
+    assert "40 sentences, " in prose(app)
+    assert "Not in it: the files you uploaded." in prose(app)
     app.run()
     app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
-    assert "In use: **a.txt, b.zip**" in said(app)
+    assert "In use: **a.txt, b.zip**" in prose(app)
     for label, value in (("Sentences at most", 20), ("Seed", 7)):
         next(each for each in app.number_input if each.label == label).set_value(value)
         app.run()
-    assert "20 sentences drawn from 40, " in said(app)
+    assert "20 sentences drawn from 40, " in prose(app)
     assert n_read == 1, "drawn from what was read before"
     button(app, "Remove").click().run()
     assert button(app, "Measure").label == "Measure 20 sentences"
@@ -121,18 +121,18 @@ def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> 
     app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
     assert app.session_state["the corpus read last"].corpus.sentence(0).rare == (1, 2)
     app.text_area(key="corpus_frequencies").set_value("the").run()
-    assert "line 1: “the” is not a word and how often it occurs" in said(app)
+    assert "line 1: “the” is not a word and how often it occurs" in prose(app)
 
 
 @pytest.mark.slow
 def test_own_sentences_are_measured(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference", data="The cat saw the dog.\nA dog ran after the old cat.")
-    assert "Nothing was measured yet" in said(app)
+    assert "Nothing was measured yet" in prose(app)
     button(app, "Measure").click().run()
     job = app.session_state["desk"].current(Surveying)
     assert job.wait(PATIENCE)
     app.run()
-    assert "Uniform attention would give" in said(app)
+    assert "Uniform attention would give" in prose(app)
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_heads_are_measured_by_the_list_of_frequencies(open_page: Open) -> None:
     button(app, "Measure").click().run()
     assert app.session_state["desk"].current(Surveying).wait(PATIENCE)
     app.run()
-    assert "gives the rarest word of a sentence more of its attention than any other head" in said(app)
+    assert "gives the rarest word of a sentence more of its attention than any other head" in prose(app)
     figure = json.loads(app.get("plotly_chart")[-1].proto.spec)
     assert [name.partition("<br>")[0] for name in figure["layout"]["yaxis"]["ticktext"]] == [
         "on the rarest word here",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, heatmaps, said, unpacked
+from on_screen import controls, drawn, heatmaps, prose, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.heads import head_table
@@ -162,14 +162,14 @@ def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
 
 def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None:
     app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
-    assert "In layer 2, head 4, " in said(app)
+    assert "In layer 2, head 4, " in prose(app)
     app.session_state["attention_locked"] = "query.4"  # as a click on another token does
-    assert "In layer 2, head 4, " in said(app.run())
+    assert "In layer 2, head 4, " in prose(app.run())
     for key, other in (("show", "value-weighted"), ("view", "combined"), ("text", "A cat sat."), ("scope", "layer")):
         app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
         controls(app)[key].set_value(other).run()
-        assert "In layer 2, head 4, " not in said(app), key
-    assert "In layer" not in said(open_page("pages/attention/page.py"))
+        assert "In layer 2, head 4, " not in prose(app), key
+    assert "In layer" not in prose(open_page("pages/attention/page.py"))
 
 
 # ---- Masked words ------------------------------------------------------------------------------------------------
@@ -193,8 +193,8 @@ def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engin
         assert answer.rank == 1
         assert answer.original.probability > 0.15
         which = f"Mask {number}: " if len(answers) > 1 else ""
-        assert f"{which}Top prediction “{answer.original.token}” (" in said(app)
-        assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
+        assert f"{which}Top prediction “{answer.original.token}” (" in prose(app)
+        assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
 
 
 def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
@@ -238,8 +238,8 @@ def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> No
     assert answer.original is not None
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
-    assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
-    assert "“on” is rank 1." in said(open_page("pages/compare/page.py", view="predictions"))
+    assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
+    assert "“on” is rank 1." in prose(open_page("pages/compare/page.py", view="predictions"))
 
 
 # ---- Next sentence -----------------------------------------------------------------------------------------------

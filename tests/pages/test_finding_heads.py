@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import button, heatmaps, said
+from on_screen import button, heatmaps, prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.heads import head_table
@@ -28,7 +28,7 @@ Open = Callable[..., AppTest]
 
 def words(app: AppTest) -> str:
     """What the page says, without the stars of bold type."""
-    return said(app).replace("**", "")
+    return prose(app).replace("**", "")
 
 
 def bars(app: AppTest) -> dict[str, Any]:

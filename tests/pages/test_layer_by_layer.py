@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import info
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from run_lines import compute_what_is_shown
 from streamlit.testing.v1 import AppTest
@@ -105,7 +105,7 @@ def test_both_lenses_are_shown_and_how_far_they_are(open_page: Open) -> None:
     assert tables(app) == 2
     assert len(app.get("plotly_chart")) == 2
     found = LENSES.stored(TINY)
-    text = said(app)
+    text = prose(app)
     assert f"**{found.fitted[1].mean:.2f} nats**" in text
     assert f"Measured at {found.n_masks} masks of {found.n_texts} sentences" in text
     assert "It does not prove that the model uses what it finds" in text
@@ -124,7 +124,7 @@ def test_without_a_lens_one_is_fitted_on_request(open_page: Open, checkpoint: Ca
     assert job.model == model
     assert tables(app) == 2
     assert len(app.get("plotly_chart")) == 2
-    assert "Measured at" in said(app)
+    assert "Measured at" in prose(app)
 
 
 @pytest.mark.usefixtures("few")
@@ -143,7 +143,7 @@ def test_own_sentences_make_a_lens_of_their_own(
     app.text_area(key="masked_words_lens_sentences").input("").run()
     assert tables(app) == 2  # the one of the app
     found = LENSES.stored(TINY)
-    assert f"Measured at {found.n_masks} masks" in said(app)
+    assert f"Measured at {found.n_masks} masks" in prose(app)
 
 
 def test_a_stopped_fit_leaves_the_view_as_it_was(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
@@ -165,5 +165,5 @@ def test_a_causal_model_has_both_too(open_page: Open, checkpoint: Callable[[str]
 
 def test_an_encoder_decoder_is_refused_in_a_sentence(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     app = opened(open_page, str(checkpoint("bart")))
-    assert "reads its decoder" in said(app)
+    assert "reads its decoder" in prose(app)
     assert not app.get("plotly_chart")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gated import Gate, study
 from layers_page import PAGE, VIEWS, figure, last_run, results_of, run, written
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
@@ -41,7 +41,7 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., Ap
             assert cells[(2 + layer.layer, row)].startswith(f"{100 * layer.accuracy:.0f}<br>")
             assert f"{100 * layer.low:.0f}" in cells[(2 + layer.layer, row)]
             assert f"{100 * layer.high:.0f}" in cells[(2 + layer.layer, row)]
-    text = said(app)
+    text = prose(app)
     assert "What it means." in text
     assert "does not show that the model *uses*" in text
     assert "Seed 3" in text
@@ -87,7 +87,7 @@ def test_curve_misclassified_and_summary_show_the_result(open_page: Callable[...
     shown = app.dataframe[-1].value
     assert list(shown["text"]) == [example.text for example in layer.wrong]
     assert list(shown["label"]) == [example.label for example in layer.wrong]
-    assert f"{round((1 - layer.accuracy) * 18)} of 18 held-out items" in said(app)
+    assert f"{round((1 - layer.accuracy) * 18)} of 18 held-out items" in prose(app)
 
     app.session_state["layers_view"] = "summary"
     row = app.run().dataframe[-1].value.iloc[0]
@@ -120,9 +120,9 @@ def test_other_settings_keep_the_last_results_on_screen(open_page: Callable[...,
     before = written(app)
     app.number_input(key="layers_seed").set_value(9).run()
     assert written(app) == before
-    assert f"These are the results of the last run ({SMALL}, 60 sentences, seed 0)" in said(app)
+    assert f"These are the results of the last run ({SMALL}, 60 sentences, seed 0)" in prose(app)
     run(app)
-    assert "Seed 9" in said(app)
+    assert "Seed 9" in prose(app)
     app.number_input(key="layers_seed").set_value(0).run()
     assert written(app) == before
     assert button(app, "Run").disabled
@@ -154,8 +154,8 @@ def test_the_last_step_is_without_the_final_norm_and_the_page_says_so(
     expected = movement(hidden.states, "relative", last_unnormed=hidden.last_unnormed)
     np.testing.assert_allclose(shown, expected, atol=1e-6)
     assert (np.abs(shown[-1] - movement(hidden.states, "relative")[-1]) > 0.05).all()
-    assert "before the model's final norm" in said(app)
-    assert "final norm" not in said(open_page(PAGE, view="movement", text=text))
+    assert "before the model's final norm" in prose(app)
+    assert "final norm" not in prose(open_page(PAGE, view="movement", text=text))
 
 
 def test_how_tokens_move(open_page: Callable[..., AppTest], engine: Engine) -> None:
@@ -167,19 +167,19 @@ def test_how_tokens_move(open_page: Callable[..., AppTest], engine: Engine) -> N
     shown = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(6, 6)
     np.testing.assert_allclose(shown, movement(states, "relative"), atol=1e-6)
     app.text_area(key="text").set_value(" ").run()
-    assert "The text is empty" in said(app).replace("Text 1 is", "The text is")
+    assert "The text is empty" in prose(app).replace("Text 1 is", "The text is")
     assert not app.exception
 
 
 def test_nothing_chosen_runs_nothing(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, tasks="")
     assert button(app, "Run").disabled
-    assert "Choose at least one task" in said(app)
+    assert "Choose at least one task" in prose(app)
 
 
 def test_unknown_tasks_in_a_link_are_left_out(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, tasks="tense,fortune")
-    assert "tasks that do not exist (“fortune”)" in said(app)
+    assert "tasks that do not exist (“fortune”)" in prose(app)
     assert button(app, "Run").label == "Run 1 task"
 
 
@@ -210,25 +210,25 @@ def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     button(app, "Run").click().run()
     assert gate.reached.wait(PATIENCE)
     app.run()
-    assert "**Tense**: random weights: encoding, 0 of 60 sentences" in said(app)
+    assert "**Tense**: random weights: encoding, 0 of 60 sentences" in prose(app)
     assert written(app) == before
     shared = "Other visitors' jobs take turns with yours, so this takes longer."
-    assert shared not in said(app)
+    assert shared not in prose(app)
     others = Desk()
     others.start(study(gate, "negation"))
     app.run()
-    assert shared in said(app)
+    assert shared in prose(app)
     others.leave()
     # Another widget in the middle of it changes nothing.
     app.session_state["layers_view"] = "summary"
     app.run()
-    assert "**Tense**: random weights: encoding, 0 of 60 sentences" in said(app)
+    assert "**Tense**: random weights: encoding, 0 of 60 sentences" in prose(app)
     button(app, "Stop").click().run()
     assert button(app, "Stopping").disabled
     gate.open.set()
     assert last_run(app).wait(PATIENCE)  # type: ignore[union-attr]
     app.run()
-    assert "Stopped before Tense was done" in said(app)
+    assert "Stopped before Tense was done" in prose(app)
     app.session_state["layers_view"] = "layers"
     app.run()
     assert written(app) == before

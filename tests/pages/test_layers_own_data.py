@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from layers_page import PAGE, ROWS, conllu, results_of, run, table, written
-from on_screen import button, said
+from on_screen import button, prose
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
@@ -64,7 +64,7 @@ def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., Ap
     app = open_page(PAGE, format=format_, tasks="")
     app.text_area(key="layers_data").set_value(typed).run()
     assert not app.warning
-    assert message in said(app)
+    assert message in prose(app)
     run(app)
     assert not app.warning
     (one,) = results_of(app).values()
@@ -79,15 +79,15 @@ def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
 ) -> None:
     app = open_page(PAGE, tasks="")
     app.file_uploader(key="probing upload").set_value(("own.csv", table(ROWS).encode("utf-16"), "text/csv")).run()
-    assert "own.csv: 40 different sentences" in said(app)
-    assert "Not in it: the file you uploaded." in said(app)
+    assert "own.csv: 40 different sentences" in prose(app)
+    assert "Not in it: the file you uploaded." in prose(app)
     app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
-    assert "In use: **own.csv**" in said(app)
+    assert "In use: **own.csv**" in prose(app)
     run(app)
     assert next(iter(results_of(app).values())).title == "own.csv"
     button(app, "Remove").click().run()
-    assert "own.csv: 40" not in said(app)
+    assert "own.csv: 40" not in prose(app)
     assert button(app, "Run").disabled
     assert written(app)  # what was computed stays
 
@@ -96,4 +96,4 @@ def test_a_file_over_the_limit_is_refused_with_the_limit(open_page: Callable[...
     app = open_page(PAGE)
     assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
     app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()
-    assert "big.csv is 11.5 MB; files may be up to 10 MB" in said(app)
+    assert "big.csv is 11.5 MB; files may be up to 10 MB" in prose(app)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from layers_page import PAGE, VIEWS, last_run, nothing_yet, results_of, run, written
-from on_screen import button, said
+from on_screen import button, prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS
@@ -46,7 +46,7 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
             assert f"{low}–{high}" in cells[(2 + layer["layer"], row)]
     assert len(cells) == 3 * (2 + registry.MODELS[model].layers + 1)
     assert button(app, "Run").label == "Run 3 tasks"
-    text = said(app)
+    text = prose(app)
     assert "These results ship with the app. Press Run to measure them again." in text
     revision = stored["model"]["revision"][:14]
     assert f"{model}, revision {revision}, " in text
@@ -59,7 +59,7 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
         assert not app.exception
         assert not app.error
         assert not app.warning
-        assert "Opens with the first result" not in said(app)
+        assert "Opens with the first result" not in prose(app)
     assert last_run(app) is None  # nothing was run
 
 
@@ -81,7 +81,7 @@ def test_depth_is_told_or_what_forbids_it(open_page: Callable[..., AppTest]) -> 
         f"{told} Random weights were not measured, so this depth may come from the network’s shape alone."
     )
     app = open_page(PAGE, view="curve", task="bigram_shift")
-    assert f"{told} The probes of all layers have the same C, {shift.c:g}." in said(app)
+    assert f"{told} The probes of all layers have the same C, {shift.c:g}." in prose(app)
     app.session_state["layers_view"] = "summary"
     row = app.run().dataframe[-1].value.set_index("task").loc["Bigram shift"]
     assert row["expected layer"] == f"{found.value:.1f} ({found.low:.1f} to {found.high:.1f})"
@@ -92,8 +92,8 @@ def test_depth_is_told_or_what_forbids_it(open_page: Callable[..., AppTest]) -> 
 def test_results_of_other_weights_are_not_shown(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE)
     assert nothing_yet(app)
-    assert "There are no results yet for Sentence length, Word content and Bigram shift with this model" in said(app)
-    assert "ship with the app" not in said(app)
+    assert "There are no results yet for Sentence length, Word content and Bigram shift with this model" in prose(app)
+    assert "ship with the app" not in prose(app)
     assert button(app, "Run").label == "Run 3 tasks"
 
 
@@ -124,7 +124,7 @@ def test_a_link_to_what_has_no_results_says_what_must_be_run(case: str, open_pag
     query, sentence = NOT_THERE[case]
     app = open_page(PAGE, **query)
     assert not app.exception
-    assert sentence in said(app)
+    assert sentence in prose(app)
     assert nothing_yet(app)
     assert not button(app, "Run").disabled
     assert last_run(app) is None  # it does not begin by itself
@@ -133,13 +133,13 @@ def test_a_link_to_what_has_no_results_says_what_must_be_run(case: str, open_pag
 def test_what_came_with_the_app_is_not_run_beside_what_did_not(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, model="embedded/tinybert", tasks="word_content,tense")
     assert {row for _, row in written(app)} == {0}
-    assert "There are no results yet for Tense with this model" in said(app)
+    assert "There are no results yet for Tense with this model" in prose(app)
     assert button(app, "Run").label == "Run 1 task"
     run(app)
     assert [key.task for key in results_of(app)] == ["tense"]
     assert {row for _, row in written(app)} == {0, 1}
-    assert "The results of Word content ship with the app. Press Run to measure them again." in said(app)
-    assert "Not in it: results of your own runs: whoever opens the link has to run the tasks again" in said(app)
+    assert "The results of Word content ship with the app. Press Run to measure them again." in prose(app)
+    assert "Not in it: results of your own runs: whoever opens the link has to run the tasks again" in prose(app)
     app.number_input(key="layers_seed").set_value(9).run()
     assert {row for _, row in written(app)} == {0, 1}  # both are still the last that were looked at
 
@@ -153,6 +153,6 @@ def test_what_came_with_the_app_can_be_measured_anew(open_page: Callable[..., Ap
     right = [float(cell.partition("<br>")[0]) for cell in before.values()]
     again = [float(cell.partition("<br>")[0]) for cell in written(app).values()]
     assert again == pytest.approx(right, abs=3.5)  # per cent; rounding moves three of the 120 items at most
-    assert "ship with the app" not in said(app)
-    assert "Everything chosen has been run" in said(app)
+    assert "ship with the app" not in prose(app)
+    assert "Everything chosen has been run" in prose(app)
     assert button(app, "Run").disabled

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from layers_page import PAGE, conllu, figure, results_of, run
-from on_screen import button, said
+from on_screen import button, prose
 from own_files import trees
 from streamlit.testing.v1 import AppTest
 
@@ -33,7 +33,7 @@ def test_the_view_opens_on_trees_that_came_with_the_app(
     """Of the model that is chosen; of the default one where that did not come with the app."""
     app = open_page(PAGE, view="trees", model=model)
     assert not app.error
-    assert f"**An example, computed before**: {shown}" in said(app)
+    assert f"**An example, computed before**: {shown}" in prose(app)
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
     found = precomputed.trees("embedded/tinybert" if shown == "Tiny BERT" else "embedded/bert")
     assert found is not None
@@ -49,9 +49,9 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert app.number_input(key="layers_rank").value == 8
     assert button(app, "Run").disabled
     button(app, "Use the example").click().run()
-    assert "template-trees.conllu: 400 different sentences" in said(app)
-    assert "with trees; 120 sentences held out" in said(app)
-    assert "There are no results yet for template-trees.conllu" in said(app)
+    assert "template-trees.conllu: 400 different sentences" in prose(app)
+    assert "with trees; 120 sentences held out" in prose(app)
+    assert "There are no results yet for template-trees.conllu" in prose(app)
     run(app)
     assert not app.exception
     assert not app.warning
@@ -66,7 +66,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert one.result == expected
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
     np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in expected.layers])
-    text = said(app)
+    text = prose(app)
     assert f"**{100 * expected.best.scores.uuas.value:.0f}% (" in text
     assert f"chain {100 * expected.chain.uuas.value:.0f}% (" in text
     assert "random weights" in text
@@ -81,7 +81,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     app.session_state["layers_tree_probe"] = "depth"
     app.run()
     shown = expected.sentences[2]
-    assert f"{shown.right(1)} of {len(shown.edges)} edges are recovered." in said(app)
+    assert f"{shown.right(1)} of {len(shown.edges)} edges are recovered." in prose(app)
     words = [note["text"] for note in figure(app, 1)["layout"]["annotations"]][: len(shown.words)]  # type: ignore[index]
     assert words == [word if len(word) <= 16 else word[:15] + "…" for word in shown.words]
     assert figure(app, 0)["layout"]["yaxis"]["title"]["text"] == "root found"  # type: ignore[index]
@@ -100,7 +100,7 @@ def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppT
     assert not app.warning
     assert [type(one).__name__ for one in results_of(app).values()] == ["Finished", "FoundTrees"]
     assert len(app.get("plotly_chart")) == 2  # scores by layer, a tree
-    assert "no Spearman correlation: no test sentence has 5 to 50 words" in said(app)
+    assert "no Spearman correlation: no test sentence has 5 to 50 words" in prose(app)
     (trees,) = (one for one in results_of(app).values() if isinstance(one, FoundTrees))
     assert all(layer.untrained is None for layer in trees.result.layers)
     assert button(app, "Run").disabled

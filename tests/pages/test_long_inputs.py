@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from pages.next_sentence import whole_text
@@ -45,14 +45,14 @@ def test_a_text_that_is_too_long_is_refused_and_kept(
 ) -> None:
     app = open_page(f"pages/{page}/page.py", view=view)
     app.text_area(key=key).set_value(TOO_LONG).run()
-    assert f"{what} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in said(app)
+    assert f"{what} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in prose(app)
     assert app.text_area(key=key).value == TOO_LONG
 
 
 @pytest.mark.parametrize(("page", "view"), [("masked_words", "layers"), ("compare", "predictions")])
 def test_many_masks_are_not_filled_at_once(open_page: Open, page: str, view: str) -> None:
     app = open_page(f"pages/{page}/page.py", view=view, text="[MASK] " * 101)
-    assert "There are 101 masks here, and at most 100 can be filled at a time. Remove some." in said(app)
+    assert "There are 101 masks here, and at most 100 can be filled at a time. Remove some." in prose(app)
 
 
 @pytest.mark.slow
@@ -70,14 +70,14 @@ def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) ->
     app = open_page("pages/masked_words/page.py", model=bilstm, text="cat " * 700, masks="2,650")
     strip = app.button_group(key="mask_strip")
     assert len(strip.proto.options) == 600
-    assert "Only the first 600 of 700 words can be clicked here." in said(app)
+    assert "Only the first 600 of 700 words can be clicked here." in prose(app)
     strip.set_value([1, 4]).run()
     assert app.session_state[MASKS.key] == (2, 5, 649)
 
 
 def test_a_text_of_many_sentences_is_cut_and_said_so(open_page: Open) -> None:
     app = open_page("pages/next_sentence/page.py", view="a text", passage="It is so. " * 70)
-    assert "Only the first 60 of 70 sentences are used: at most 60, and 10,000 characters together." in said(app)
+    assert "Only the first 60 of 70 sentences are used: at most 60, and 10,000 characters together." in prose(app)
 
 
 def test_long_sentences_are_fewer() -> None:
@@ -90,4 +90,6 @@ def test_long_sentences_are_fewer() -> None:
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_lesson_says_what_it_did_not_read(step: int, open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces", step=str(step), text="cat " * 600)
-    assert "The text was cut: the model reads at most 512 tokens on this page. 90 at the end were left out" in said(app)
+    assert "The text was cut: the model reads at most 512 tokens on this page. 90 at the end were left out" in prose(
+        app
+    )

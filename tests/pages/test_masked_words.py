@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, said
+from on_screen import controls, drawn, prose
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -49,7 +49,7 @@ def test_the_first_visit_opens_with_a_guess_worth_seeing(open_page: Open, engine
     assert answer.rank == 1
     assert answer.best[0].probability > 2 * answer.best[1].probability
     word = answer.original.token
-    assert f"Top prediction “{word}” ({answer.best[0].probability:.0%}); original “{word}”." in said(app)
+    assert f"Top prediction “{word}” ({answer.best[0].probability:.0%}); original “{word}”." in prose(app)
 
 
 def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
@@ -76,28 +76,28 @@ def test_a_mask_is_the_same_on_every_page(open_page: Open) -> None:
     ("page", "query"), [(PAGE, {}), ("pages/cause/page.py", {}), (COMPARE, {"view": "predictions"})]
 )
 def test_no_page_masks_a_word_of_a_text_of_ones_own(page: str, query: dict[str, str], open_page: Open) -> None:
-    assert "Nothing is masked yet" in said(open_page(page, text=TEXT, **query))
+    assert "Nothing is masked yet" in prose(open_page(page, text=TEXT, **query))
 
 
 def test_another_text_is_not_an_edit_of_the_one_before(open_page: Open) -> None:
     app = open_page(PAGE)
     assert app.session_state["masks"] == EXAMPLES.each[0].values[MASKS]
     app.text_area(key="text").set_value("The cat ran away from us all, and nobody knew.").run()
-    assert "Nothing is masked yet" in said(app)
+    assert "Nothing is masked yet" in prose(app)
 
 
 def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, masks="")
-    assert "Nothing is masked yet" in said(app)
+    assert "Nothing is masked yet" in prose(app)
     click(app, 5)
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[6])[0]
     shown = [entry.probability for entry in answer.best]
     assert bars(app)[:10] == pytest.approx(shown)
-    assert "original “are”." in said(app)
-    assert f"rank {answer.rank}" in said(app)
+    assert "original “are”." in prose(app)
+    assert f"rank {answer.rank}" in prose(app)
     assert app.text_area(key="text").value == TEXT
     click(app, 5)
-    assert "Nothing is masked yet" in said(app)
+    assert "Nothing is masked yet" in prose(app)
 
 
 def test_a_word_of_several_pieces_is_masked_whole_or_in_pieces(open_page: Open, engine: Engine) -> None:
@@ -120,7 +120,7 @@ def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engin
     app.selectbox(key="put 2").set_value(second.id).run()
     assert app.text_area(key="text").value == TEXT.replace("keys", second.token)
     assert app.session_state["masks"] == (6,)
-    assert f"1. keys → {second.token}" in said(app)
+    assert f"1. keys → {second.token}" in prose(app)
     app.button[[b.label for b in app.button].index("Undo")].click().run()
     assert app.text_area(key="text").value == TEXT
     assert app.session_state["masks"] == (2, 6)
@@ -142,17 +142,17 @@ def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Eng
     press("Undo")
     press("Fill all")
     assert app.text_area(key="text").value == by_steps
-    assert f"1. {steps[0].original.token} → {steps[0].best[0].token}" in said(app)  # type: ignore[union-attr]
-    assert "Nothing is masked yet" in said(app)
-    assert said(app).index("Filled, step by step") < said(app).index("Until then, an example")
+    assert f"1. {steps[0].original.token} → {steps[0].best[0].token}" in prose(app)  # type: ignore[union-attr]
+    assert "Nothing is masked yet" in prose(app)
+    assert prose(app).index("Filled, step by step") < prose(app).index("Until then, an example")
 
 
 def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masks="6")
-    assert "original “cabinet”" in said(app)
+    assert "original “cabinet”" in prose(app)
     app.text_area(key="text").set_value("Look: " + TEXT).run()
     assert app.session_state["masks"] == (7,)
-    assert "original “cabinet”" in said(app)
+    assert "original “cabinet”" in prose(app)
     app.text_area(key="text").set_value("Something else entirely").run()
     assert app.session_state["masks"] == ()
 
@@ -189,8 +189,8 @@ def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
     assert bars(app) == pytest.approx(
         [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
     )
-    assert "Top prediction" in said(app)
-    assert "it was" not in said(app)
+    assert "Top prediction" in prose(app)
+    assert "it was" not in prose(app)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -202,7 +202,7 @@ def test_every_view_shows_something_and_its_link_restores_it(view: str, open_pag
     again = open_page(PAGE, **app.query_params)
     assert again.session_state["masks"] == (2, 6)
     assert again.session_state["masked_words_view"] == view
-    assert said(again) == said(app)
+    assert prose(again) == prose(app)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -211,8 +211,8 @@ def test_every_view_without_a_mask(view: str, open_page: Open) -> None:
     assert not app.exception
     assert not app.error
     about_masks = view not in ("surprise", "training", "pairs")
-    assert ("Nothing is masked yet" in said(app)) == about_masks == ("mask_strip" in controls(app))
-    assert ("Until then, an example: “The cat sat" in said(app)) == about_masks
+    assert ("Nothing is masked yet" in prose(app)) == about_masks == ("mask_strip" in controls(app))
+    assert ("Until then, an example: “The cat sat" in prose(app)) == about_masks
     assert drawn(app)
     assert app.session_state["masks"] == ()
     assert not [button for button in app.button if button.label.startswith("Fill")]
@@ -223,19 +223,19 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
     app = open_page(PAGE, text=TEXT, view="surprise", against=other)
     a, b = (float(np.nansum(engine.token_scores("embedded/bert", t).log_probabilities)) for t in (TEXT, other))
     assert [m.value for m in app.metric][::3] == [f"{signed(a)} nats", f"{signed(b)} nats"]
-    assert f"by {abs(a - b):.2f} nats" in said(app)
+    assert f"by {abs(a - b):.2f} nats" in prose(app)
 
 
 def test_a_word_in_pieces_is_scored_as_a_word_and_the_other_way_is_named(open_page: Open, engine: Engine) -> None:
     text = "She played the clavichord."
     app = open_page(PAGE, text=text, masks="", view="surprise")
-    assert "PLL-word-l2r" in said(app)
+    assert "PLL-word-l2r" in prose(app)
     for scheme in ("word l2r", "original"):
         app.session_state["masked_words_pieces_scored"] = scheme
         app.run()
         total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
         assert app.metric[0].value == f"{signed(total)} nats"
-    assert "not the surprisal of the word" in said(app)
+    assert "not the surprisal of the word" in prose(app)
     plain = open_page(PAGE, text="The dog sat.", masks="", view="surprise")
     assert "pieces_scored" in controls(app)
     assert "pieces_scored" not in controls(plain)
@@ -257,7 +257,7 @@ def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
     name: str, open_page: Open, checkpoint: Callable[[str], Path]
 ) -> None:
     app = open_page(PAGE, text=TEXT, masks="4", view="attention", model=str(checkpoint(name)))
-    assert ("fills masks in its decoder" in said(app)) == (name == "bart")
+    assert ("fills masks in its decoder" in prose(app)) == (name == "bart")
 
 
 def test_clicked_masks_do_not_count_for_surprisal_and_typed_ones_do(engine: Engine, open_page: Open) -> None:
@@ -267,7 +267,7 @@ def test_clicked_masks_do_not_count_for_surprisal_and_typed_ones_do(engine: Engi
     ]
     assert np.isnan(surprisals[0][3])
     assert not np.isclose(surprisals[0][2], surprisals[1][2])
-    assert "typed masks stay" in said(open_page(PAGE, text=text, masks="3", view="surprise"))
+    assert "typed masks stay" in prose(open_page(PAGE, text=text, masks="3", view="surprise"))
 
 
 def test_a_table_has_no_none_in_it(open_page: Open) -> None:
@@ -280,8 +280,8 @@ def test_a_table_has_no_none_in_it(open_page: Open) -> None:
 
 def test_a_sentence_set_against_itself_scores_alike(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, view="surprise", against=TEXT)
-    assert "gives **A** and **B** the same score" in said(app)
-    assert "higher, by" not in said(app)
+    assert "gives **A** and **B** the same score" in prose(app)
+    assert "higher, by" not in prose(app)
 
 
 def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) -> None:
@@ -289,7 +289,7 @@ def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) 
     app.button[[b.label for b in app.button].index("Draw again")].click().run()
     assert app.session_state["masked_words_seed"] == 1
     app.number_input(key="masked_words_rate_random").set_value(60).run()
-    assert "more than the chosen tokens" in said(app)
+    assert "more than the chosen tokens" in prose(app)
     assert app.text_area(key="text").value == TEXT
 
 
@@ -330,14 +330,14 @@ def test_bad_input_gets_a_sentence(case: str, open_page: Open) -> None:
         app.query_params[name] = value
     app.run()
     assert not app.exception
-    assert message in said(app)
+    assert message in prose(app)
     assert app.text_area(key="text").value == query.get("text", app.text_area(key="text").value)
 
 
 def test_a_model_without_the_head_refuses(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     app = open_page(PAGE, text=TEXT, model=str(checkpoint("bert_headless")), masks="3")
     assert not app.exception
-    assert "cannot fill masks" in said(app)
+    assert "cannot fill masks" in prose(app)
     assert app.text_area(key="text").value == TEXT
 
 
@@ -378,15 +378,15 @@ def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine)
     assert app.metric[0].value == "50.0%"
     difference = engine.prefer("embedded/bert", good, bad, scheme="word l2r").difference
     assert table["mean difference (nats)"][1] == pytest.approx(difference, abs=1e-3)
-    assert "embedded/bert, over 3 pairs, 1 of them tied and counted as half." in said(app)
-    assert "PLL-word-l2r" in said(app)
+    assert "embedded/bert, over 3 pairs, 1 of them tied and counted as half." in prose(app)
+    assert "PLL-word-l2r" in prose(app)
 
 
 def test_pairs_that_cannot_be_read_say_so_and_stay(open_page: Open) -> None:
     app = open_page(PAGE, view="pairs")
     app.text_area(key="masked_words_minimal_pairs").set_value("a,b\n1,2\n").run()
     assert not app.exception
-    assert "there is no column for the right sentence" in said(app)
+    assert "there is no column for the right sentence" in prose(app)
     assert app.text_area(key="masked_words_minimal_pairs").value == "a,b\n1,2\n"
 
 
@@ -399,7 +399,7 @@ def test_a_causal_model_says_what_comes_next(
     assert not app.error
     answer = engine.next_tokens(model, "The cat was on the")
     assert bars(app) == pytest.approx([best.probability for best in answer.best])
-    assert "It predicts what comes next from what came before" in said(app)
+    assert "It predicts what comes next from what came before" in prose(app)
     for view, message in {
         "layers": "The token after the last one",
         "surprise": "those before it",
@@ -410,7 +410,7 @@ def test_a_causal_model_says_what_comes_next(
     }.items():
         app = open_page(PAGE, text="The cat was on the", model=model, view=view)
         assert not app.exception
-        assert message in said(app), view
+        assert message in prose(app), view
         assert "Pseudo" not in " ".join(metric.label for metric in app.metric)
     app = open_page(PAGE, text="The cat was on the", model=model, view="surprise", against="The cat")
     score = engine.token_scores(model, "The cat was on the")
@@ -418,7 +418,7 @@ def test_a_causal_model_says_what_comes_next(
     assert app.metric[0].value == f"{signed(score.log_likelihood)} nats"
     app = open_page(PAGE, text="The cat", model=model, view="pairs")
     press(app, "Test 12 pairs")
-    assert "of every token given those before it" in said(app)
+    assert "of every token given those before it" in prose(app)
 
 
 def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
@@ -427,11 +427,11 @@ def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoi
         f"good,bad\nthe cat,cat the\n{'the cat ' * 60},cat\n"
     ).run()
     press(app, "Test 2 pairs")
-    assert "In 1 pair a sentence was cut at the model's limit" in said(app)
+    assert "In 1 pair a sentence was cut at the model's limit" in prose(app)
     app.text_area(key="masked_words_minimal_pairs").set_value("good,bad\nthe cat,cat the\nthe cat,cat \x07\n").run()
     press(app, "Test 2 pairs")
     assert not app.exception
-    assert "The bad sentence of pair 2 holds a control character" in said(app)
+    assert "The bad sentence of pair 2 holds a control character" in prose(app)
     assert "Stop" not in [button.label for button in app.button]
     app.run()
     assert "Test 2 pairs" in [button.label for button in app.button]
@@ -442,4 +442,4 @@ def test_a_sentence_to_compare_with_is_not_cut_in_silence(open_page: Open, check
         PAGE, text="The cat.", masks="", view="surprise", against="the cat " * 60,
         model=str(checkpoint("bert")),
     )  # fmt: skip
-    assert "B was cut: the model reads at most 64 tokens" in said(app)
+    assert "B was cut: the model reads at most 64 tokens" in prose(app)

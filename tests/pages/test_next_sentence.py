@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.control_sentences import draw
@@ -58,7 +58,7 @@ def test_every_view_shows_something_and_its_link_restores_it(view: str, open_pag
     assert not app.warning
     again = open_page(PAGE, **app.query_params)
     assert again.session_state["next_sentence_view"] == view
-    assert said(again) == said(app)
+    assert prose(again) == prose(app)
 
 
 def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
@@ -97,14 +97,14 @@ def test_a_text_alone_is_shown_with_a_second_sentence(
 ) -> None:
     """Its own, or that of the example, which it says; what was typed stays."""
     app = open_page(PAGE, text=text, view=view)
-    assert why in said(app).replace("\\", "")
+    assert why in prose(app).replace("\\", "")
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, "")
     assert not app.info
     assert not app.warning
     assert not app.error
     app.text_area(key="text").set_value(taken[0])
     app.text_area(key="pair").set_value(taken[1]).run()
-    assert "Sentence B is empty" not in said(app)
+    assert "Sentence B is empty" not in prose(app)
     if view == "probability":
         both = open_page(PAGE, text=taken[0], pair=taken[1])
         assert [one.value for one in open_page(PAGE, text=text).metric] == [one.value for one in both.metric]
@@ -123,7 +123,7 @@ def test_odd_pairs_get_a_sentence(text: str, pair: str, message: str, open_page:
     app.text_area(key="text").set_value(text)
     app.text_area(key="pair").set_value(pair).run()
     assert not app.exception
-    assert message in said(app)
+    assert message in prose(app)
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, pair)
 
 
@@ -133,13 +133,13 @@ def test_a_model_without_the_head_explains_itself(
 ) -> None:
     app = open_page(PAGE, text=A, pair=B, view=view, model=str(checkpoint("roberta")))
     assert not app.exception
-    assert "left next-sentence prediction out of training" in said(app)
+    assert "left next-sentence prediction out of training" in prose(app)
 
 
 def test_albert_is_shown_as_what_it_is(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     app = open_page(PAGE, text=A, pair=B, model=str(checkpoint("albert")))
     assert app.metric[0].label == "P(A, B in order)"
-    assert "This model learned **sentence order prediction**" in said(app)
+    assert "This model learned **sentence order prediction**" in prose(app)
 
 
 def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
@@ -159,9 +159,9 @@ def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Cal
     """By the model that is chosen; not by one without a head for it, and not somebody's own list."""
     app = open_page(PAGE, view="many pairs")
     assert len(app.dataframe[0].value["p_next"]) == 5
-    assert "Not in it" not in said(app)
+    assert "Not in it" not in prose(app)
     app.selectbox(key="model").set_value("embedded/tinybert").run()
-    assert "Answers by embedded/tinybert." in said(app)
+    assert "Answers by embedded/tinybert." in prose(app)
     app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
     assert not any("p_next" in each.value for each in app.dataframe)
     app = open_page(PAGE, view="many pairs", model=str(checkpoint("roberta")))
@@ -172,14 +172,14 @@ def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Cal
 def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-    assert "Not in it" not in said(app)
+    assert "Not in it" not in prose(app)
     press(app, "Test 1 pair")
-    assert "Not in it: the results" in said(app)
-    assert "Answers by embedded/bert." in said(app)
+    assert "Not in it: the results" in prose(app)
+    assert "Answers by embedded/bert." in prose(app)
     app.selectbox(key="model").set_value("embedded/tinybert").run()
-    assert "Answers by embedded/bert." in said(app)
+    assert "Answers by embedded/bert." in prose(app)
     app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
-    assert "Not in it: the file you uploaded, and the results" in said(app)
+    assert "Not in it: the file you uploaded, and the results" in prose(app)
 
 
 def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
@@ -187,7 +187,7 @@ def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Callable[[s
         app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
         app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
         press(app, "Test 1 pair")
-        assert ("This model learned **sentence order prediction**" in said(app)) == (name == "albert")
+        assert ("This model learned **sentence order prediction**" in prose(app)) == (name == "albert")
 
 
 def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,7 +207,7 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     monkeypatch.undo()
     app.run()
     assert [len(each.value) for each in app.dataframe if "p_next" in each.value] == [2]
-    assert "3 of 5 pairs not tested" in said(app)
+    assert "3 of 5 pairs not tested" in prose(app)
     assert "Test 5 pairs" in [b.label for b in app.button]
 
 
@@ -219,7 +219,7 @@ def test_a_list_that_cannot_be_read(csv: str, message: str, open_page: Open) -> 
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(csv).run()
     assert not app.exception
-    assert message in said(app)
+    assert message in prose(app)
     assert app.text_area(key="next_sentence_pairs").value == csv
 
 
@@ -228,6 +228,6 @@ def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="a text", passage=" ".join(sentences))
     values = [engine.next_sentence("embedded/bert", a, b).p_next for a, b in pairwise(sentences)]
     weakest = values.index(min(values)) + 1
-    assert f"from sentence {weakest} to {weakest + 1}, P = {min(values):.3f}" in said(app)
+    assert f"from sentence {weakest} to {weakest + 1}, P = {min(values):.3f}" in prose(app)
     app.text_area(key="next_sentence_passage").set_value("Only one.").run()
-    assert "at least two sentences" in said(app)
+    assert "at least two sentences" in prose(app)

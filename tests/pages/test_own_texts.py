@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.heldout import written_pairs
@@ -19,7 +19,7 @@ UNKNOWN = "are not in the vocabulary of Tiny BERT, which reads them as [UNK]. Th
 
 
 def plain(app: AppTest) -> str:
-    return said(app).replace("\\", "")
+    return prose(app).replace("\\", "")
 
 
 def test_texts_that_become_identical_are_told_before_training(open_page: Open) -> None:

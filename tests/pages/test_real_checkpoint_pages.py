@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from on_screen import said
+from on_screen import prose
 from real_checkpoint import FOLDER, ID
 from streamlit.testing.v1 import AppTest
 from train_page import charts, numbers, sound
@@ -39,7 +39,7 @@ def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -
     query = {"view": view} if view else {}
     app = sound(open_page(f"pages/{page}/page.py", model=model, text=LINES[0], **query))
     assert app.query_params.get("model") in (model, [model])
-    assert "to download from the hub" not in said(app)
+    assert "to download from the hub" not in prose(app)
 
 
 @pytest.mark.parametrize("view", ["", "attention"])
@@ -49,7 +49,7 @@ def test_it_is_compared(view: str, open_page: Open) -> None:
             "pages/compare/page.py", models=f"embedded/bert,{ID}", text=LINES[0], **({"view": view} if view else {})
         )
     )
-    assert "to download from the hub" not in said(app)
+    assert "to download from the hub" not in prose(app)
 
 
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:

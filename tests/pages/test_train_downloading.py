@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from loopback_hub import Hub
-from on_screen import said
+from on_screen import prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
@@ -46,7 +46,7 @@ def nothing_raced(app: AppTest) -> bool:
 def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, open_page: Open) -> None:
     app = begin(open_page(PAGE, **RACE), "Race")
     assert nothing_raced(app)
-    assert ASKS in said(app)
+    assert ASKS in prose(app)
     app.button(key=f"download {HUB}").click().run()
     download = engine.downloading(HUB)
     if download is not None:
@@ -54,19 +54,19 @@ def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, o
     app.run()
     assert job(sound(app), Race).wait(PATIENCE)
     assert [found.base for found in job(app, Race).tuned] == [TINYBERT, HUB]
-    assert "is not on this machine" not in said(sound(app.run()))
+    assert "is not on this machine" not in prose(sound(app.run()))
 
 
 def test_a_race_that_was_asked_for_is_forgotten_when_other_models_are_chosen(open_page: Open) -> None:
     app = begin(open_page(PAGE, **RACE), "Race")
     app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
     assert nothing_raced(app)
-    assert "is not on this machine" not in said(sound(app))
+    assert "is not on this machine" not in prose(sound(app))
 
 
 def test_a_training_and_a_race_of_a_model_that_is_not_here_offer_it_once(open_page: Open) -> None:
     app = begin(open_page(PAGE, **RACE | {"model": HUB}), "Race")
     begin(app, "Train")
-    assert said(app).count(ASKS) == 1
+    assert prose(app).count(ASKS) == 1
     begin(app, "Race")
-    assert said(app).count(ASKS) == 1
+    assert prose(app).count(ASKS) == 1

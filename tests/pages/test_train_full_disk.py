@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
@@ -27,5 +27,5 @@ def test_stopping_says_that_nothing_is_kept_and_offers_nothing_to_go_on_with(
     assert job(app, Training).wait(PATIENCE)
     (warning,) = sound(app.run()).warning
     assert "nothing of it could be kept" in warning.value
-    assert "Stopped after" not in said(app)
+    assert "Stopped after" not in prose(app)
     assert "Continue" not in [each.label for each in app.button]

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from on_screen import button, heatmaps, said
+from on_screen import button, heatmaps, prose
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, charts, job, look, numbers, sound, train, tuned
 
@@ -54,9 +54,9 @@ def test_before_training_a_view_shows_an_example(view: object, open_page: Open) 
     assert not app.warning
     assert not app.info
     assert not button(app, "Train").disabled
-    assert "What is chosen takes " in said(app)
-    assert " on two cores." in said(app)
-    assert ("An example, computed before" in said(app)) == (name != "similarity")
+    assert "What is chosen takes " in prose(app)
+    assert " on two cores." in prose(app)
+    assert ("An example, computed before" in prose(app)) == (name != "similarity")
     assert (
         list(charts(app))
         == {
@@ -102,9 +102,9 @@ def test_an_example_of_other_weights_or_data_is_not_shown(
     process.forget()
     for view in ("train", "scores", "try", "inside", "plane", "race", "scratch", "distillation"):
         app = sound(open_page(PAGE, view=view, **TINY))
-        assert "An example, computed before" not in said(app)
+        assert "An example, computed before" not in prose(app)
         assert not charts(app)
-        assert "What is chosen takes " in said(app)
+        assert "What is chosen takes " in prose(app)
     process.forget()
 
 
@@ -120,7 +120,7 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     scores, alike = found["training scores"]["data"]
     assert alike["name"] == "majority baseline"
     np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.evaluated])
-    text = said(trained)
+    text = prose(trained)
     assert f"Accuracy {tuned(trained).score().value:.1%} on the test split" in text
     assert "the trained model: whoever opens the link has to train again" in text
     assert button(trained, "Train").proto.type == "secondary"
@@ -138,15 +138,15 @@ def test_seeds_make_a_band(open_page: Open) -> None:
         numbers(line["y"]), np.mean([[each.score for each in run.evaluated] for run in runs], axis=0)
     )
     assert band["fill"] == "toself"
-    assert "This is the first of 2 seeds, 0." in said(look(app, "inside"))
+    assert "This is the first of 2 seeds, 0." in prose(look(app, "inside"))
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_page: Open, engine: Engine) -> None:
     app = look(train(open_page(PAGE, **TINY, set=name)), "try")
-    assert "An example: " in said(app)
+    assert "An example: " in prose(app)
     app.menu_button(key="try").click(0).run()
-    shown = said(sound(app))
+    shown = prose(sound(app))
     text, pair = SETS[name].tries[0]
     assert app.text_area(key="train_try_text").value == text
     match engine.ask(Predict(tuned(app).id, ((text, pair),)))[0]:
@@ -186,7 +186,7 @@ def test_before_and_after_are_what_the_two_models_attend_to(trained: AppTest, en
 
 def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **{**TINY, "model": LSTM}, learns="head")), "inside")
-    assert "This model has no attention" in said(app)
+    assert "This model has no attention" in prose(app)
     assert not app.text_area
     (bars,) = charts(app)["cka before and after"]["data"]
     np.testing.assert_allclose(numbers(bars["y"]), 1, atol=1e-6)  # its head alone has learnt
@@ -195,7 +195,7 @@ def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open)
 
 def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **TINY, learns="head")), "inside")
-    assert "On this text no head’s attention changed." in said(app)
+    assert "On this text no head’s attention changed." in prose(app)
     assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
     np.testing.assert_allclose(numbers(charts(app)["cka before and after"]["data"][0]["y"]), 1, atol=1e-6)
 
@@ -212,8 +212,8 @@ def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: 
     assert links["Both, on Compare"] == both
     changed = change_of_heads(*(engine.attend(model, "The hotel was lovely.") for model in (TINYBERT, found.id)))
     n = int((changed >= 0.01).sum())
-    assert f"On this text {n} of {changed.size} heads changed by 0.01 bits or more" in said(app)
-    assert f"the mean of all is {changed.mean():.4f} bits" in said(app)
+    assert f"On this text {n} of {changed.size} heads changed by 0.01 bits or more" in prose(app)
+    assert f"the mean of all is {changed.mean():.4f} bits" in prose(app)
     app.text_area(key="train_inside_text").set_value("lovely " * 300).run()
     assert "Both, on Compare" not in {link.proto.label for link in sound(app).get("page_link")}
 
@@ -263,7 +263,7 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
     rows = "".join(f"number {n} was {'fine' if n % 2 else 'awful'},{n % 2}\n" for n in range(86))
     query = {"model": TINYBERT, "epochs": "1", "view": "scratch", "set": "own", "own_text": f"text,label\n{rows}"}
     app = train(open_page(PAGE, **query), Scratch, "Train 4 times")
-    text = said(app)
+    text = prose(app)
     for count in (50, 60):
         assert f"**{count} examples**:" in text
     pretrained, scratch, _alike = charts(app)["pretrained and from scratch"]["data"]
@@ -279,7 +279,7 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert [one.base for one in (teacher, alone, taught)] == [LSTM, TINYBERT, TINYBERT]
     assert taught.settings.alpha == pytest.approx(0.3)
     assert alone.steps[0].loss != taught.steps[0].loss
-    assert f"**{alone.score().value:.1%}** with labels alone" in said(app)
+    assert f"**{alone.score().value:.1%}** with labels alone" in prose(app)
     assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and majority baseline
     assert [run.id for run in job(app, Distilling).kept] == [teacher.id]
 
@@ -287,7 +287,7 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
 @pytest.mark.parametrize("name", ["entities", "questions", "similarity"])
 def test_other_data_have_no_labels_to_be_taught(name: str, open_page: Open) -> None:
     app = open_page(PAGE, **TINY, view="distillation", set=name)
-    assert "Choose a classification task" in said(sound(app))
+    assert "Choose a classification task" in prose(sound(app))
     assert button(app, "Train teacher").disabled
 
 
@@ -311,5 +311,5 @@ def similarity(open_page: Open, **query: str) -> AppTest:
 def test_any_number_and_length_of_sentences_is_answered(lines: str, told: str, open_page: Open) -> None:
     app = similarity(open_page)
     app.text_area(key="train_lines").set_value(lines).run()
-    assert told in said(sound(app))
+    assert told in prose(sound(app))
     assert app.text_area(key="train_lines").value == lines

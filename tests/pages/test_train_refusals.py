@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, charts, job, look, sound, train, tuned
@@ -32,8 +32,8 @@ def own(open_page: Open, data: str, kind: str = "classification", **query: str) 
 
 def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
     app = own(open_page, table(ROWS))
-    assert "60 items: 42 for training, 6 for development and 12 for testing" in said(app)
-    assert "2 labels: " in said(app)
+    assert "60 items: 42 for training, 6 for development and 12 for testing" in prose(app)
+    assert "2 labels: " in prose(app)
     assert tuned(train(app)).data.labels == ("bad", "good")
 
 
@@ -53,7 +53,7 @@ def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
 )  # fmt: skip
 def test_what_is_wrong_with_own_data_is_said_in_a_sentence(data: str, kind: str, told: str, open_page: Open) -> None:
     app = own(open_page, data, kind)
-    assert told in said(app)
+    assert told in prose(app)
     assert app.text_area(key="train_own_text").value == data
     read = any("for training" in message.value for message in app.success)
     assert button(app, "Train").disabled is not read
@@ -67,8 +67,8 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
     app = train(open_page(PAGE, model="embedded/tinybert", rate="1", epochs="20", batch="4", examples="100"))
     (run,) = job(app, Training).runs
     assert run.tuned is None
-    assert "The training diverged at step" in said(app)
-    assert "Choose a smaller learning rate than 1" in said(app)
+    assert "The training diverged at step" in prose(app)
+    assert "Choose a smaller learning rate than 1" in prose(app)
     assert app.number_input(key="train_rate").value == 1
     assert all(value == value for trace in charts(app)["training losses"]["data"] for value in trace["y"])
     app.number_input(key="train_rate").set_value(None).run()
@@ -80,8 +80,8 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
 def test_a_decoder_is_refused(family: str, told: str, open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint(family))
     app = train(open_page(PAGE, **{**TINY, "model": model}))
-    assert told in said(app)
-    assert "Choose a model such as BERT" in said(app)
+    assert told in prose(app)
+    assert "Choose a model such as BERT" in prose(app)
     assert app.selectbox(key="model").value == model
 
 
@@ -89,7 +89,7 @@ def test_a_model_that_cannot_be_had_is_said(open_page: Open) -> None:
     app = open_page(PAGE, **{**TINY, "model": "no such model!"})
     button(app, "Train").click().run()
     assert not app.exception
-    assert "no such model!" in said(app)
+    assert "no such model!" in prose(app)
     assert app.selectbox(key="model").value == "no such model!"
 
 
@@ -99,7 +99,7 @@ def test_a_model_that_does_not_fit_is_refused(open_page: Open, monkeypatch: pyte
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: small)
     app = train(open_page(PAGE, **TINY))
     assert tuple(job(app, Training).tuned) == ()
-    assert "memory" in said(app)
+    assert "memory" in prose(app)
     assert app.number_input(key="train_examples").value == 40
     small.close()
 
@@ -134,7 +134,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     stopped = job(app, Training)
     assert stopped.wait(PATIENCE)
     app.run()
-    assert "Stopped after 4 steps" in said(sound(app))
+    assert "Stopped after 4 steps" in prose(sound(app))
     assert "training losses" in charts(app)
     assert button(app, "Train").label == "Train"
     button(app, "Continue").click().run()
@@ -151,7 +151,7 @@ def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: p
     app = begin(open_page(PAGE, **TINY))
     assert gate.reached.wait(PATIENCE)
     assert "cosines" in charts(look(app, "similarity"))
-    assert "This opens once a model has been trained" in said(look(app, "scores"))
+    assert "This opens once a model has been trained" in prose(look(app, "scores"))
     gate.open.set()
     assert job(app, Training).wait(PATIENCE)
 

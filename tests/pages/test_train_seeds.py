@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import train_page as page
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from jobs.tuning import Training
@@ -35,7 +35,7 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
     app = page.train(open_page(page.PAGE, seed="3", learns="head", **page.TINY))
     (first,) = page.job(app, Training).runs
     outcome = first.tuned
-    assert "One seed does not show how much of the score is chance." in said(app)
+    assert "One seed does not show how much of the score is chance." in prose(app)
     app = page.train(app, label="Train two more seeds")
     runs = page.job(app, Training).runs
     assert [run.candidate.settings.seed for run in runs] == [3, 4, 5]
@@ -62,9 +62,9 @@ def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
         "the mean of 3 seeds, and its 95% interval over seeds and groups of items.\n\n"
         "- Tiny BERT: 87.5% (80.0% to 93.0%)\n- Without fine-tuning: 52.0% by n-grams"
     )
-    assert before in said(app)
-    assert expected in said(app)
-    assert expected in said(page.look(app, "scores"))
+    assert before in prose(app)
+    assert expected in prose(app)
+    assert expected in prose(page.look(app, "scores"))
 
 
 def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[..., AppTest]) -> None:
@@ -72,11 +72,11 @@ def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[...,
     outcome = page.tuned(app)
     score = outcome.score()
     assert outcome.strongest_baseline
-    assert f"({score.strongest_baseline:.1%} by {outcome.strongest_baseline})" in said(app)
+    assert f"({score.strongest_baseline:.1%} by {outcome.strongest_baseline})" in prose(app)
     page.look(app, "scores")
     assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.strongest_baseline:.1%}"
-    assert f"The strongest baseline is {outcome.strongest_baseline}" in said(app)
-    assert "with 95% intervals over the 20 groups they fall into" in said(app)
+    assert f"The strongest baseline is {outcome.strongest_baseline}" in prose(app)
+    assert "with 95% intervals over the 20 groups they fall into" in prose(app)
 
 
 @pytest.mark.slow
@@ -89,10 +89,10 @@ def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppT
     assert table["mean of 2 seeds"].iloc[0].startswith(f"{sum(values) / 2:.1%} ± ")
     low, high = (float(end.rstrip("%")) for end in table["95% interval of the mean"].iloc[0].split(" to "))
     assert low <= 50 * sum(values) <= high
-    assert "The interval of the mean covers both." in said(app)
-    assert "Another seed may differ" not in said(app)
-    assert "The rest of this page is about seed 3." in said(app)
+    assert "The interval of the mean covers both." in prose(app)
+    assert "Another seed may differ" not in prose(app)
+    assert "The rest of this page is about seed 3." in prose(app)
     page.look(app, "try")
     app.menu_button(key="try").click(0).run()
-    assert "seed 3." in said(page.sound(app))
+    assert "seed 3." in prose(page.sound(app))
     assert "labels" in page.charts(app)

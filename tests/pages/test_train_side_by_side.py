@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from on_screen import button, said
+from on_screen import button, prose
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, charts, job, look, sound, train
 
@@ -57,9 +57,9 @@ def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Callable
 
 def test_curves_of_a_race_in_epochs_can_be_drawn_by_seconds(open_page: Open) -> None:
     app = open_page(PAGE, **race(TINYBERT, LSTM))
-    assert NOT_IN_LINK not in said(app)
+    assert NOT_IN_LINK not in prose(app)
     app = train(app, Race, "Race")
-    assert NOT_IN_LINK in said(app)
+    assert NOT_IN_LINK in prose(app)
     assert charts(app)["race scores"]["layout"]["xaxis"]["title"]["text"] == "epochs"
     app.toggle(key="train_by_seconds").set_value(True).run()
     drawn = charts(sound(app))["race scores"]
@@ -74,23 +74,23 @@ def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Ope
     rates = [found.rate for found in job(app, Race).tuned]
     assert rates[0] != rates[1]
     assert list(app.table[0].value.loc["learning rate"]) == [f"{rate:.2g}" for rate in rates]
-    assert said_of_rates in said(app)
+    assert said_of_rates in prose(app)
     app = train(open_page(PAGE, **race(TINYBERT, LSTM, rate="0.0005")), Race, "Race")
-    assert said_of_rates not in said(app)
+    assert said_of_rates not in prose(app)
 
 
 def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distilling, "Train teacher")
     _, alone, taught = job(app, Distilling).tuned
     assert alone.score().measure == "mcc"
-    assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in said(app)
+    assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in prose(app)
     assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
 
 
 def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), Scratch, "Train 6 times")
-    assert "This data has only 420 training examples." in said(app)
-    assert NOT_IN_LINK in said(app)
+    assert "This data has only 420 training examples." in prose(app)
+    assert NOT_IN_LINK in prose(app)
     for run in job(app, Scratch).tuned:
         assert len(run.data.train) in (50, 200, 420)
 
@@ -98,7 +98,7 @@ def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
 def test_a_model_that_was_tuned_here_is_not_called_pretrained(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
     app.selectbox(key="model").select("Tiny BERT, fine-tuned: Sentiment, task head only").run()
-    assert "fine-tuned here" in said(app)
+    assert "fine-tuned here" in prose(app)
     assert button(app, "Train 0 times").disabled
 
 

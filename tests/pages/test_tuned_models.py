@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from on_screen import button, controls, said
+from on_screen import button, controls, prose
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -84,23 +84,23 @@ def test_it_is_saved_and_loaded_back_and_answers_the_same(
     ((expected,),) = (engine.ask(Predict(found.id, ((TEXT, None),))),)
     trained.text_input(key=f"folder {found.id}").set_value(str(folder)).run()
     trained.button(key=f"save {found.id}").click().run()
-    assert f"Saved. Type {folder} as the model" in said(sound(trained))
+    assert f"Saved. Type {folder} as the model" in prose(sound(trained))
     trained.button(key=f"save {found.id}").click().run()
-    assert "is there already and is not empty" in said(sound(trained))
+    assert "is there already and is not empty" in prose(sound(trained))
     assert trained.text_input(key=f"folder {found.id}").value == str(folder)
 
     here = look(trained, "try")
     here.selectbox(key="model").set_value("embedded/bilstm").run()
     here.text_area(key="train_try_text").set_value(TEXT).run()
-    assert f"Model: {NAME}." in said(sound(here))
+    assert f"Model: {NAME}." in prose(sound(here))
     field = here.selectbox(key="model")
     field.options.append(str(folder))  # as if typed: the field takes what is not in its list
     field.set_value(str(folder)).run()
-    assert f"Model: {folder}." in said(sound(here))
-    assert f"**{expected.label}**" in said(here)
+    assert f"Model: {folder}." in prose(sound(here))
+    assert f"**{expected.label}**" in prose(here)
 
     again = sound(open_page(PAGE, model=str(folder), view="try", try_text=TEXT))
-    assert f"**{expected.label}**" in said(again)
+    assert f"**{expected.label}**" in prose(again)
     assert sorted(charts(again)["labels"]["data"][0]["x"]) == pytest.approx(sorted(expected.probabilities))
 
 
@@ -127,7 +127,7 @@ def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
     trained.query_params["model"] = found.id
     app = trained.run()
     assert not app.exception
-    assert "This model was trained in a visit that is over" in said(app)
+    assert "This model was trained in a visit that is over" in prose(app)
 
 
 def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> None:

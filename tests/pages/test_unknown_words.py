@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 TEXT = "猫坐在垫子上，因为它累了。"
@@ -25,25 +25,25 @@ VIEWS_OF_TWO = ["probability", "attention", "input"]
 @pytest.mark.parametrize("page", PAGES)
 def test_words_of_no_vocabulary_are_named_once(page: str, open_page: Callable[..., AppTest]) -> None:
     app = open_page(f"pages/{page}/page.py", **PAGES[page])
-    assert said(app).count(NOTE) == 1
+    assert prose(app).count(NOTE) == 1
 
 
 @pytest.mark.parametrize("view", VIEWS_OF_TWO)
 def test_those_of_a_second_text_too(view: str, open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/next_sentence/page.py", view=view, **OTHER_WORDS)
-    assert "Not in the vocabulary, read as [UNK]: 猫, 狗." in said(app)
+    assert "Not in the vocabulary, read as [UNK]: 猫, 狗." in prose(app)
 
 
 def test_each_is_named_once_in_a_whole_text(open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/next_sentence/page.py", view="a text", passage="The 猫 sat. The 猫 ran. Dogs sleep.")
-    assert "Not in the vocabulary, read as [UNK]: 猫." in said(app)
+    assert "Not in the vocabulary, read as [UNK]: 猫." in prose(app)
 
 
 @pytest.mark.parametrize("text", ["The cat sat.", "The [UNK] sat."])
 def test_who_types_the_token_for_unknown_words_means_it(text: str, open_page: Callable[..., AppTest]) -> None:
-    assert "Not in the vocabulary" not in said(open_page("pages/attention/page.py", text=text))
+    assert "Not in the vocabulary" not in prose(open_page("pages/attention/page.py", text=text))
 
 
 def test_a_text_that_no_model_can_read_is_said_once(open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/compare/page.py", text=" ", view="tokens")
-    assert said(app).count("The text is empty") == 1
+    assert prose(app).count("The text is empty") == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import cell_maps, said
+from on_screen import cell_maps, prose
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -42,7 +42,7 @@ def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=text, masks="7", view="why")
     assert min(after, key=after.__getitem__) == 1
     change = f"{before.probability:.0%}", f"{100 * after[1]:.2g}%"
-    assert "Masking “dogs” costs the prediction most: from {} to {}.".format(*change) in said(app)
+    assert "Masking “dogs” costs the prediction most: from {} to {}.".format(*change) in prose(app)
     drawn = figure(app)
     names = drawn["layout"]["yaxis"]["ticktext"]
     assert names[0] == "without “dogs”: {} → {}".format(*change)
@@ -78,15 +78,15 @@ def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
     scale = occlusion["scale"]  # from what opposes to what supports
     for bits, colour in zip(bars["data"][0]["x"], bars["data"][0]["marker"]["color"], strict=True):
         assert colour in (scale[len(scale) // 2 :] if bits > 0 else scale[: len(scale) // 2])
-    assert LEGEND in said(why)
-    assert LEGEND in said(cause)
+    assert LEGEND in prose(why)
+    assert LEGEND in prose(cause)
 
 
 def test_why_hides_words_whole(open_page: Open) -> None:
     app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
     assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
     app = open_page(PAGE, text="Hello", masks="2", view="why")
-    assert "There is no other word to mask" in said(app)
+    assert "There is no other word to mask" in prose(app)
 
 
 @pytest.mark.parametrize("view", ["surprise", "why"])

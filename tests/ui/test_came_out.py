@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tuning
-from on_screen import button, said, to_save
+from on_screen import button, prose, to_save
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import charts, lines
@@ -113,16 +113,16 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
     percent = kind != "similarity"
     first = found.scores[0]
     assert scores["value"].iloc[0] == (f"{first.value:.1%}" if percent else f"{first.value:.2f}")
-    assert "95% intervals over them" in said(app)
-    assert ("baseline" in said(app)) == percent
-    assert "With so few items" in said(app)  # six of them
+    assert "95% intervals over them" in prose(app)
+    assert ("baseline" in prose(app)) == percent
+    assert "With so few items" in prose(app)  # six of them
     best = f"({MEASURES[found.data.measure].title} {'75.0%' if percent else '0.75'})"
-    assert f"The weights are those of epoch 2 of 3, the best on the development split {best}." in said(app)
-    assert "With only 6 items to choose by, which epoch comes out best may well be chance." in said(app)
+    assert f"The weights are those of epoch 2 of 3, the best on the development split {best}." in prose(app)
+    assert "With only 6 items to choose by, which epoch comes out best may well be chance." in prose(app)
     assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(to_save(app))
     if kind == "tagging":
         assert [line["items"][0]["marked"] for line in lines(app)] == [True, True]
-        assert "2 of 6 sentences have a wrong tag" in said(app)
+        assert "2 of 6 sentences have a wrong tag" in prose(app)
         assert list(app.table[1].value.columns) == ["precision", "recall", "F1", "entities"]
         assert app.table[1].value.loc["THING"].tolist() == ["75.0%", "100.0%", "85.7%", 6]
     else:
@@ -132,11 +132,11 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
     if kind == "classification":
         numbers = charts(app)["confusion"]["data"][1]["text"]
         assert [int(number) for number in numbers] == [2, 1, 1, 2]
-        assert "2 of 6 items are wrong." in said(app)
+        assert "2 of 6 items are wrong." in prose(app)
     if kind == "answering":
-        assert "The margin is the score of “no answer” minus" in said(app)
+        assert "The margin is the score of “no answer” minus" in prose(app)
     if kind == "similarity":
-        assert "2 of 6 scores are more than 0.5 from the true one." in said(app)
+        assert "2 of 6 scores are more than 0.5 from the true one." in prose(app)
 
 
 @pytest.mark.usefixtures("app")
@@ -156,7 +156,7 @@ def test_tags_without_any_entity_are_said() -> None:
     data = tuning.data("tagging")
     test = tuple(replace(item, tags=("O",) * len(item.words)) for item in data.test)  # type: ignore[type-var, union-attr]
     app = opened(made(replace(data, test=test), wrong=()))
-    assert "No word of the test split is in an entity" in said(app)
+    assert "No word of the test split is in an entity" in prose(app)
 
 
 @pytest.mark.usefixtures("app")
@@ -166,7 +166,7 @@ def test_several_seeds_have_their_mean_and_standard_deviation() -> None:
     row = opened(*every).table[0].value.loc["Accuracy"]
     assert row["value"] == "90.0%"
     assert row["mean of 3 seeds"] == "80.0% ± 10.0%"  # of 0.9, 0.8, 0.7, as a sample of all seeds
-    assert "The rest of this page is about seed 0." in said(opened(*every))
+    assert "The rest of this page is about seed 0." in prose(opened(*every))
     table = all_predictions(every)
     assert len(table) == 30
     assert [(table.query(f"seed == {seed}")["true"] != table.query(f"seed == {seed}")["predicted"]).sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from nasty import MARKDOWN, NASTY
-from on_screen import said
+from on_screen import prose
 from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -93,15 +93,15 @@ def test_what_was_read_is_said(kind: str) -> None:
     app = script(own_kind=kind)
     app.text_area[0].set_value(typed).run()
     assert not app.warning
-    assert f"The pasted data: {parts}" in said(app)
-    assert holds in said(app)
+    assert f"The pasted data: {parts}" in prose(app)
+    assert holds in prose(app)
     assert texts(app)[0].startswith(f"{kind} own data ")
 
 
 def test_notes_are_shown_and_another_seed_is_another_split() -> None:
     app = script(own_kind="similarity")
     app.text_area[0].set_value(ALIKE).run()
-    assert "The scores, from 0 to 1, were rescaled to 0 to 5." in said(app)
+    assert "The scores, from 0 to 1, were rescaled to 0 to 5." in prose(app)
     before = texts(app)[0]
     app.number_input[0].set_value(1).run()
     assert texts(app)[0] != before
@@ -112,7 +112,7 @@ def test_what_cannot_be_used_gets_one_sentence_and_stays() -> None:
     typed = "text,label\n" + "x,a\n" * 3
     app.text_area[0].set_value(typed).run()
     assert len(app.warning) == 1
-    assert "1 usable text; at least 10 are needed" in said(app)
+    assert "1 usable text; at least 10 are needed" in prose(app)
     assert texts(app)[0] == "nothing"
     assert app.text_area[0].value == typed
 
@@ -133,13 +133,13 @@ def test_a_link_brings_kind_and_text_back_and_a_long_text_stays_out_of_it() -> N
 def test_an_uploaded_file_is_in_use_until_it_is_removed() -> None:
     app = script()
     app.file_uploader(key="training upload").set_value(("own.csv", REVIEWS.encode("utf-16"), "text/csv")).run()
-    assert "own.csv: 40 items" in said(app)
+    assert "own.csv: 40 items" in prose(app)
     assert "uploaded: True" in texts(app)
     assert app.text_area[0].disabled
     app.toggle(key="here").set_value(False).run()  # as on another page
     app.toggle(key="here").set_value(True).run()
-    assert "In use: **own.csv**" in said(app)
-    assert "own.csv: 40 items" in said(app)
+    assert "In use: **own.csv**" in prose(app)
+    assert "own.csv: 40 items" in prose(app)
     app.button[0].click().run()
     assert texts(app)[0] == "nothing"
     assert "uploaded: False" in texts(app)

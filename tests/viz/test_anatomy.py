@@ -148,11 +148,11 @@ def test_of_a_long_text_the_tokens_around_the_followed_one_are_sent(position: in
     assert (data["first"], data["n_tokens"], len(data["tokens"])) == (first, 40, MOST_TOKENS)
     assert data["position"] == position - first
     exact, rounded, _, attention, row, _ = sent(data)
-    shown = slice(first, first + MOST_TOKENS)
+    window = slice(first, first + MOST_TOKENS)
     np.testing.assert_array_equal(exact["query"], anatomy.stage("query").values[position])
-    close(rounded["query"], anatomy.stage("query").values[shown])
+    close(rounded["query"], anatomy.stage("query").values[window])
     assert attention.shape == (MOST_TOKENS, MOST_TOKENS)
-    np.testing.assert_array_equal(row, anatomy.attention[position, shown])
+    np.testing.assert_array_equal(row, anatomy.attention[position, window])
 
 
 def test_wide_vectors_share_cells_and_the_size_is_bounded() -> None:
@@ -188,10 +188,10 @@ def test_a_text_that_runs_has_flows_and_no_exact_numbers() -> None:
     n = len(data["tokens"])
     sizes = [n * stage["cells"] for stage in data["stages"]] + [4 * n * data["state_cells"], n * n, 3 * n * n]
     assert len(data["weights"]) == 8 * n + sum(sizes)
-    shown = slice(data["first"], data["first"] + n)
+    window = slice(data["first"], data["first"] + n)
     levels = np.frombuffer(data["weights"][-3 * n * n :], np.uint8).reshape(3, n, n)
-    np.testing.assert_allclose(levels / 255, np.sqrt(flows[:, shown, shown]), atol=0.5 / 255 + 1e-6)
-    np.testing.assert_array_equal(np.frombuffer(data["weights"], "<f4", n), anatomy.attention[30, shown])
+    np.testing.assert_allclose(levels / 255, np.sqrt(flows[:, window, window]), atol=0.5 / 255 + 1e-6)
+    np.testing.assert_array_equal(np.frombuffer(data["weights"], "<f4", n), anatomy.attention[30, window])
     wide = of(anatomies.bert(16, width=256, inner=1024, layers=6, heads=4), opens={"layer": "the page"})
     assert max(stage["cells"] for stage in wide["stages"]) <= RUN_CELLS
 

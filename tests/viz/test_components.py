@@ -123,8 +123,10 @@ def test_no_colour_stands_beside_the_palette(file: Path) -> None:
 
 
 def test_the_stylesheet_of_the_theme_names_every_role_of_the_palette() -> None:
-    own = re.findall(r"^  --(\w+): var\(--st-[\w-]+, var\(--own-(\w+)\)\);", component.text("shared/theme.css"), re.M)
-    assert own == [(role.name, role.name) for role in fields(Theme)]
+    fallbacks = re.findall(
+        r"^  --(\w+): var\(--st-[\w-]+, var\(--own-(\w+)\)\);", component.text("shared/theme.css"), re.M
+    )
+    assert fallbacks == [(role.name, role.name) for role in fields(Theme)]
     css = component.theme_css()
     light, dark = css.split("@media (prefers-color-scheme: dark)")
     for role in fields(Theme):

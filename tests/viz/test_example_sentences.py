@@ -58,8 +58,8 @@ def test_a_sentence_says_in_words_what_is_to_be_seen() -> None:
 
 def test_of_a_long_sentence_what_is_around_its_words_is_shown() -> None:
     text = "begin " * 100 + "verb " + "middle " * 100 + "object " + "end " * 100
-    verb, found = text.index("verb"), text.index("object")
-    far = ExampleSentence(text, (verb, verb + 4), (((found, found + 6), 0.5), ((0, 5), 0.01)))
+    verb, noun = text.index("verb"), text.index("object")
+    far = ExampleSentence(text, (verb, verb + 4), (((noun, noun + 6), 0.5), ((0, 5), 0.01)))
     parts = row(far)
     assert "".join(parts).count("…") == 3
     assert [part for part in parts if part.startswith(("[", "object"))] == ["[verb]", "object:23"]
@@ -80,11 +80,11 @@ def test_any_sentence_keeps_its_words(text: str, places: list[float]) -> None:
     )
     sentence = ExampleSentence(text, first, ((second, 0.5),), third)
     data = payload([sentence], "attention", {"Attention": ["attention?layer=1"]})
-    shown = data["rows"][0]["parts"]
+    parts = data["rows"][0]["parts"]
     assert len(json_of(data)) < 40_000
     if len(text) <= 260 and text.isprintable():
-        assert "".join(part if isinstance(part, str) else part["text"] for part in shown) == text
-    framed = sum(len(part["text"]) for part in shown if not isinstance(part, str) and part.get("framed"))
+        assert "".join(part if isinstance(part, str) else part["text"] for part in parts) == text
+    framed = sum(len(part["text"]) for part in parts if not isinstance(part, str) and part.get("framed"))
     if text.isprintable():
         assert framed >= min(first[1] - first[0], 260)
 

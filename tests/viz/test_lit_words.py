@@ -123,30 +123,35 @@ def test_packed_bytes_are_length_header_weights() -> None:
 
 
 def written(words: list[lit_words.Word]) -> str:
-    return "".join((" " if found["space"] else "") + found["text"] for found in words)
+    return "".join((" " if word["space"] else "") + word["text"] for word in words)
 
 
 def test_tokens_stand_as_the_text_reads() -> None:
-    one = encoding(["play", "##ing", "cats"], ["it", "was"])
-    words = lit_words.words(one, token_units(one))
+    encoded = encoding(["play", "##ing", "cats"], ["it", "was"])
+    words = lit_words.words(encoded, token_units(encoded))
     assert written(words) == " [CLS] playing cats [SEP] it was [SEP]"
-    assert [found["special"] for found in words] == [True, False, False, False, True, False, False, True]
-    assert [found["segment"] for found in words] == [0, 0, 0, 0, 0, 1, 1, 1]
+    assert [word["special"] for word in words] == [True, False, False, False, True, False, False, True]
+    assert [word["segment"] for word in words] == [0, 0, 0, 0, 0, 1, 1, 1]
     assert words[2]["token"] == "##ing"
 
 
 def test_merged_words_and_what_a_filter_leaves() -> None:
-    one = encoding(["play", "##ing", "cats"])
-    assert [found["text"] for found in lit_words.words(one, word_units(one))] == ["[CLS]", "playing", "cats", "[SEP]"]
-    left = [unit for unit in token_units(one) if unit.label in ("play", "cats")]
-    assert written(lit_words.words(one, left)) == " play cats"
+    encoded = encoding(["play", "##ing", "cats"])
+    assert [word["text"] for word in lit_words.words(encoded, word_units(encoded))] == [
+        "[CLS]",
+        "playing",
+        "cats",
+        "[SEP]",
+    ]
+    left = [unit for unit in token_units(encoded) if unit.label in ("play", "cats")]
+    assert written(lit_words.words(encoded, left)) == " play cats"
 
 
 def test_punctuation_touches_its_word_and_letters_are_those_typed() -> None:
-    one = encoding(
+    encoded = encoding(
         ["the", "cat", "."], front=None, end=None, text="The\ncat.", offsets=((0, 3), (4, 7), (7, 8))
     )  # an uncased tokenizer
-    words = lit_words.words(one, token_units(one))
+    words = lit_words.words(encoded, token_units(encoded))
     assert written(words) == " The cat."
     assert words[0]["token"] == "the"
 
@@ -154,8 +159,8 @@ def test_punctuation_touches_its_word_and_letters_are_those_typed() -> None:
 def test_bytes_of_a_character_that_stands_already_are_named_by_their_tokens() -> None:
     """As byte-level tokenizers have it: a lone space, then a character in three tokens, and a joiner nobody sees."""
     tokens, offsets = ["Ġa", "Ġ", "æ", "Ŀ", "±", "x"], ((0, 1), (2, 2), (2, 3), (2, 3), (2, 3), (3, 4))
-    one = encoding(tokens, continues=None, front=None, end=None, text="a 東\u200d", offsets=offsets)
-    assert [found["text"] for found in lit_words.words(one, token_units(one))] == [
+    encoded = encoding(tokens, continues=None, front=None, end=None, text="a 東\u200d", offsets=offsets)
+    assert [word["text"] for word in lit_words.words(encoded, token_units(encoded))] == [
         "a", "Ġ", "東", "Ŀ", "±", "⟨U+200D⟩",
     ]  # fmt: skip
-    assert [found["space"] for found in lit_words.words(one, token_units(one))] == [True, True] + 4 * [False]
+    assert [word["space"] for word in lit_words.words(encoded, token_units(encoded))] == [True, True] + 4 * [False]

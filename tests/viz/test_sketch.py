@@ -20,8 +20,8 @@ def test_the_truth_is_only_sent_when_it_is_to_be_seen() -> None:
         "done": "Compare with the model", "most": LEVELS,
         "colours": categorical(2, False), "dark_colours": categorical(2, True),
     }  # fmt: skip
-    shown = make((0, 2), (0.5, 1.25))
-    assert (shown["drawn"], shown["truth"]) == ([0.0, 2.0], [0.5, 1.25])
+    revealed = make((0, 2), (0.5, 1.25))
+    assert (revealed["drawn"], revealed["truth"]) == ([0.0, 2.0], [0.5, 1.25])
 
 
 @pytest.mark.parametrize(("drawn", "truth", "top"), [((1,), None, 2), (None, (1, 2, 3), 2), ((0, 0), (0, 0), 0)])

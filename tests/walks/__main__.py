@@ -45,7 +45,7 @@ def main() -> int:
         done += max(steps, 1)
         line = {"seed": seed, "steps": steps, "seconds": round(time.monotonic() - began, 1)}
         print(
-            json.dumps(line | ({"failure": failed.what, "way": [str(s) for s in failed.way]} if failed else {})),
+            json.dumps(line | ({"failure": failed.problem, "way": [str(s) for s in failed.way]} if failed else {})),
             flush=True,
         )
         seed += 1

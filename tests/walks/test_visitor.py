@@ -28,15 +28,15 @@ def query(visitor: Visitor) -> dict[str, str]:
 @pytest.fixture
 def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by one whenever app.py runs: it looks after uploads."""
-    found: list[str] = []
+    states: list[str] = []
     bound = web.uploads.bound
 
     def counted() -> None:
-        found.append("run")
+        states.append("run")
         bound()
 
     monkeypatch.setattr(web.uploads, "bound", counted)
-    return found
+    return states
 
 
 def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:

@@ -96,5 +96,5 @@ def test_the_shortest_way_leaves_out_what_does_not_matter(monkeypatch: pytest.Mo
     monkeypatch.setattr(Field, "value", Field.value.getter(lost))  # type: ignore[attr-defined]
     with pytest.raises(Failure, match="Something went wrong") as caught:
         take(way, Walk(Address("pages/attention/page.py")))
-    found = shortest(caught.value)
-    assert [(step.which, step.value) for step in found.way] == [("attention_words", True), ("layer", 3)]
+    shortest_failure = shortest(caught.value)
+    assert [(step.which, step.value) for step in shortest_failure.way] == [("attention_words", True), ("layer", 3)]

@@ -140,8 +140,8 @@ class Visitor:
         """
         if element.type == "bidi_component" and element.proto.component_name in ("grid", "example_sentences"):
             event = [{"event": name, "value": value} for name, value in selection.items()]
-            told = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
-            self._act(told)
+            trigger = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
+            self._act(trigger)
             return
         state = WidgetState(id=element.proto.id)
         if element.type == "bidi_component":
@@ -167,8 +167,8 @@ class Visitor:
 
     def widgets(self) -> list[Widget]:
         """Everything on the page that can be changed, without what is set for all pages behind "More"."""
-        found = [node for node in self.tree.main if isinstance(node, Widget) and node.key != "present"]
-        return [node for node in found if not getattr(node, "disabled", False)]
+        nodes = [node for node in self.tree.main if isinstance(node, Widget) and node.key != "present"]
+        return [node for node in nodes if not getattr(node, "disabled", False)]
 
     def widget(self, key: str) -> Widget:
         """The widget of this key, or of the page's own field of this name."""
@@ -218,11 +218,11 @@ class Visitor:
 
     def _widget_states(self, part: Block) -> WidgetStates:
         states = WidgetStates()
-        shown = {element.proto.id for element in self.elements() if getattr(element.proto, "id", "")}
+        present = {element.proto.id for element in self.elements() if getattr(element.proto, "id", "")}
         inside = {node.id for node in part if isinstance(node, Widget)}
         states.widgets.extend(state for state in self.tree.get_widget_states().widgets if state.id in inside)
         if part is self.tree:
-            states.widgets.extend(state for id_, state in self._chosen.items() if id_ in shown)
+            states.widgets.extend(state for id_, state in self._chosen.items() if id_ in present)
         return states
 
     def _run(

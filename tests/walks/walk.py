@@ -46,25 +46,25 @@ _BROKEN = "Something went wrong inside the app"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``what`` is "use", "choose", "go", "follow", "back" or "forward"; ``which`` a widget's key or label, a page."""
+    """``action`` is "use", "choose", "go", "follow", "back" or "forward"; ``which`` a widget's key or label, a page."""
 
-    what: str
+    action: str
     which: str = ""
     value: object = None
 
     def __str__(self) -> str:
         return " ".join(
-            part for part in (self.what, self.which, "" if self.value is None else repr(self.value)) if part
+            part for part in (self.action, self.which, "" if self.value is None else repr(self.value)) if part
         )
 
 
 class Failure(AssertionError):
     """What did not hold, and the way there."""
 
-    def __init__(self, what: str, way: Sequence[Step], address: Address) -> None:
-        self.what, self.way, self.address = what, tuple(way), address
+    def __init__(self, problem: str, way: Sequence[Step], address: Address) -> None:
+        self.problem, self.way, self.address = problem, tuple(way), address
         steps = "\n".join(f"  {n}. {step}" for n, step in enumerate(way, start=1))
-        super().__init__(f"{what}\nfrom {address}:\n{steps}")
+        super().__init__(f"{problem}\nfrom {address}:\n{steps}")
 
 
 State = dict[str, str]
@@ -74,22 +74,22 @@ def state_of(visitor: Visitor) -> State:
     """What the page on screen shows: its fields as an address writes them, without those too long for one; what every
     widget is set to, be it a field's or not; and every picture.
     """
-    found = {name: text for name, text in _written(visitor).items() if len(text) <= address.LONGEST_VALUE}
+    state = {name: text for name, text in _written(visitor).items() if len(text) <= address.LONGEST_VALUE}
     for widget in visitor.widgets():
         if getattr(widget, "form_id", ""):  # what is typed into a form and not sent yet is no state of the page
             continue
         if widget.type not in (*_LEFT_OUT, "button", "menu_button") and widget.proto.id:  # type: ignore[attr-defined]
             value = widget.value  # type: ignore[attr-defined]
-            found[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]
+            state[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]
     for element in visitor.elements():
         if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
             content = element.proto.bytes or element.proto.json.encode()
             if element.proto.component_name == "grid":  # whose frame the browser moves by itself
                 _, content = unpacked(content)
-            found[f"picture {element.proto.component_name} {_key(element)}"] = _hash(content)
+            state[f"picture {element.proto.component_name} {_key(element)}"] = _hash(content)
         elif element.type == "plotly_chart":
-            found[f"picture {_key(element)}"] = _hash(element.proto.spec.encode())
-    return found
+            state[f"picture {_key(element)}"] = _hash(element.proto.spec.encode())
+    return state
 
 
 def _hash(content: bytes) -> str:
@@ -136,7 +136,7 @@ class Walk:
 
     def _take(self, step: Step) -> bool:
         visitor = self.visitor
-        match step.what:
+        match step.action:
             case "go":
                 visitor.go(step.which)
             case "back":
@@ -162,13 +162,13 @@ class Walk:
                 visitor.follow(link)
         return True
 
-    def _fail(self, what: str) -> None:
-        raise Failure(what, self.way, self._begin)
+    def _fail(self, problem: str) -> None:
+        raise Failure(problem, self.way, self._begin)
 
     def _sound(self, when: str) -> None:
-        found = trouble(self.visitor)
-        if found is not None:
-            self._fail(f"After {when}: {found}")
+        problem = trouble(self.visitor)
+        if problem is not None:
+            self._fail(f"After {when}: {problem}")
 
     def _remember(self) -> None:
         self._states[len(self.visitor.history) :] = [state_of(self.visitor)]
@@ -196,9 +196,9 @@ class Walk:
         other = Visitor(STEPS)
         other.open(self.visitor.address)
         self.n_others += other.n_runs
-        found = trouble(other)
-        if found is not None:
-            self._fail(f"For another visitor at {self.visitor.address}: {found}")
+        problem = trouble(other)
+        if problem is not None:
+            self._fail(f"For another visitor at {self.visitor.address}: {problem}")
         long = {name for name, text in _written(self.visitor).items() if len(text) > address.LONGEST_VALUE}
         if not long:
             self._same(self._states[-1], state_of(other), "For another visitor")
@@ -221,18 +221,18 @@ def _that_go(before: State, after: State) -> tuple[State, State]:
     def goes(name: str) -> bool:
         return name not in stay and not (changed and name.startswith("picture "))
 
-    one, other = ({name: value for name, value in state.items() if goes(name)} for state in (before, after))
-    return one, other
+    earlier, later = ({name: value for name, value in state.items() if goes(name)} for state in (before, after))
+    return earlier, later
 
 
 def _written(visitor: Visitor) -> State:
     """The fields of the page on screen, as an address would write them if it could be as long as it liked."""
     page: address.Entered | None = visitor.value(address.ENTERED, None)  # type: ignore[assignment]
-    found = {}
+    written = {}
     for field in page.fields if page else ():
         value = visitor.value(field.key, field.default)
-        found[field.name] = field.codec.write(tuple(value) if isinstance(value, list) else value)
-    return found
+        written[field.name] = field.codec.write(tuple(value) if isinstance(value, list) else value)
+    return written
 
 
 def next_step(visitor: Visitor, chance: random.Random) -> Step:
@@ -360,20 +360,20 @@ def take(way: Sequence[Step], walked: Walk) -> Walk:
 def shortest(failure: Failure) -> Failure:
     """The same failure by as few steps as leaving out some of them can do."""
 
-    def again(way: Sequence[Step]) -> Failure | None:
+    def retried(way: Sequence[Step]) -> Failure | None:
         try:
             take(way, Walk(failure.address))
-        except Failure as found:
-            return found
+        except Failure as failed:
+            return failed
         return None
 
     best, size = failure, max(len(failure.way) // 2, 1)
     while size:
         place = 0
         while place < len(best.way):
-            found = again(best.way[:place] + best.way[place + size :])
-            if found is not None and len(found.way) < len(best.way):
-                best = found
+            shorter = retried(best.way[:place] + best.way[place + size :])
+            if shorter is not None and len(shorter.way) < len(best.way):
+                best = shorter
             else:
                 place += size
         size //= 2

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from on_screen import said
+from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import InvalidInput
@@ -39,7 +39,7 @@ def options(app: AppTest) -> list[Any]:
 
 def is_open(app: AppTest) -> bool:
     """Whether the page gives the answer away."""
-    return "**Why?**" in said(app) or any(each.icon for each in options(app))
+    return "**Why?**" in prose(app) or any(each.icon for each in options(app))
 
 
 def chosen(app: AppTest) -> list[int]:
@@ -68,7 +68,7 @@ def student(code: str, open_page: Open) -> AppTest:
 
 
 def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTest, code: str) -> None:
-    assert f"You are in room **{code}**" in said(student)
+    assert f"You are in room **{code}**" in prose(student)
     assert "1. Words and pieces" in [each.value for each in student.header]
     assert not student.text_area
     assert not [each for each in student.button if each.key in ("step on", "step back", "show me")]
@@ -85,12 +85,12 @@ def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTes
     student.run()
     assert student.session_state[LESSON.key] == "head"
     assert student.session_state[LAYER.key] == 3
-    assert "layer 3" in said(student)
+    assert "layer 3" in prose(student)
     assert not student.exception
     teacher.button(key="step out").click().run()
     student.run()
     assert not student.header
-    assert "No lesson is open" in said(student)
+    assert "No lesson is open" in prose(student)
 
 
 def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, code: str, open_page: Open) -> None:
@@ -99,12 +99,12 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     options(student)[1].click().run()
     options(other)[0].click().run()
     options(other)[1].click().run()
-    assert "Recorded." in said(student)
+    assert "Recorded." in prose(student)
     assert chosen(student) == [1]
     assert not is_open(student)
     assert ANSWERS.name not in student.query_params
     teacher.run()
-    assert "2 answers from 2 students in the room." in said(teacher)
+    assert "2 answers from 2 students in the room." in prose(teacher)
     assert dict(rooms().see(code).counts) == {"2": 2}
     teacher.button(key="show me").click().run()
     assert is_open(teacher)
@@ -121,7 +121,7 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     student.run()
     assert not is_open(student)
     assert chosen(student) == []
-    assert "0 answers from" in said(teacher)
+    assert "0 answers from" in prose(teacher)
 
 
 def test_another_sentence_is_another_question(teacher: AppTest, student: AppTest, code: str) -> None:
@@ -129,7 +129,7 @@ def test_another_sentence_is_another_question(teacher: AppTest, student: AppTest
     teacher.text_area[0].set_value(SING).run()
     student.run()
     assert chosen(student) == []
-    assert "Recorded." not in said(student)
+    assert "Recorded." not in prose(student)
     assert dict(rooms().see(code).counts) == {}
 
 
@@ -152,7 +152,7 @@ def test_drawings_are_counted_with_their_mean(
     for visitor, height in (("one", 0.0), ("two", question.top)):
         rooms().answer(code, visitor, f"{name}.{place}", drawn([height] * n, question.top))
     teacher.run()
-    assert "2 answers from 1 student in the room." in said(teacher)
+    assert "2 answers from 1 student in the room." in prose(teacher)
     assert not any("class mean" in each.proto.spec for each in teacher.get("plotly_chart"))
     teacher.button(key="show votes").click().run()
     (figure,) = (each for each in teacher.get("plotly_chart") if "class mean" in each.proto.spec)
@@ -173,7 +173,7 @@ def test_who_leaves_goes_on_alone(teacher: AppTest, student: AppTest) -> None:
     teacher.button(key="step on").click().run()
     student.run()
     assert student.header[0].value.startswith("1. ")
-    assert "You follow" not in said(student)
+    assert "You follow" not in prose(student)
 
 
 def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code: str) -> None:
@@ -217,15 +217,15 @@ def test_a_code_is_typed(code: str, open_page: Open) -> None:
     app = open_page(PAGE)
     app.text_input[0].set_value(f" {code.lower()} ")
     labelled(app, "Join").click().run()
-    assert f"You are in room **{code}**" in said(app)
+    assert f"You are in room **{code}**" in prose(app)
     assert app.query_params[ROOM.name] == code
 
 
 def test_a_teacher_does_not_follow_the_own_room(teacher: AppTest, code: str) -> None:
     teacher.session_state[ROOM.key] = code
     teacher.run()
-    assert "You follow" not in said(teacher)
-    assert f"**{code}**" in said(teacher)
+    assert "You follow" not in prose(teacher)
+    assert f"**{code}**" in prose(teacher)
 
 
 def test_a_look_draws_the_page_again_when_there_is_something_else(
@@ -263,7 +263,7 @@ def test_votes_are_seen_when_the_teacher_shows_them(teacher: AppTest, student: A
     options(student)[1].click().run()
     teacher.run()
     assert bars(teacher) == bars(student) == []
-    assert "1 answer so far." in said(student)
+    assert "1 answer so far." in prose(student)
     teacher.button(key="show votes").click().run()
     student.run()
     assert bars(teacher) == bars(student) == ["0 of 1 answer", "1 of 1 answer", "0 of 1 answer", "0 of 1 answer"]
@@ -282,7 +282,7 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
     ticket = teacher.session_state[room._LEADS].ticket
     again = come_back(open_page(PAGE, answers="pieces.1.1,head.1.1"), ticket)  # on another device
     assert again.header[0].value.startswith("2. ")
-    assert f"**{code}**" in said(again)
+    assert f"**{code}**" in prose(again)
     assert again.session_state[ANSWERS.key] == ("pieces.1.x",), "what the room has revealed, and nothing else"
     assert code not in str(again.query_params)
     again.button(key="step on").click().run()
@@ -382,7 +382,7 @@ def test_a_visitor_has_one_room(teacher: AppTest, code: str, open_page: Open) ->
     labels = [button.label for button in again.button]
     assert "Start a room" not in labels
     assert f"Lead room {code} again" in labels
-    assert f"ends room **{code}**" in said(again)
+    assert f"ends room **{code}**" in prose(again)
     labelled(again, f"End room {code} and start a new one").click().run()
     assert not is_open_room(code)
     new = again.session_state[room._LEADS].code
@@ -431,7 +431,7 @@ def test_a_code_is_typed_with_what_cannot_be_seen(code: str, open_page: Open) ->
     app = open_page(PAGE)
     app.text_input[0].set_value(f"\u202e{code.lower()}\u200b\u2069\0")
     labelled(app, "Join").click().run()
-    assert f"You are in room **{code}**" in said(app)
+    assert f"You are in room **{code}**" in prose(app)
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_an_address_that_a_browser_makes_up_is_none(
     assert not teacher.exception
     assert not teacher.error
     assert room._url() == ""
-    assert f"/learn?room={code}" in said(teacher)
+    assert f"/learn?room={code}" in prose(teacher)
 
 
 def test_the_picture_of_a_link_is_a_picture() -> None:
@@ -485,7 +485,7 @@ def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, cod
     student.run()
     assert [each.value for each in student.title] == ["Attention"]
     assert student.session_state[LAYER.key] == 3
-    assert f"You are in room **{code}**" in said(student)
+    assert f"You are in room **{code}**" in prose(student)
     student.switch_page("pages/attention/page.py")  # where a browser is by now
     student.number_input(key=LAYER.key).set_value(5).run()
     assert student.session_state[LAYER.key] == 5, "until the teacher shows something else one can look around"
@@ -505,10 +505,10 @@ def test_students_are_told_when_nobody_leads(
     visitor = teacher.session_state[room._VISITOR]
     rooms().here(code, visitor, teaches=True)
     student.run()
-    assert "Your teacher has left" not in said(student)
+    assert "Your teacher has left" not in prose(student)
     rooms().gone(code, visitor, teaches=True)
     student.run()
-    assert "Your teacher has left; you can go on by yourself" in said(student)
+    assert "Your teacher has left; you can go on by yourself" in prose(student)
     rooms().here(code, visitor, teaches=True)
     student.run()
     assert [each.value for each in student.toast] == ["Your teacher is here."]
@@ -529,4 +529,4 @@ def test_rooms_that_cannot_be_reached_are_a_sentence(
     monkeypatch.undo()
     student.run()
     assert not student.toast
-    assert f"You are in room **{code}**" in said(student)
+    assert f"You are in room **{code}**" in prose(student)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cost_view import measurement
-from on_screen import said
+from on_screen import prose
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from transformers import AutoModelForSequenceClassification, DistilBertConfig, ElectraConfig, RobertaConfig
@@ -61,14 +61,14 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
     assert fast.settings == replace(tuned.settings, rate=using._TOO_FAST)
     for who, found in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
-        assert f"{who}: **{found.score().value:.0%}** (" in said(trained)
+        assert f"{who}: **{found.score().value:.0%}** (" in prose(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step
     tried = go(trained, 3)
     (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
     assert isinstance(found, Classified)
-    assert f"It predicts {found.label}" not in said(tried)  # the reply comes to who chose an answer
+    assert f"It predicts {found.label}" not in prose(tried)  # the reply comes to who chose an answer
     tried.button(key="option 1").click().run()
-    assert f"It predicts {found.label}" in said(tried)
+    assert f"It predicts {found.label}" in prose(tried)
     inside = go(trained, 4)
     assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
     before = engine.encoded_states("embedded/tinybert", TEXT).states
@@ -77,7 +77,7 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     turned = 1 - ((before * after).sum(axis=2) / norms).mean(axis=1)
     most = int(turned.argmax())
     assert not inside.exception
-    assert f"here it is {'the embeddings' if most == 0 else f'layer {most} of {len(turned) - 1}'}" in said(inside)
+    assert f"here it is {'the embeddings' if most == 0 else f'layer {most} of {len(turned) - 1}'}" in prose(inside)
 
 
 @pytest.mark.slow
@@ -96,12 +96,12 @@ def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest
 def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
     for step in ("3", "4", "5", "6"):
         app = open_page("pages/learn/page.py", lesson="using", step=step, text=TEXT, answers=f"using.{step}.x")
-        assert "no tuned model yet" in said(app)
+        assert "no tuned model yet" in prose(app)
 
 
 def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
-    assert "weights of Small BERT" in said(app)
+    assert "weights of Small BERT" in prose(app)
 
 
 @pytest.mark.usefixtures("quick_timing")
@@ -113,7 +113,7 @@ def test_time_is_measured_in_the_lesson_on_length(open_page: Open) -> None:
     assert job.wait(PATIENCE)
     app.run()
     assert not app.exception
-    assert "times the tokens" in said(app)
+    assert "times the tokens" in prose(app)
     assert not [cost for cost in job.costs if cost.quality is not None]
 
 
@@ -177,4 +177,4 @@ def test_a_forgotten_eval_is_shown_on_the_trained_model(trained: AppTest, engine
     place = 0 if spread < 1 else 1 if spread < 10 else 2
     at.button(key=f"option {place + 1}").click().run()
     assert not at.exception
-    assert f"Right. They are {spread:.1f} percentage points apart." in said(at)
+    assert f"Right. They are {spread:.1f} percentage points apart." in prose(at)
