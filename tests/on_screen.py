@@ -115,7 +115,7 @@ def controls(app: AppTest) -> dict[str, Widget]:
     """What a visitor can set on the page, by the names of its fields, else by key; not what every page has behind
     "More", and not buttons, which hold no value.
     """
-    names = {field.key: field.name for field in address.declared()}
+    names = {field.key: field.name for field in address.all_declared()}
     widgets = [element for element in app.main if isinstance(element, Widget)]
     return {
         names.get(str(w.key), str(w.key)): w

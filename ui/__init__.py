@@ -24,14 +24,14 @@ from ui.messages import (
     as_text,
     ask_for,
     caption,
-    enumerated,
     failures_as_messages,
     fragment,
+    join_names,
+    make_distinct,
     note,
-    numbered,
+    number_repeats,
     say,
     say_cut,
-    told_apart,
 )
 from ui.page import Mention, Need, Page, View, lacking, run, view_field, views_of
 from ui.widgets import HEAD, LAYER, MASK, MASKS, MODEL, PAIR, TEXT, page_link

@@ -23,7 +23,7 @@ from ui.old_links import translated
 # Longer values are cut or refused by browsers, proxies and servers on the way.
 LONGEST_VALUE = 2000
 
-ENTERED = "page on screen"
+CURRENT_PAGE = "page on screen"
 _OPENED = "pages that were opened"
 _ANCHORS = "texts on which masks were drawn last"
 
@@ -31,7 +31,7 @@ _PAGES: dict[str, tuple[Field[Any], ...]] = {}
 
 
 @dataclass(slots=True)
-class Entered:
+class CurrentPage:
     """The page on screen, its fields, the last addresses it has had since it was opened, and the fields that its next
     ones name even at their defaults.
     """
@@ -52,7 +52,7 @@ def declare(page: str, fields: Sequence[Field[Any]]) -> None:
     _PAGES[page] = tuple(fields)
 
 
-def declared() -> tuple[Field[Any], ...]:
+def all_declared() -> tuple[Field[Any], ...]:
     """The fields of all pages, each once."""
     return tuple(dict.fromkeys(itertools.chain.from_iterable(_PAGES.values())))
 
@@ -79,28 +79,28 @@ def link(page: str, **values: Any) -> dict[str, str]:
 
 def enter(page: str, title: str, fields: Sequence[Field[Any]]) -> list[str]:
     """Begin a page and ``restore`` its fields; returns what in the address could not be used."""
-    before = entered()
+    before = current_page()
     if before is None or before.page != page:
-        st.session_state[ENTERED] = Entered(page, title, tuple(fields))
+        st.session_state[CURRENT_PAGE] = CurrentPage(page, title, tuple(fields))
     else:
         before.fields = tuple(fields)
     return restore()
 
 
-def entered() -> Entered | None:
+def current_page() -> CurrentPage | None:
     """The page on screen; None before the first."""
-    found: Entered | None = st.session_state.get(ENTERED)
+    found: CurrentPage | None = st.session_state.get(CURRENT_PAGE)
     return found
 
 
 def title() -> str:
     """The title of the page on screen; "" before the first."""
-    page = entered()
+    page = current_page()
     return page.title if page else ""
 
 
-def _entered() -> Entered:
-    found = entered()
+def _entered() -> CurrentPage:
+    found = current_page()
     assert found is not None, "no page was entered"
     return found
 
@@ -137,7 +137,7 @@ def restore() -> list[str]:
     return complaints
 
 
-def opens(untouched: Sequence[Field[Any]]) -> bool:
+def opens_on_example(untouched: Sequence[Field[Any]]) -> bool:
     """Whether the page on screen is to open on an example: nobody has touched these fields, and it is there for the
     first time, or again by the browser's Back. A later address names them, since an empty one would open the example.
     """
@@ -170,7 +170,7 @@ def anchors() -> dict[str, Any]:
 
 def reset() -> None:
     """Everything on this page as it was at first, but the texts."""
-    page = entered()
+    page = current_page()
     for field in page.fields if page else ():
         if field.clean is None:
             field.value = field.default
@@ -178,7 +178,7 @@ def reset() -> None:
 
 def steps() -> list[str]:
     """Which fields were changed on this page, oldest first and the last few; never what was typed into them."""
-    page = entered()
+    page = current_page()
     if page is None:
         return []
     found = []
@@ -224,7 +224,7 @@ def query() -> dict[str, str]:
     }
 
 
-def whole(parameters: Mapping[str, str]) -> str:
+def full_url(parameters: Mapping[str, str]) -> str:
     """The address of the page on screen with these, from the server's name on; "" where the server does not know it."""
     here, query_ = str(st.context.url or "").partition("?")[0], urlencode(parameters)
     return f"{here}?{query_}" if here and query_ else here

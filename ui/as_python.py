@@ -65,7 +65,7 @@ def put(lines: str, shows: Callable[[], Numbers], *, imports: Sequence[str] = ()
     _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(imports))
 
 
-def begun() -> bool:
+def has_lines() -> bool:
     """Whether lines stand here already: those to come can use what they bind."""
     return bool(_parts())
 
@@ -105,7 +105,7 @@ def literal(value: object) -> str:
     return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
 
 
-def listed(values: Sequence[object]) -> str:
+def list_literal(values: Sequence[object]) -> str:
     """A list with a line for each value."""
     return "\n".join(["[", *(f"    {literal(value)}," for value in values), "]"])
 

@@ -19,7 +19,7 @@ from web.engine import engine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttendedText:
-    """One text, or two, and what of its attention is shown, or which ``measure`` in its place."""
+    """One text, or two, the ``measure`` that its maps show, and the filter that is applied to them."""
 
     model: str
     text: str
@@ -40,9 +40,9 @@ class AttendedText:
         return run.model.id, run.model.revision, run.stack, *self.texts.values(), run.n_tokens, run.n_keys
 
     @property
-    def shown(self) -> Shown:
-        """Raises NotSupported where this model, or this part of it, has no such measure."""
-        return show.shown(self.measure, self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
+    def maps(self) -> Shown:
+        """The maps of its measure. Raises NotSupported if this model, or this part of it, has no such measure."""
+        return show.compute_maps(self.measure, self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
 
     @property
     def of_heads(self) -> bool:
@@ -76,12 +76,12 @@ class AttendedText:
     def put_map(self, layer: int, number: int, shows: Callable[[], FloatArray]) -> None:
         """Put lines of Python that compute one map, both from 0."""
         if self.of_heads:
-            one = "run.head" if self.measure == "weights" else "shown.map"
-            said = f"layer, head = {layer}, {number}  # {self.called(layer, number)} on the page"
-            self.put_python(f"{one}(layer, head)", shows, before=[said])
+            call = "run.head" if self.measure == "weights" else "maps.map"
+            line = f"layer, head = {layer}, {number}  # {self.called(layer, number)} on the page"
+            self.put_python(f"{call}(layer, head)", shows, before=[line])
         else:
-            said = f"layer = {layer}  # {self.called(layer, number)} on the page"
-            self.put_python("shown.map(layer, 0)", shows, before=[said])
+            line = f"layer = {layer}  # {self.called(layer, number)} on the page"
+            self.put_python("maps.map(layer, 0)", shows, before=[line])
 
     def put_python(
         self,
@@ -92,9 +92,9 @@ class AttendedText:
         after: Sequence[str] = (),
         imports: Sequence[str] = (),
     ) -> None:
-        """Put lines of Python that compute ``numbers``, an expression of the ``run``, where heads have maps of their
-        own, and of what is ``shown``: a table, or maps (..., n, m), of which the filter makes a ``view``. Lines
-        ``before`` it may bind what it speaks of; those ``after`` it can speak of ``numbers``.
+        """Put lines of Python that compute ``numbers``, an expression of the ``run``, if every head has a map of its
+        own, and of the ``maps``: a table, or maps (..., n, m), of which the filter makes a ``view``. Lines ``before``
+        it may bind names that it uses; those ``after`` it can use ``numbers``.
         """
         needed = [*imports]
         texts = self.arguments
@@ -103,15 +103,15 @@ class AttendedText:
             stack = f', stack="{self.stack}"' if self.stack != "encoder" else ""
             lines, read, of = [f"run = engine.attend({texts}{stack})"], "run", "run"
         else:
-            lines, read, of = [], "shown", f'engine.contributions({texts}, measure="{self.measure}")'
-        if read == "shown" or any(re.search(r"\bshown\b", line) for line in (*before, numbers)):
-            lines.append(f"shown = {name}({of})")
+            lines, read, of = [], "maps", f'engine.contributions({texts}, measure="{self.measure}")'
+        if read == "maps" or any(re.search(r"\bmaps\b", line) for line in (*before, numbers)):
+            lines.append(f"maps = {name}({of})")
             needed.append(f"from analysis.shown import {name}")
         lines += before
         if self.filter == Filter():
             lines.append(f"numbers = {numbers}")
         else:
-            chosen = {one.name: getattr(self.filter, one.name) for one in fields(Filter)}
+            chosen = {option.name: getattr(self.filter, option.name) for option in fields(Filter)}
             changed = {name: value for name, value in chosen.items() if value != getattr(Filter(), name)}
             keys = ", run.key_encoding" if self.stack == "cross" else ""
             lines.append(f"kept = Filter({as_python.arguments(**changed)})")

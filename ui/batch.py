@@ -54,7 +54,7 @@ def offer(key: str, model: str, rows: Sequence[Row], *, example: bool) -> Batch[
     return batch
 
 
-def go_on(
+def run_in_turn(
     batch: Batch[Row, Result] | None,
     answers: Callable[[str, list[Row]], Iterator[tuple[int, Result]]],
     show: Callable[[str, list[tuple[Row, Result]]], None],

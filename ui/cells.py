@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui import save
-from ui.component import component, hearing
+from ui.component import component, on_component_event
 from viz.cells import SOURCE, Payload
 from viz.component import pack
 
@@ -33,5 +33,5 @@ def show(payload: Payload, key: str, picked: Callable[[Cells], None] | None = No
     mount(
         key=key,
         data=pack({**payload, "known": st.session_state.get(known, 0)}),
-        on_picks_change=hearing(key, "picks", heard),
+        on_picks_change=on_component_event(key, "picks", heard),
     )

@@ -13,19 +13,19 @@ def component(name: str, source: Mapping[str, str]) -> Any:
     return st.components.v2.component(name, html=source["html"], css=source["css"], js=source["js"])
 
 
-def told(key: str, name: str) -> Any:
-    """What the component of this key tells by ``name``; None where Streamlit has lost it, as it may when a run was
-    ended early: its callback is called even so.
+def component_value(key: str, name: str) -> Any:
+    """What the component of this key reported last by ``name``. None if Streamlit has lost it, as it may when a run was
+    ended early: its callback is called even then.
     """
     return (st.session_state.get(key) or {}).get(name)
 
 
-def hearing(key: str, name: str, use: Callable[[Any], None]) -> Callable[[], None]:
-    """A callback that calls ``use`` with what the component of this key tells by ``name``, if it is there."""
+def on_component_event(key: str, name: str, use: Callable[[Any], None]) -> Callable[[], None]:
+    """A callback that calls ``use`` with what the component of this key reports by ``name``, unless it was lost."""
 
-    def heard() -> None:
-        said = told(key, name)
-        if said is not None:
-            use(said)
+    def callback() -> None:
+        value = component_value(key, name)
+        if value is not None:
+            use(value)
 
-    return heard
+    return callback

@@ -31,7 +31,7 @@ class Examples:
     """
 
     decides: tuple[Field[Any], ...]
-    each: tuple[Example, ...]
+    all: tuple[Example, ...]
     clicked: tuple[Field[Any], ...] = ()
 
     def state(self, example: Example) -> dict[Field[Any], Any]:
@@ -40,7 +40,7 @@ class Examples:
 
     def on_screen(self) -> Example | None:
         """The example whose state the page is in, whatever has been clicked in its picture since."""
-        for example in self.each:
+        for example in self.all:
             wanted = self.state(example)
             if all(field.written == field.codec.write(wanted[field]) for field in wanted if field not in self.clicked):
                 return example

@@ -143,53 +143,53 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 16
 
 
-def count(what: str) -> Codec[int]:
+def count(noun: str) -> Codec[int]:
     """A number from 1 on."""
 
     def read(text: str) -> int:
         if not is_number(text) or int(text) < 1:
-            raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on of at most 15 digits.")
+            raise ValueError(f"{noun} “{text[:40]}” is not a number from 1 on of at most 15 digits.")
         return int(text)
 
     return Codec(read, limits={"min_value": 1})
 
 
-def within(what: str, low: int, high: int, step: int = 1) -> Codec[int]:
+def within(noun: str, low: int, high: int, step: int = 1) -> Codec[int]:
     """A whole number with bounds, both of which it may reach."""
 
     def read(text: str) -> int:
         if not is_number(text) or not low <= int(text) <= high:
-            raise ValueError(f"{what} “{text[:40]}” is not a number from {low} to {high}.")
+            raise ValueError(f"{noun} “{text[:40]}” is not a number from {low} to {high}.")
         return int(text)
 
     return Codec(read, limits={"min_value": low, "max_value": high, "step": step})
 
 
-def place(what: str, most: int = 10_000) -> Codec[int]:
+def place(noun: str, most: int = 10_000) -> Codec[int]:
     """A place in a list, which counts from 0 in the program."""
-    counted = within(what, 1, most)
+    counted = within(noun, 1, most)
     return Codec(lambda text: counted.read(text) - 1, lambda value: str(value + 1))
 
 
-def places(what: str) -> Codec[tuple[int, ...]]:
+def places(noun: str) -> Codec[tuple[int, ...]]:
     """Places in a list, which count from 0 in the program, with commas between them."""
 
     def read(text: str) -> tuple[int, ...]:
         parts = text.split(",") if text else []
         if not all(is_number(part) and len(part) < 7 and int(part) for part in parts):
-            raise ValueError(f"“{text[:40]}” names no {what}. Write numbers from 1 on, separated by commas.")
+            raise ValueError(f"“{text[:40]}” names no {noun}. Write numbers from 1 on, separated by commas.")
         return tuple(sorted({int(part) - 1 for part in parts}))
 
-    return Codec(read, lambda value: ",".join(str(each + 1) for each in value))
+    return Codec(read, lambda value: ",".join(str(place + 1) for place in value))
 
 
-def one_of(what: str, options: Mapping[Any, str] | Sequence[str]) -> Codec[Any]:
+def one_of(noun: str, options: Mapping[Any, str] | Sequence[str]) -> Codec[Any]:
     """One of a few names; a mapping says what they are called on screen."""
     labels = options if isinstance(options, Mapping) else dict(zip(options, options, strict=True))
 
     def read(text: str) -> str:
         if text not in labels:
-            raise ValueError(f"{what} “{text[:40]}” does not exist; there are {', '.join(labels)}.")
+            raise ValueError(f"{noun} “{text[:40]}” does not exist; there are {', '.join(labels)}.")
         return text
 
     return Codec(read, labels=labels)
@@ -205,24 +205,24 @@ def optional(codec: Codec[T]) -> Codec[T | None]:
     )
 
 
-def pattern(matches: str, said: str, *, empty: bool = False) -> Codec[str]:
-    """A text of a certain shape; ``said`` ends the sentence about one that is not."""
+def pattern(matches: str, complaint: str, *, empty: bool = False) -> Codec[str]:
+    """A text of a certain shape; ``complaint`` ends the sentence about another one."""
 
     def read(text: str) -> str:
         if (text or not empty) and not re.fullmatch(matches, text):
-            raise ValueError(f"“{text[:40]}” {said}")
+            raise ValueError(f"“{text[:40]}” {complaint}")
         return text
 
     return Codec(read)
 
 
-def names(matches: str, said: str) -> Codec[tuple[str, ...]]:
+def names(matches: str, complaint: str) -> Codec[tuple[str, ...]]:
     """Names of a certain shape with commas between them, each once; whether they exist is for their page to say."""
-    one = pattern(matches, said)
-    return Codec(lambda text: tuple(dict.fromkeys(map(one.read, text.split(",") if text else []))))
+    name = pattern(matches, complaint)
+    return Codec(lambda text: tuple(dict.fromkeys(map(name.read, text.split(",") if text else []))))
 
 
-def number(what: str, low: float, high: float, step: float) -> Codec[float]:
+def number(noun: str, low: float, high: float, step: float) -> Codec[float]:
     """A number with or without a fraction, and with bounds, both of which it may reach."""
 
     def read(text: str) -> float:
@@ -231,7 +231,7 @@ def number(what: str, low: float, high: float, step: float) -> Codec[float]:
         except ValueError:
             value = float("nan")
         if not low <= value <= high:
-            raise ValueError(f"{what} “{text[:40]}” is not a number from {low:g} to {high:g}.")
+            raise ValueError(f"{noun} “{text[:40]}” is not a number from {low:g} to {high:g}.")
         return value
 
     limits = {"min_value": float(low), "max_value": float(high), "step": float(step)}

@@ -59,7 +59,7 @@ def _clicked(key: str, choose: Callable[[Any], None]) -> None:
         choose(meant[0])
 
 
-def blank(text: str, key: str) -> None:
+def empty_figure(text: str, key: str) -> None:
     """An empty figure where one will stand, and what it waits for."""
     empty = go.Figure(layout=base_layout(is_dark(), height=240, xaxis={"visible": False}, yaxis={"visible": False}))
     empty.add_annotation(text=text, showarrow=False)
@@ -67,7 +67,7 @@ def blank(text: str, key: str) -> None:
 
 
 @contextmanager
-def announced() -> Iterator[None]:
+def placeholder_figure() -> Iterator[None]:
     """While the block loads the first model: an empty figure in the place of those to come.
 
     The browser fetches what it draws figures with in the meantime, not after it.
@@ -75,7 +75,7 @@ def announced() -> Iterator[None]:
     place = st.empty()
     if not engine().started:
         with place:
-            blank("The first model is being loaded …", "announced")
+            empty_figure("The first model is being loaded …", "announced")
     try:
         yield
     finally:

@@ -9,8 +9,8 @@ from analysis.shown import all_maps, mean_of_all
 from model_zoo.types import FloatArray
 from ui import save
 from ui.attended_text import AttendedText
-from ui.component import component, hearing
-from ui.widgets import HEAD, LAYER
+from ui.component import component, on_component_event
+from ui.widgets import select_head
 from viz import lit_words
 from viz.attended import maps_of_words, words_of
 from viz.component import pack
@@ -19,13 +19,6 @@ from web.engine import engine
 
 _KEY = "lit_words"
 GROUP = "attention"
-
-
-def choose(layer: int, head: int | None) -> None:
-    """Open a head, both from 0; or a layer, whatever its head."""
-    LAYER.value = layer + 1
-    if head is not None:
-        HEAD.value = head + 1
 
 
 def draw(attended: AttendedText, layer: int, number: int) -> None:
@@ -37,18 +30,18 @@ def draw(attended: AttendedText, layer: int, number: int) -> None:
     if 0 in filtered.weights.shape:
         return
     name = attended.file("words", layer, number)
-    payload = words_of(attended.shown, filtered, layer, number, steps=True, group=GROUP, file=name)
+    payload = words_of(attended.maps, filtered, layer, number, steps=True, group=GROUP, file=name)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
-    mount(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", partial(_step, attended)))
+    mount(key=_KEY, data=pack(payload), on_head_change=on_component_event(_KEY, "head", partial(_step, attended)))
 
 
 def _step(attended: AttendedText, place: object) -> None:
     """Open the head or the layer that the reader stepped to."""
-    maps = all_maps(attended.shown)
+    maps = all_maps(attended.maps)
     if isinstance(place, int) and 0 <= place < len(maps):
         layer, number = maps[place]
-        choose(layer, number if attended.of_heads else None)
+        select_head(layer, number if attended.of_heads else None)
 
 
 def file(attended: AttendedText, layer: int, number: int) -> str:
@@ -60,7 +53,7 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
     name = attended.file("words", layer, number)
     return standalone_html(
         lit_words.SOURCE,
-        words_of(attended.shown, filtered, layer, number, steps=False, file=name),
+        words_of(attended.maps, filtered, layer, number, steps=False, file=name),
         title=f"{attended.words.title}, word by word",
         caption=filtered.summary(),
         meta={
@@ -75,10 +68,10 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
 
 def _filtered(attended: AttendedText, layer: int, number: int) -> Filtered:
     """The filter applied to the matrices (3 or 2, n, m), as it is to a map and to a mean of heads elsewhere."""
-    return attended.filtered(maps_of_words(attended.shown, layer, number, _mean_of_all(attended)))
+    return attended.filtered(maps_of_words(attended.maps, layer, number, _mean_of_all(attended)))
 
 
 def _mean_of_all(attended: AttendedText) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
-    shown = attended.shown
-    return engine().derived(("mean of all maps", *attended.run_key, shown.measure), lambda: mean_of_all(shown))
+    maps = attended.maps
+    return engine().derived(("mean of all maps", *attended.run_key, maps.measure), lambda: mean_of_all(maps))

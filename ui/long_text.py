@@ -29,7 +29,7 @@ def portions(n_tokens: int, n: int) -> list[range]:
     return [range(first, min(first + at_once, n)) for first in range(0, n, at_once)]
 
 
-def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:
+def may_run(asked: Field[bool], n_tokens: int, what: str) -> bool:
     """Whether the runs may begin: those of a short text at once, those of a long one by a button that says ``what``
     it does.
     """
@@ -44,7 +44,7 @@ def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:
     return False
 
 
-def collected(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, None], n_parts: int) -> list[Piece]:
+def collect_parts(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, None], n_parts: int) -> list[Piece]:
     """The parts of an answer, of which there are ``n_parts``. Those of a long text come with a bar that says how long
     the rest will take at the speed so far, and a button that stops. A click anywhere ends the wait between two parts;
     what the engine remembers need not be run again.

@@ -14,9 +14,9 @@ from analysis.corruption import moved, shared
 from analysis.words import Unit
 from model_zoo.types import Encoding, ModelInfo
 from ui import notes, widgets
-from ui.address import anchors, opens, put
+from ui.address import anchors, opens_on_example, put
 from ui.field import Field
-from ui.messages import as_text, say, told_apart
+from ui.messages import as_text, make_distinct, say
 from ui.page import View
 
 KEY = "mask_strip"
@@ -82,7 +82,7 @@ class MaskedText:
 
     def say_model(self) -> None:
         """One line about the model, what to think of a text longer than those of its training, and of its words."""
-        notes.beyond_training({self.model: len(self.encoding)})
+        notes.warn_beyond_training({self.model: len(self.encoding)})
         st.caption(notes.about_model(self.info, len(self.encoding)))
         notes.warn_of_prejudice([self.info])
 
@@ -95,7 +95,7 @@ class MaskedText:
 
 def open_masked(field: Field[tuple[int, ...]], places: tuple[int, ...]) -> None:
     """Mask ``places`` of the app's own example sentence if the visitor has not chosen any; never of another text."""
-    if opens((widgets.TEXT, field)):
+    if opens_on_example((widgets.TEXT, field)):
         put({field: places})
 
 
@@ -107,7 +107,7 @@ def masks_of(
     """
     typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask_id)
     spans = [None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)]
-    clicked = carried(field, encoding.text, spans)
+    clicked = carry_masks(field, encoding.text, spans)
     return tuple(place for place in clicked if place not in typed), typed
 
 
@@ -120,7 +120,7 @@ class _Anchor:
     clicked: tuple[int, ...]
 
 
-def carried(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | None]) -> tuple[int, ...]:
+def carry_masks(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | None]) -> tuple[int, ...]:
     """The clicked places, moved along when the text was edited or is cut differently by now, and kept in ``field``.
 
     ``spans`` says where each place stands in the text, None for one that cannot be clicked. Of a place whose text was
@@ -146,7 +146,7 @@ def draw(labels: Sequence[str], clicked: Collection[int], choose: Callable[[list
     click, those of words without a button as they were. Beyond two rows they scroll. Returns the line of controls
     beside them.
     """
-    shown = told_apart(map(as_text, labels[:_MOST_WORDS]))
+    shown = make_distinct(map(as_text, labels[:_MOST_WORDS]))
     st.session_state[KEY] = sorted(place for place in clicked if place < len(shown))
     hidden = [place for place in clicked if place >= len(shown)]
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
@@ -178,7 +178,7 @@ def mask_names(stood: Sequence[str]) -> list[str]:
     return [f"Mask {number}: " + (f"was “{was}”" if was else "typed") for number, was in enumerate(stood, start=1)]
 
 
-def one_mask(field: Field[int], names: Sequence[str]) -> int:
+def choose_mask(field: Field[int], names: Sequence[str]) -> int:
     """The mask that a view is about, by its place among all, of which there is at least one; ``names`` are those of
     all. It is asked for only where there are several.
     """

@@ -216,13 +216,13 @@ def say_cut(text: str) -> None:
     st.warning(as_text(text), icon=":material/content_cut:")
 
 
-def enumerated(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """One or more names, as written in a sentence: "A, B and C"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def told_apart(labels: Iterable[str]) -> list[str]:
+def make_distinct(labels: Iterable[str]) -> list[str]:
     """The labels of options, for a list that tells its options apart by their labels: of equal ones, all but the first
     end in their number, in digits of no width. (As many such signs as there were equal labels before would be
     megabytes for a text of one word again and again.)
@@ -235,7 +235,7 @@ def told_apart(labels: Iterable[str]) -> list[str]:
     return found
 
 
-def numbered(names: Iterable[str]) -> list[str]:
+def number_repeats(names: Iterable[str]) -> list[str]:
     """Names that are told apart: of equal ones, all but the first have their number behind them."""
     seen: Counter[str] = Counter()
     found = []

@@ -11,7 +11,7 @@ from model_zoo import registry
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, Encoding, ModelInfo, counted
 from ui import tuned
-from ui.messages import as_text, ask_for, enumerated, note, say_cut
+from ui.messages import as_text, ask_for, join_names, note, say_cut
 from ui.sources import NANGIA
 from viz.direction import isolated
 from viz.palette import MOST_COLOURS
@@ -45,29 +45,29 @@ def is_from_elsewhere(model: str) -> bool:
     return not is_id(model) if spec is None else spec.hub_id is not None
 
 
-def complaints(sentences: Sequence[str]) -> None:
-    """What in the address could not be used."""
+def complain(sentences: Sequence[str]) -> None:
+    """Warnings about what in the address could not be used."""
     for sentence in sentences:
         st.warning(as_text(sentence), icon=":material/link_off:")
 
 
-def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
+def warn_beyond_training(read: Mapping[str, int], shorter: int = 0) -> None:
     """A sentence, if models read longer texts than they were trained on.
 
-    ``read`` holds the tokens of the longest text that each model reads. A model is left out if the page has already
-    said so because of a text of ``said`` tokens.
+    ``read`` holds the tokens of the longest text that each model reads. A model is left out if a text of
+    ``shorter`` tokens is too long for it, too: the page has said so already.
     """
     beyond = {}
     for model, n_tokens in read.items():
         spec = registry.find(model)
-        if spec is not None and spec.trained_tokens is not None and said <= spec.trained_tokens < n_tokens:
+        if spec is not None and spec.trained_tokens is not None and shorter <= spec.trained_tokens < n_tokens:
             beyond[model] = spec.trained_tokens
     if not beyond:
         return
     longest = max(read[model] for model in beyond)
     st.warning(
         as_text(
-            f"{enumerated(beyond)} saw at most {max(beyond.values()):,} tokens at once in training and up to "
+            f"{join_names(beyond)} saw at most {max(beyond.values()):,} tokens at once in training and up to "
             f"{longest:,} here: the results for such a long text, even for its early tokens, may be artefacts of "
             "positions that training never reached."
         ),
@@ -75,19 +75,19 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
     )
 
 
-def too_few_vectors(n: int, width: int, what: str) -> None:
-    """What CKA is worth over ``n`` words or tokens, with vectors of so many numbers: a bias of its own below twice as
-    many.
+def note_few_vectors(n: int, width: int, noun: str) -> None:
+    """A note on CKA over ``n`` words or tokens with vectors of ``width`` numbers: it is biased upwards below twice as
+    many words.
     """
     if n <= 2 * width:
         note(
-            f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} {what}, all layers look "
+            f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} {noun}, all layers look "
             "more similar than they are."
         )
 
 
-def many_labels(n: int) -> None:
-    """More labels than colours can tell apart."""
+def note_many_labels(n: int) -> None:
+    """A note if there are more labels than colours that can be told apart."""
     if n > MOST_COLOURS:
         st.caption(f"There are {n} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
 
@@ -148,7 +148,7 @@ def warn_of_run(run: AttentionRun) -> None:
         texts = {"The encoder's text": run.source, "The decoder's text": run.encoding}
     for which, encoding in texts.items():
         warn_of_reading(encoding, run.model.id, which)
-    beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
+    warn_beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
     typed = sorted(
         {
             token

@@ -164,12 +164,12 @@ def run(page: Page[Any]) -> None:
     about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
     terms = () if view is None else view.terms
     page_frame.headline(page.heading or page.title, about, (more, page.about), terms)
-    notes.complaints(ignored)
+    notes.complain(ignored)
     room.line(own=page.name == room.HOME)
     save.clear("", page.about, page.fields)
     if page.body is not None:
         page.body()
-        if save.filled():
+        if save.has_files():
             save.box()
         address.publish()
         return

@@ -11,7 +11,7 @@ from web import sign_in
 def frame() -> None:
     """Say, once a run, whether this is the presentation mode, and what the browser has to know of all pages' fields."""
     st.html(f'<i class="{"present" if appearance.PRESENT.value else ""}" hidden></i>')
-    browser.prepare(address.declared())
+    browser.prepare(address.all_declared())
 
 
 def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ...] = ()) -> None:

@@ -319,7 +319,7 @@ def query() -> dict[str, str]:
 
 def link() -> str:
     """That address, from the server's name on; "" where the server does not know it."""
-    return address.whole(query())
+    return address.full_url(query())
 
 
 def line(*, own: bool) -> None:

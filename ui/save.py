@@ -17,7 +17,7 @@ import streamlit as st
 from analysis.export import COUNTING, CSV_NOTE, named, origin_of, table_to_csv
 from model_zoo.errors import InvalidInput, ModelZooError
 from ui import address, cite, room, widgets
-from ui.component import component, hearing
+from ui.component import component, on_component_event
 from ui.field import SWITCH, Field, one_of, within
 from ui.messages import fragment
 from viz import component as files
@@ -94,7 +94,7 @@ def clear(title: str, about: str, fields: Iterable[Field[Any]]) -> None:
     st.session_state[_SHELF] = _Shelf(title, about, tuple(fields))
 
 
-def filled() -> bool:
+def has_files() -> bool:
     """Whether there is anything to save."""
     return bool(_shelf().pictures or _shelf().files)
 
@@ -198,7 +198,7 @@ def _pictures(shelf: _Shelf, words: str) -> None:
         **_fonts(),
     }
     component("saver", _SAVER)(
-        key=_KEY, data=files.pack(data), on_letters_change=hearing(_KEY, "letters", _keep_letters)
+        key=_KEY, data=files.pack(data), on_letters_change=on_component_event(_KEY, "letters", _keep_letters)
     )
 
 

@@ -24,7 +24,7 @@ def ask() -> Measure:
     return chosen
 
 
-def shown(
+def compute_maps(
     measure: Measure, model: str, text: str, pair: str | None, *, max_tokens: int, stack: Stack = "encoder"
 ) -> Shown:
     """What is looked at, by this name. The engine remembers it, so asking again costs nothing.

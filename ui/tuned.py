@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from jobs.tuning import Tuning
 from model_zoo import registry, tuned
-from ui.messages import numbered
+from ui.messages import number_repeats
 from web.background import desk
 
 
-def mine() -> dict[str, str]:
+def session_models() -> dict[str, str]:
     """What the screen calls them, by id, the last one first; of equal names, the later have a number."""
     kept = [run for job in desk().every(Tuning) for run in job.kept]
-    names = numbered(run.candidate.name for run in kept)
+    names = number_repeats(run.candidate.name for run in kept)
     return {run.id: name for run, name in zip(reversed(kept), reversed(names), strict=True)}
 
 
@@ -22,7 +22,7 @@ def name(model: str) -> str | None:
     """What the screen calls a tuned model; None for any other."""
     if not tuned.is_id(model):
         return None
-    return mine().get(model, "A model trained in another session")
+    return session_models().get(model, "A model trained in another session")
 
 
 def short_name(model: str) -> str:

@@ -16,7 +16,7 @@ from model_zoo.types import AttentionRun, ModelSpec
 from ui import address, lesson_links, notes, size_card, tuned
 from ui.examples import Examples
 from ui.field import Field, count, place, places
-from ui.messages import enumerated
+from ui.messages import join_names
 from viz.direction import direction_of
 from web.settings import settings
 
@@ -44,11 +44,11 @@ MASK: Field[int] = Field("mask", 0, place("the mask"))
 STEPPER = 176  # px, with its label
 
 
-def asked(name: str = "") -> DeltaGenerator:
-    """The line of what a page is asked: texts, model, examples. It wraps where the window is narrow. A second one has
-    a name.
+def input_line(name: str = "") -> DeltaGenerator:
+    """The line of a page's inputs: texts, model, examples. It wraps if the window is narrow. A second one has a
+    name.
     """
-    return st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"asked {name}".strip())
+    return st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"inputs {name}".strip())
 
 
 def controls(name: str = "") -> DeltaGenerator:
@@ -99,17 +99,17 @@ def try_example(examples: Examples) -> None:
 
     def use(place: int) -> None:
         lesson_links.close()
-        address.put(examples.state(examples.each[place]))
+        address.put(examples.state(examples.all[place]))
 
-    offers("Examples", ":material/lightbulb:", [example.title for example in examples.each], use, "examples")
+    offers("Examples", ":material/lightbulb:", [example.title for example in examples.all], use, "examples")
 
 
 def open_with_first(examples: Examples, untouched: Sequence[Field[Any]], sets: Sequence[Field[Any]]) -> None:
     """Whoever comes for the first time finds something to see: where the fields ``untouched`` are, those of ``sets``
     are as in the first example.
     """
-    if address.opens(untouched):
-        opening = examples.state(examples.each[0])
+    if address.opens_on_example(untouched):
+        opening = examples.state(examples.all[0])
         address.put({field: opening[field] for field in sets})
 
 
@@ -120,13 +120,13 @@ def page_link(page: str, label: str, icon: str | None = None, /, **values: Any) 
 
 def model() -> str:
     """A model of the registry or, where that is allowed, any Hugging Face id or folder typed in."""
-    known = [*registry.MODELS, *tuned.mine()]
+    known = [*registry.MODELS, *tuned.session_models()]
     chosen = MODEL.value
     if chosen not in (None, *known):
         if may_be_named(chosen):
             known.append(chosen)
         else:
-            notes.complaints([f"{not_listed([chosen])} {model_label(MODEL.default)} is shown."])
+            notes.complain([f"{not_listed([chosen])} {model_label(MODEL.default)} is shown."])
             MODEL.value = MODEL.default
     found = st.selectbox(
         "Model",
@@ -153,7 +153,7 @@ def may_be_named(model: str) -> bool:
 
 def not_listed(models: Sequence[str]) -> str:
     """The sentence about models that may not be named, of which there is at least one."""
-    shown = enumerated([f"“{model[:100]}”" for model in models])
+    shown = join_names([f"“{model[:100]}”" for model in models])
     return (
         f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and this app only allows models "
         "from the list."
@@ -261,11 +261,18 @@ def head(run: AttentionRun) -> tuple[int, int]:
     return layer, stepper("head", run.heads_of(layer))
 
 
+def select_head(layer: int, head: int | None) -> None:
+    """Choose a head as the steppers do, both from 0; or a layer, whatever its head."""
+    LAYER.value = layer + 1
+    if head is not None:
+        HEAD.value = head + 1
+
+
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:
     """Bring a layer or head into the range there is, before its widget is drawn; says so if it had to."""
     complaint = clamp(field, highest, what, whose)
     if complaint:
-        notes.complaints([complaint])
+        notes.complain([complaint])
 
 
 def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:

@@ -62,7 +62,7 @@ def button(
     )
 
 
-def asked(kind: type[Job]) -> bool:
+def is_requested(kind: type[Job]) -> bool:
     """Whether a job of this kind was asked for and has not begun."""
     found = st.session_state.get(_ASKED)
     return found is not None and bool(found[0] == kind.__name__)
@@ -76,7 +76,7 @@ def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable
     on with the others.
     """
     before = desk().current(kind)
-    if not asked(kind):
+    if not is_requested(kind):
         return
     if st.session_state[_ASKED][1] == wanted:
         with failures_as_messages():

@@ -85,14 +85,14 @@ def control(
     )
 
 
-def one(label: str, key: str, place: DeltaGenerator) -> File | None:
+def ask_file(label: str, key: str, place: DeltaGenerator) -> File | None:
     """A control for one file, and the file in it. Raises InvalidInput for one that is too large or no longer held."""
     control(label, key, place)
     found = files(ids(key))
     return found[0] if found else None
 
 
-def several(label: str, key: str, place: DeltaGenerator) -> list[File]:
+def ask_files(label: str, key: str, place: DeltaGenerator) -> list[File]:
     """A control for files that are read together, and those in it. Raises InvalidInput where they are too many, too
     large together or no longer held.
     """

@@ -54,7 +54,7 @@ def _is_long(scene: Scene) -> bool:
 
 def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
     """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
-    shown = scene.filtered(scene.shown.map(layer, head))
+    shown = scene.filtered(scene.maps.map(layer, head))
     if not summary(shown):
         return None
     if not scene.of_heads:
@@ -64,7 +64,7 @@ def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | 
         shown,
         "heatmap",
         scene.file("attention", layer, head),
-        stretch=stretch or not scene.shown.shares,
+        stretch=stretch or not scene.maps.shares,
     )
     scene.put_map(layer, head, lambda: shown.weights)
     return shown
@@ -81,7 +81,7 @@ def _all_heads(scene: Scene, layer: int, head: int) -> None:
 
 def _thumbnails(scene: Scene) -> Thumbnails:
     """Computed once per text, model and filter, not again for another head."""
-    shown = scene.shown
+    shown = scene.maps
     return engine().derived(
         ("thumbnails", *scene.run_key, scene.filter, scene.measure),
         lambda: thumbnails(

@@ -32,7 +32,7 @@ def draw(scene: Scene) -> None:
             "BertViz draws the same tokens on both sides, but cross-attention goes from one text to another. Use the "
             "Lines view instead."
         )
-    shown = [scene.filtered(scene.shown.layer(layer)) for layer in range(scene.run.n_layers)]
+    shown = [scene.filtered(scene.maps.layer(layer)) for layer in range(scene.run.n_layers)]
     if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
         st.info(
             "BertViz draws the same tokens on both sides, so it cannot show a selection that leaves out one side. "
@@ -62,7 +62,7 @@ def draw(scene: Scene) -> None:
 
 
 def _put_python(scene: Scene, shown: list[Filtered], kind: str, options: str) -> None:
-    of = "run" if scene.measure == "weights" else "shown"
+    of = "run" if scene.measure == "weights" else "maps"
     labels = "run.encoding.tokens" if scene.filter == Filter() else "view.query_labels"
     asked = ", ".join(filter(None, (as_python.literal(kind), "numbers", labels, options)))
     scene.put_python(

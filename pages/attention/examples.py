@@ -6,7 +6,7 @@ from typing import Any
 
 from model_zoo.types import AttentionRun
 from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, SHOWN_VIEW, TOKEN
-from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Example, Examples, Field, enumerated, say
+from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Example, Examples, Field, join_names, say
 from ui.show import SHOW
 
 
@@ -68,4 +68,4 @@ def say_weights(run: AttentionRun) -> None:
         f"{weights[query - 1, key - 1]:.0%} of the attention of {named(query)} goes to {named(key)}"
         for query, key in example.looks
     ]
-    say(f"In layer {layer}, head {head}, {enumerated(shares)}.")
+    say(f"In layer {layer}, head {head}, {join_names(shares)}.")

@@ -10,8 +10,8 @@ import streamlit as st
 from analysis.thumbnails import Thumbnails
 from pages.attention.scene import Scene
 from ui import save
-from ui.component import component, hearing
-from ui.lit_words import choose
+from ui.component import component, on_component_event
+from ui.widgets import select_head
 from viz.component import pack
 from viz.grid import SOURCE, grid
 
@@ -45,7 +45,7 @@ def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
 
     def opened(one: Sequence[int]) -> None:
         row, column = map(int, one)
-        choose(*((row, column) if scene.of_heads else (column, None)))
+        select_head(*((row, column) if scene.of_heads else (column, None)))
         frame.on_screen = row, column
 
     payload = grid(
@@ -57,4 +57,4 @@ def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
         group="attention",
     )
     save.picture(payload["file"])
-    component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=hearing(_KEY, "head", opened))
+    component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=on_component_event(_KEY, "head", opened))

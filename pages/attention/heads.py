@@ -10,7 +10,7 @@ from analysis.shown import all_maps, maps_of_layer
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
 from ui import caption, widgets
-from ui.lit_words import choose
+from ui.widgets import select_head
 from viz.attended import Head
 
 _OPENED = "a head was opened from another view"
@@ -31,10 +31,10 @@ def say_what(scene: Scene) -> None:
 
 
 def compute(scene: Scene) -> None:
-    """What is shown, in a sentence, computed before any picture of it. Raises as ``AttendedText.shown`` does."""
+    """What is shown, in a sentence, computed before any picture of it. Raises as ``AttendedText.maps`` does."""
     say_what(scene)
     with st.spinner("Computing …", show_time=True):
-        _ = scene.shown
+        _ = scene.maps
 
 
 def lacking(scene: Scene) -> bool:
@@ -59,8 +59,8 @@ def several(scene: Scene) -> list[Head]:
         SEVERAL.value = SCOPE.value if SCOPE.value in SEVERAL.labels else "layer"
     scope = widgets.choice("Heads", SEVERAL)
     if scope == "layer":
-        return maps_of_layer(scene.shown, widgets.stepper("layer", scene.run.n_layers))
-    return _named(scene) if scope == "chosen" else all_maps(scene.shown)
+        return maps_of_layer(scene.maps, widgets.stepper("layer", scene.run.n_layers))
+    return _named(scene) if scope == "chosen" else all_maps(scene.maps)
 
 
 def one_or_several(scene: Scene) -> Chosen:
@@ -75,11 +75,11 @@ def one_or_several(scene: Scene) -> Chosen:
     front = widgets.head(scene.run)
     if scope == "head":
         return Chosen([front], front)
-    return Chosen(maps_of_layer(scene.shown, front[0]) if scope == "layer" else all_maps(scene.shown), front)
+    return Chosen(maps_of_layer(scene.maps, front[0]) if scope == "layer" else all_maps(scene.maps), front)
 
 
 def _named(scene: Scene) -> list[Head]:
-    names = [f"{layer + 1}.{head + 1}" for layer, head in all_maps(scene.shown)]
+    names = [f"{layer + 1}.{head + 1}" for layer, head in all_maps(scene.maps)]
     known = [name for name in CHOSEN.value if name in names]
     if len(known) < len(CHOSEN.value):
         st.warning("The link names heads that this model does not have; they were ignored.")
@@ -90,7 +90,7 @@ def _named(scene: Scene) -> list[Head]:
 
 def open_head(layer: int, head: int) -> None:
     """Open a head, layer and head from 0; a callback of a widget."""
-    choose(layer, head)
+    select_head(layer, head)
     SHOWN_VIEW.value = "grid"
     st.session_state[_OPENED] = True
 

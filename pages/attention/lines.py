@@ -13,7 +13,7 @@ from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, summary
 from ui import View, as_python, save, widgets
-from ui.component import component, told
+from ui.component import component, component_value
 from viz import lines
 from viz.attended import Head, lines_of, told_apart
 from viz.component import pack
@@ -31,7 +31,7 @@ def draw(scene: Scene) -> None:
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = told_apart(chosen.heads, chosen.front)
-    shown = scene.filtered(np.stack([scene.shown.map(*head) for head in drawn]))
+    shown = scene.filtered(np.stack([scene.maps.map(*head) for head in drawn]))
     if shown.reason is not None:
         summary(shown)
         return
@@ -56,9 +56,9 @@ def _put_python(scene: Scene, shown: Filtered, drawn: list[Head]) -> None:
     if len(drawn) == 1:
         scene.put_map(*drawn[0], lambda: shown.weights[0])
         return
-    of = "run" if scene.measure == "weights" else "shown"
+    of = "run" if scene.measure == "weights" else "maps"
     layer = drawn[0][0]
-    if drawn == maps_of_layer(scene.shown, layer):
+    if drawn == maps_of_layer(scene.maps, layer):
         scene.put_python(
             f"{of}.layer(layer)", lambda: shown.weights, before=[f"layer = {layer}  # layer {layer + 1} on the page"]
         )
@@ -107,7 +107,7 @@ def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | Non
 
 def _keep_token(scene: Scene, shown: Filtered) -> None:
     """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
-    selected = told(_KEY, "selected")
+    selected = component_value(_KEY, "selected")
     LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
     if selected and (selected["side"] == "query" or scene.run.stack != "cross"):
         units = shown.queries if selected["side"] == "query" else shown.keys
@@ -117,7 +117,7 @@ def _keep_token(scene: Scene, shown: Filtered) -> None:
 
 def _keep_off() -> None:
     """Remember the heads switched off in the legend."""
-    off = told(_KEY, "off") or ()
+    off = component_value(_KEY, "off") or ()
     OFF.value = tuple(str(place + 1) for place in off)
 
 

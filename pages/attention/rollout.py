@@ -46,7 +46,7 @@ def draw(scene: Scene) -> None:
 def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     """The rollout of what is shown from a layer up to another, both from 0."""
     with st.spinner("Computing …", show_time=True):
-        shown = scene.filtered(rollout(scene.shown, first, last))
+        shown = scene.filtered(rollout(scene.maps, first, last))
     if shown.reason is not None:
         summary(shown)
         return
@@ -61,11 +61,11 @@ def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
         number="rollout",
     )
     summary(shown)
-    if scene.shown.of_block:
-        st.caption(_WITHOUT_HALF[scene.shown.shares])
+    if scene.maps.of_block:
+        st.caption(_WITHOUT_HALF[scene.maps.shares])
     if numbered:
         scene.put_python(
-            "rollout(shown, first, last)",
+            "rollout(maps, first, last)",
             lambda: shown.weights,
             before=[f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page"],
             imports=["from analysis.rollout import rollout"],

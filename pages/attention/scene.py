@@ -35,11 +35,11 @@ class Scene(AttendedText):
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model, and run it."""
-    with widgets.asked():
+    with widgets.input_line():
         text, pair = widgets.texts()
         model = widgets.model()
         widgets.try_example(examples.EXAMPLES)
-    with st.spinner("Running the model …", show_time=True), figures.announced():
+    with st.spinner("Running the model …", show_time=True), figures.placeholder_figure():
         scene = Scene(model=model, text=text, pair=pair, stack=_stack(engine().info(model)))
         notes.warn_of_run(scene.run)
     return scene

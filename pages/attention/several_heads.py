@@ -27,7 +27,7 @@ def draw(scene: Scene) -> None:
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
     if how == "norm":
         scene = replace(scene, measure="value-weighted")
-    weights = norm_of_sum(scene.run, chosen) if how == "norm" else combine(scene.shown, chosen, how)
+    weights = norm_of_sum(scene.run, chosen) if how == "norm" else combine(scene.maps, chosen, how)
     shown = scene.filtered(weights)
     if shown.reason is not None:
         summary(shown)
@@ -37,7 +37,7 @@ def draw(scene: Scene) -> None:
         shown,
         "combined",
         f"attention-{how}",
-        stretch=not scene.shown.shares or how == "sum",
+        stretch=not scene.maps.shares or how == "sum",
         what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.what}'} of {len(chosen)} heads",
         number="‖Σαf(x)‖" if how == "norm" else "",
     )
@@ -54,7 +54,7 @@ def draw(scene: Scene) -> None:
 
 def _put_python(scene: Scene, shown: Filtered, chosen: list[heads.Head], how: Combination) -> None:
     layer = chosen[0][0]
-    of_layer = chosen == maps_of_layer(scene.shown, layer)
+    of_layer = chosen == maps_of_layer(scene.maps, layer)
     if how == "norm":
         some = "" if of_layer else f", {[head for _, head in chosen]}"
         scene.put_python(
@@ -65,13 +65,13 @@ def _put_python(scene: Scene, shown: Filtered, chosen: list[heads.Head], how: Co
         return
     named, imports = as_python.literal(chosen), ["from analysis.filters import combine"]
     if of_layer:
-        named = f"maps_of_layer(shown, {layer})  # layer {layer + 1} on the page"
+        named = f"maps_of_layer(maps, {layer})  # layer {layer + 1} on the page"
         imports.append("from analysis.shown import maps_of_layer")
-    elif chosen == all_maps(scene.shown):
-        named = "all_maps(shown)"
+    elif chosen == all_maps(scene.maps):
+        named = "all_maps(maps)"
         imports.append("from analysis.shown import all_maps")
     scene.put_python(
-        f'combine(shown, heads, "{how}")',
+        f'combine(maps, heads, "{how}")',
         lambda: shown.weights,
         before=[f"heads = {named}"],
         imports=imports,

@@ -10,8 +10,8 @@ from analysis.findings import pair_worth_seeing
 from analysis.words import Unit, word_units
 from model_zoo.types import Encoding
 from pages.attention.scene import Scene
-from ui import TEXT, Field, as_text, places, told_apart, widgets
-from ui.mask_strip import Span, carried
+from ui import TEXT, Field, as_text, make_distinct, places, widgets
+from ui.mask_strip import Span, carry_masks
 from viz.layout import clipped, visible_text
 from web.engine import engine
 
@@ -66,7 +66,7 @@ def named(unit: Unit, among: Sequence[Unit]) -> str:
 def _kept(field: Field[tuple[int, ...]], encoding: Encoding, units: Sequence[Unit]) -> int | None:
     """The place that was chosen, wherever its word stands by now; None where there is none."""
     spans = [_span(encoding, unit) for unit in units]
-    found = carried(field, f"{encoding.text}\n{encoding.text_pair or ''}", spans)
+    found = carry_masks(field, f"{encoding.text}\n{encoding.text_pair or ''}", spans)
     return found[0] if found else None
 
 
@@ -101,6 +101,6 @@ def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int]
         st.selectbox(label, range(len(shown)), key=key, format_func=numbered.__getitem__, on_change=choose_it)
         return
     long = len(shown) > _LONG
-    buttons = told_apart(map(as_text, shown))
+    buttons = make_distinct(map(as_text, shown))
     with st.container(height=_SCROLLED if long else "content", border=long), widgets.running_as(shown, label):
         st.pills(label, range(len(shown)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)

@@ -18,7 +18,7 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
 from pages.cause.scene import TARGET, Scene
-from ui import Field, View, as_python, ask_for, note, one_of, save, told_apart, widgets, within
+from ui import Field, View, as_python, ask_for, make_distinct, note, one_of, save, widgets, within
 from ui.cells import Cells, show
 from viz import cells
 from viz.erasure import SIGNS
@@ -217,7 +217,7 @@ def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None
 
 def _choose(cuts: _Cuts) -> None:
     """The same choice as in the map, for the keyboard."""
-    labels = told_apart(unit.label for unit in cuts.units)
+    labels = make_distinct(unit.label for unit in cuts.units)
     names = {f"{a + 1}.{b + 1}": f"{labels[a]} ↛ {labels[b]}" for a, b in cuts.pairs}
     st.multiselect(
         "Cut edges", list(names), **EDGES.bound, format_func=names.__getitem__, placeholder="Click cells, or choose"
@@ -235,7 +235,7 @@ def _answer(cuts: _Cuts) -> None:
     effects = engine().ask(question)
     before_after.draw(scene, effects, f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
     edges = ", ".join(f"(units[{a}], units[{b}])" for a, b in cuts.edges)
-    lines = f"{'' if as_python.begun() else cuts.words_in_python()}change = {cuts.in_python(f'[{edges}]')}"
+    lines = f"{'' if as_python.has_lines() else cuts.words_in_python()}change = {cuts.in_python(f'[{edges}]')}"
     before_after.put_python(scene, effects, lines, ("from analysis.effects import cut", *_WORDS))
 
 

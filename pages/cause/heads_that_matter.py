@@ -133,7 +133,7 @@ def _map_in_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> Non
 def _together_in_python(scene: Scene, effects: Effects, off: Change) -> None:
     blocks = {"attention": off.attention, "feed_forward": off.feed_forward}
     parts = as_python.arguments(heads=off.heads or None, **{name: of or None for name, of in blocks.items()})
-    lines = f"{'' if as_python.begun() else scene.in_python()}change = Change({parts})"
+    lines = f"{'' if as_python.has_lines() else scene.in_python()}change = Change({parts})"
     imports = "from model_zoo.types import Change", TARGET
     before_after.put_python(scene, effects, lines, imports, value=_ablation())
 
@@ -194,7 +194,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
         both_lost = ((lost(before, "bits"), "Original"), (lost(after, "bits"), "Off"))
         return [_lit(units, bits, label, dark) for bits, label in both_lost]
 
-    if as_python.begun():
+    if as_python.has_lines():
         _words_in_python(scene, before, after)
     st.markdown("**Words the prediction depends on** (occlusion), before and after")
     token_line.show(lines, "words before and after", "words-before-and-after")
@@ -291,7 +291,7 @@ def _found(scene: Scene, job: Greedy) -> None:
         )
     if job.running or least is None or worst is None or not least.probabilities:
         return
-    if not job.stopping and as_python.begun():
+    if not job.stopping and as_python.has_lines():
         _greedy_in_python(scene, [*worst.probabilities, *least.probabilities])
     series = [("hurts most first", worst), ("hurts least first", least)]
     n = max(len(path.probabilities) for _, path in series)

@@ -43,7 +43,7 @@ from web.engine import engine
 # Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
 _LONG = 12_000
 _MOST_TRIED = 24  # words that are masked in turn to find one whose prediction changes
-EXAMPLE = EXAMPLES.state(EXAMPLES.each[0])
+EXAMPLE = EXAMPLES.state(EXAMPLES.all[0])
 _TOP_K = 40  # so that most answers of a run are known in the other, too
 
 
@@ -164,7 +164,7 @@ def _runner_up(effects: Effects) -> int:
 def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     widgets.open_with_first(EXAMPLES, (TEXT, PAIR, MASKS), (TEXT, MASKS, ANSWER, FOIL, OTHER))
-    with widgets.asked():
+    with widgets.input_line():
         text, pair = widgets.texts()
         model = widgets.model()
         widgets.try_example(EXAMPLES)
@@ -172,7 +172,7 @@ def make(view: View[Scene]) -> Scene:
         info = engine().info(model)
     reads = _reads(info, pair)
     if reads == "next token" and pair:
-        notes.complaints(["This model reads one text, so the second one is ignored."])
+        notes.complain(["This model reads one text, so the second one is ignored."])
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
     notes.warn_of_reading(encoding, model, masks=True)
     mask_id = engine().vocabulary(model).mask_id
@@ -242,7 +242,7 @@ def example(scene: Scene) -> Scene:
 def _answers(scene: Scene) -> None:
     """Ask for the target, what it is compared with, and which mask, where there are several."""
     if scene.reads == "mask" and len(scene.masks) > 1:
-        mask_strip.one_mask(MASK, scene.names)
+        mask_strip.choose_mask(MASK, scene.names)
     with widgets.popover("Target", ":material/ads_click:"):
         st.text_input(
             "Target token or class",

@@ -72,7 +72,7 @@ def draw(scene: Scene) -> None:
 
 def _ask_other() -> str:
     """The sentence whose vectors are patched in."""
-    with widgets.asked("other"):
+    with widgets.input_line("other"):
         st.markdown("**Patch from**", width="content")
         other = widgets.text_area("The other sentence, whose vectors are patched in", OTHER)
         widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair menu")

@@ -71,7 +71,7 @@ def draw(scene: Scene) -> None:
     encodings = {model: of.encoding for model, of in maps.items()}
     if any(encoding.n_dropped and len(encoding) == LONGEST for encoding in encodings.values()):
         note(f"Attention is compared on at most {LONGEST} tokens of each model.")
-    notes.beyond_training({model: len(encoding) for model, encoding in encodings.items()})
+    notes.warn_beyond_training({model: len(encoding) for model, encoding in encodings.items()})
     alignment = common_words(scene, encodings)
     units = dict(zip(maps, alignment.units, strict=False))
     heads = _Heads(scene, maps, measure)
@@ -162,7 +162,7 @@ def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shown: M
 
 def _maps(scene: Scene, measure: Measure, model: str) -> Shown:
     """[MASK] in the text is each model's own mask. Raises here, and not where it is drawn, what a model cannot show."""
-    found = show.shown(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
+    found = show.compute_maps(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
     found.map(0, 0)
     return found
 

@@ -11,7 +11,7 @@ from analysis.alignment import MOST
 from model_zoo import registry
 from pages.compare.examples import EXAMPLES
 from pages.compare.fields import BESIDE, COMPARED
-from ui import enumerated, notes, tuned, widgets
+from ui import join_names, notes, tuned, widgets
 from web.settings import settings
 
 
@@ -57,7 +57,7 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
     free = settings().any_model
     st.multiselect(
         "Models, two to four",
-        list(dict.fromkeys((*registry.MODELS, *tuned.mine(), *chosen))),
+        list(dict.fromkeys((*registry.MODELS, *tuned.session_models(), *chosen))),
         **COMPARED.bound,
         format_func=lambda model: name(model, chosen),
         accept_new_options=free,
@@ -95,7 +95,7 @@ def _allowed() -> tuple[str, ...]:
     twice = sorted({model for model in once if asked.count(model) > 1})
     if twice:
         complaints.append(
-            f"{enumerated(twice)} {'is named twice, and is' if len(twice) == 1 else 'are named twice, and are'} shown "
+            f"{join_names(twice)} {'is named twice, and is' if len(twice) == 1 else 'are named twice, and are'} shown "
             "once. To compare a model with itself, choose “A itself” as B."
         )
     refused = [model for model in once if not widgets.may_be_named(model)]
@@ -105,10 +105,10 @@ def _allowed() -> tuple[str, ...]:
     if len(once) > MOST:
         left_out = once[MOST:]
         complaints.append(
-            f"At most {MOST} models can be compared; {enumerated(left_out)} {'was' if len(left_out) == 1 else 'were'} "
+            f"At most {MOST} models can be compared; {join_names(left_out)} {'was' if len(left_out) == 1 else 'were'} "
             "left out."
         )
-    notes.complaints(complaints)
+    notes.complain(complaints)
     chosen = tuple(once[:MOST])
     COMPARED.value = chosen
     return chosen

@@ -56,7 +56,7 @@ def _length(scene: Scene) -> None:
     read = ask(
         scene.models, lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None)
     )
-    notes.beyond_training({model: len(encoding) for model, encoding in good(read).items()})
+    notes.warn_beyond_training({model: len(encoding) for model, encoding in good(read).items()})
 
 
 def _masks(scene: Scene) -> None:
@@ -75,7 +75,7 @@ def _masks(scene: Scene) -> None:
     answers = good(found)
     names = mask_strip.mask_names(words)
     with controls:
-        place = mask_strip.one_mask(MASK, names)
+        place = mask_strip.choose_mask(MASK, names)
     top = GUESSES.value
     here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
 
@@ -129,7 +129,7 @@ def _strip(text: str) -> tuple[list[str], list[tuple[int, int]], DeltaGenerator]
     line of controls beside them.
     """
     typed, words = _typed_and_words(text)
-    clicked = mask_strip.carried(MASKS, text, words)
+    clicked = mask_strip.carry_masks(MASKS, text, words)
 
     def choose(places: list[int]) -> None:
         MASKS.value = tuple(sorted(places))

@@ -43,7 +43,7 @@ def draw(scene: Scene) -> None:
         )
     read = f"[pair.first for pair in written_pairs()[:{len(sentences)}]]  # built in" if not pasted else None
     as_python.put(
-        f"sentences = {read or as_python.listed(sentences)}\n"
+        f"sentences = {read or as_python.list_literal(sentences)}\n"
         f"a = engine.encoded_states({as_python.literal(a)}, sentences)\n"
         f"b = engine.encoded_states({as_python.literal(b)}, sentences)\n"
         "numbers, n_words = cka_on_common_words(a, b)  # layers of A by layers of B, the embeddings first",
@@ -53,7 +53,7 @@ def draw(scene: Scene) -> None:
             *["from model_zoo.heldout import written_pairs"] * (not pasted),
         ),
     )
-    notes.beyond_training(dict(zip((a, b), longest, strict=True)))
+    notes.warn_beyond_training(dict(zip((a, b), longest, strict=True)))
     with picture:
         figures.show(partial(similarity, values, names), "cka", "compare-cka")
     with words:
@@ -64,7 +64,7 @@ def draw(scene: Scene) -> None:
             f"{'of your sentences' if pasted else 'built-in sentences, which no bundled model was trained on'}; the "
             "vector of a word is the mean of its pieces. Layer 0 is the embeddings."
         )
-        notes.too_few_vectors(n_words, max(scene.infos[a].width, scene.infos[b].width), "words")
+        notes.note_few_vectors(n_words, max(scene.infos[a].width, scene.infos[b].width), "words")
         save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
 
 

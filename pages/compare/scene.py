@@ -24,8 +24,8 @@ from ui import (
     as_python,
     as_text,
     caption,
-    enumerated,
     failures_as_messages,
+    join_names,
     mask_strip,
     note,
     notes,
@@ -102,7 +102,7 @@ def make(view: View[Scene]) -> Scene | None:
     B is asked for where the view has a field for it. Raises InvalidInput where no model is chosen.
     """
     mask_strip.open_masked(MASKS, OPENING)
-    with widgets.asked():
+    with widgets.input_line():
         text, pair = widgets.texts()
     chosen, beside = choice.models(with_b=BESIDE in view.fields)
     if not chosen:
@@ -240,7 +240,7 @@ def _say_unknown(scene: Scene) -> None:
         of.setdefault(notes.not_in_vocabulary([encoding], model), []).append(scene.name(model))
     for unknown, names in of.items():
         if unknown:
-            note(unknown if len(of) == 1 else f"{enumerated(names)}: {unknown}")
+            note(unknown if len(of) == 1 else f"{join_names(names)}: {unknown}")
 
 
 def _failures(scene: Scene) -> None:

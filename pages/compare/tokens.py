@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.alignment import BETWEEN, fertility, pieces_table
 from model_zoo.types import counted
 from pages.compare.scene import Scene, common_words, readings
-from ui import View, as_python, enumerated, notes, save, say, token_line
+from ui import View, as_python, join_names, notes, save, say, token_line
 from viz.pieces import pieces
 
 _TALLEST = 520  # px; a longer table scrolls
@@ -18,7 +18,7 @@ _TALLEST = 520  # px; a longer table scrolls
 
 def draw(scene: Scene) -> None:
     encodings = readings(scene)
-    notes.beyond_training({model: len(encoding) for model, encoding in encodings.items()})
+    notes.warn_beyond_training({model: len(encoding) for model, encoding in encodings.items()})
     alignment = common_words(scene, encodings)
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
     per_word = dict(zip(encodings, fertility(alignment, several), strict=False))
@@ -51,7 +51,7 @@ def draw(scene: Scene) -> None:
         said = f"{counted(len(encoding), 'token')} including special tokens, and {per_word[model]:.2f} pieces per word"
         counts.setdefault(said, []).append(scene.name(model))
     for said, of in counts.items():
-        say(f"{enumerated(of)}{' each' if len(of) > 1 else ''}: {said}.")
+        say(f"{join_names(of)}{' each' if len(of) > 1 else ''}: {said}.")
     with st.expander("The table", icon=":material/table:"):
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
     with st.container(horizontal=True):

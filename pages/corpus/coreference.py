@@ -37,9 +37,9 @@ from ui import (
     as_python,
     ask_for,
     caption,
-    enumerated,
     figures,
     how_read,
+    join_names,
     notes,
     one_of,
     save,
@@ -271,7 +271,7 @@ def _compared(referred: Referred, judged: Judged, at_random: Judged | None) -> s
     """What needs no meaning, and how much of its attention the best head gives to both nouns."""
     best = judged.best
     rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
-    beside = enumerated([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
+    beside = join_names([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
     drawn = at_random and f", and the best head with random weights in {at_random.shares[at_random.best].share:.0%}"
     to_right, to_wrong = (float(given[:, best].mean()) for given in (referred.antecedent, referred.distractor))
     return (

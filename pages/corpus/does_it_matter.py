@@ -40,7 +40,6 @@ from ui import (
     widgets,
     work,
 )
-from ui.lit_words import choose
 from ui.own_file import minimal_pairs, read_pairs
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter
@@ -136,7 +135,7 @@ def _pairs() -> Tried | None:
         name = f"built in {kind}"
         lines = _built_in_pairs_in_python(kind)
         return Tried(name, "pairs", lambda: of_pairs(chosen, name, templates=True), in_python=lines)
-    uploaded = uploads.several(
+    uploaded = uploads.ask_files(
         "Pairs, as CSV with the columns good and bad, or as BLiMP has them", _FILES, st.container()
     )
     if not uploaded:
@@ -247,7 +246,7 @@ def _take_best(scene: Scene) -> None:
     if (layer, head) != (scene.layer, scene.head):
         st.button(
             f"Take {layer + 1}.{head + 1}",
-            on_click=partial(choose, layer, head),
+            on_click=partial(widgets.select_head, layer, head),
             key="take the best head",
             help="The head that finds this relation most often.",
         )
@@ -281,7 +280,7 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
         lambda point: open_head(int(point[0]), int(point[1])),
     )
     caption(_foretold(foretold, tried, importance=importance))
-    if not job.running and as_python.begun():
+    if not job.running and as_python.has_lines():
         as_python.put(
             "every = zip(job.foretold.importance, job.foretold.estimate, job.foretold.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
@@ -356,7 +355,7 @@ def _prune(scene: Scene, tried: Tried) -> None:
         help="Switches more and more heads off: by importance, at random, and greedily, for at most "
         f"{duration(GREEDY_SECONDS)}.",
     )
-    if job is not None and (job.running or (mine is not None and not work.asked(Pruning))):
+    if job is not None and (job.running or (mine is not None and not work.is_requested(Pruning))):
         work.watch(job, stop=False)
     else:
         work.begin(Pruning, wanted, [scene.model], lambda: Pruning(engine(), scene.model, tried.make(), shape))
@@ -401,7 +400,7 @@ def _curves(job: Pruning, tried: Tried) -> None:
         said += " The search was stopped before its end."
     caption(said)
     named = next((curve for curve in curves if curve.name == "by importance"), None)
-    if named is not None and not job.running and as_python.begun():
+    if named is not None and not job.running and as_python.has_lines():
         as_python.put(
             f"job = Pruning(engine, {as_python.literal(job.model)}, material, {job.shape})\n"
             "for _ in job.steps():  # the greedy search takes up to two minutes\n"

@@ -28,10 +28,10 @@ from ui import (
     caption,
     example_sentences,
     figures,
+    make_distinct,
     notes,
     place,
     save,
-    told_apart,
     widgets,
     within,
     work,
@@ -126,7 +126,7 @@ def _sentence(scene: Scene) -> str:
         SENTENCE.value = texts[int(np.random.default_rng().integers(len(texts)))]
         TOKEN.value = TOKEN.default
 
-    with widgets.asked("sentence"):
+    with widgets.input_line("sentence"):
         text = widgets.text_area("Sentence", SENTENCE)
         st.button("Another sentence", on_click=draw_one, icon=":material/casino:")
     return widgets.short_enough(text, "The sentence")
@@ -142,7 +142,11 @@ def _click(text: str, states: HiddenStates) -> _Clicked | None:
         TOKEN.value = tokens[0]
     units = token_units(encoding)
     shown = dict(
-        zip(tokens, told_apart(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens), strict=True)
+        zip(
+            tokens,
+            make_distinct(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens),
+            strict=True,
+        )
     )
     with st.container(key="tokens of the sentence"):
         token = st.pills("Token", required=True, **TOKEN.offering(shown), label_visibility="collapsed")

@@ -22,15 +22,15 @@ from ui import (
     as_python,
     ask_for,
     caption,
-    enumerated,
     example_sentences,
     figures,
+    join_names,
     notes,
     one_of,
     save,
     widgets,
 )
-from ui.lit_words import choose
+from ui.widgets import select_head
 from viz import relation_dots
 from viz.predictions import percent
 from viz.relation_matrix import relation_matrix
@@ -115,7 +115,7 @@ def _best(scene: Scene) -> None:
     def clicked(point: Any) -> None:
         at, layer, head = map(int, point)
         RELATION.value = written(found[at].relation)
-        choose(layer, head)
+        select_head(layer, head)
 
     lines, imports = scene.survey_in_python()
     as_python.put(
@@ -150,7 +150,7 @@ def _all(scene: Scene, chosen: Found) -> None:
     def clicked(point: Any) -> None:
         at, layer, head = map(int, point[:3])
         RELATION.value = written(found[at].relation)
-        choose(layer, head)
+        select_head(layer, head)
 
     lines, imports = scene.survey_in_python()
     as_python.put(
@@ -239,7 +239,7 @@ def _left_out(scene: Scene) -> None:
     results = scene.found
     few = [f"{short(relation)} ({n})" for relation, n in results.findings.too_few]
     if few:
-        caption(f"Fewer than {FEWEST} cases in a half, so not judged: {enumerated(few)}.")
+        caption(f"Fewer than {FEWEST} cases in a half, so not judged: {join_names(few)}.")
     for said in results.survey.told.sentences():
         caption(f"Not measured: {said}")
     if results.missing:

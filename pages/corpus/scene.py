@@ -97,7 +97,7 @@ def relation_in_python(relation: Relation) -> str:
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for model and sentences, measure or show how far that is, and gather what was found."""
-    with widgets.asked():
+    with widgets.input_line():
         model = widgets.model()
         chosen = source.draw()
         running.button(model, chosen)

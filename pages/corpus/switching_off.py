@@ -131,7 +131,7 @@ def progress(scene: Scene, tried: Tried, *, every: bool) -> None:
     """How far a running job is, or why it failed; else what was asked for is begun."""
     shape = scene.info.n_layers, scene.info.n_heads
     job = desk().current(Mattering)
-    if job is not None and (job.running or (_is_of(job, scene, tried) and not work.asked(Mattering))):
+    if job is not None and (job.running or (_is_of(job, scene, tried) and not work.is_requested(Mattering))):
         work.watch(job, stop=False)
         return
     work.begin(

@@ -72,7 +72,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
                 page_link(page.name, f"**{page.title}**", page.icon)
                 st.markdown(page.question)
     _for_a_lesson(pages)
-    with first, failures_as_messages(), figures.announced():
+    with first, failures_as_messages(), figures.placeholder_figure():
         walk.draw(pages)
 
 

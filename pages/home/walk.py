@@ -62,7 +62,7 @@ _KEY = "home walk"
 
 def draw(pages: Mapping[str, Page[Any]]) -> None:
     """The text box, and below it the picture, which moves by itself. ``pages`` are the others, by their names."""
-    with widgets.asked():
+    with widgets.input_line():
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
     run = engine().attend(DEFAULT_MODEL, text)

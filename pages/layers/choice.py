@@ -104,7 +104,7 @@ def _tasks() -> list[str]:
     known = tuple(name for name in asked if name in TASKS)
     if len(known) < len(asked):
         unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
-        notes.complaints([f"The link names tasks that do not exist ({unknown}); they were ignored."])
+        notes.complain([f"The link names tasks that do not exist ({unknown}); they were ignored."])
     fields.TASKS.value = known
     with widgets.popover(f"Tasks ({len(known)})", ":material/quiz:"):
         picked = st.pills(

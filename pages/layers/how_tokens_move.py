@@ -36,7 +36,7 @@ _WHAT: Mapping[Measure, str] = {"cosine": "1 − cosine", "relative": "step / le
 
 def draw(scene: Scene) -> None:
     model = scene.choice.model
-    with widgets.asked("moving"):
+    with widgets.input_line("moving"):
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
         measure = widgets.choice("Measure", MEASURE, label_visibility="collapsed")
@@ -44,7 +44,7 @@ def draw(scene: Scene) -> None:
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens
     notes.warn_of_reading(hidden.encoding, model)
-    notes.beyond_training({model: len(tokens)})
+    notes.warn_beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
     different = as_python.arguments(measure=None if measure == MEASURE.default else measure)

@@ -24,7 +24,7 @@ def draw(scene: Scene) -> None:
         imports=imports,
     )
     layer = min(LAYER.value, len(picture.points) - 1)
-    notes.many_labels(len(set(picture.labels)))
+    notes.note_many_labels(len(set(picture.labels)))
     figures.show(partial(plane, picture, layer=layer), "plane", f"plane-{picture.task}")
     st.caption(
         f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has its "

@@ -27,13 +27,13 @@ def draw(scene: Scene) -> None:
         st.info("The trees are under “Syntax trees”.", icon=":material/park:")
     else:
         what = "being measured" if work.running(Study) else "not measured yet"
-        figures.blank(f"Results will appear here: {what}.", "layers to come")
+        figures.empty_figure(f"Results will appear here: {what}.", "layers to come")
 
 
 def _picture(found: Sequence[Finished], own: OwnData | None) -> None:
     """The tasks found, of which there is at least one, of one model and with the same settings."""
     results = [one.result for one in found]
-    notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
+    notes.warn_beyond_training({found[0].model.id: max(result.longest for result in results)})
     figures.show(partial(layers_by_tasks, results, [one.title for one in found]), "layers", "layers-by-tasks")
     st.caption(
         "Percentage of held-out items classified correctly, with the 95% interval below. Colour runs from each "

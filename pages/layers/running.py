@@ -13,7 +13,7 @@ from model_zoo import registry
 from model_zoo.types import counted, duration
 from pages.layers import own_data
 from pages.layers.choice import Choice
-from ui import as_text, enumerated, notes, precomputed, work
+from ui import as_text, join_names, notes, precomputed, work
 from web.background import desk
 from web.engine import engine
 
@@ -143,7 +143,7 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
 
 def _titles(choice: Choice, keys: Sequence[Key]) -> str:
     """What the screen calls these tasks: "A, B and C"."""
-    return enumerated(choice.titles[choice.tasks[key].name] for key in keys)
+    return join_names(choice.titles[choice.tasks[key].name] for key in keys)
 
 
 def _standings(study: Study) -> None:

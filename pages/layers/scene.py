@@ -41,7 +41,7 @@ class Scene:
 
 def make(_view: View[Scene]) -> Scene:
     """Ask what to probe, run it or show how far the run is, and gather the results there are."""
-    with widgets.asked():
+    with widgets.input_line():
         chosen = choice.draw()
         running.button(chosen)
     if chosen.own is not None:

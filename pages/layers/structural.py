@@ -63,7 +63,7 @@ def _example(model: str) -> tuple[FoundTrees, ...]:
 
 def _scores(one: FoundTrees) -> None:
     result = one.result
-    notes.beyond_training({one.model.id: result.longest})
+    notes.warn_beyond_training({one.model.id: result.longest})
     with widgets.controls():
         kind = widgets.choice("Which probe", TREE_PROBE)
     figures.show(partial(structural.by_layer, result, kind), "structural", f"structural-{kind}")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.probing import Depth, LayerResult, StructuralResult, TaskResult
 from analysis.probing.baselines import JUDGES
-from ui import enumerated
+from ui import join_names
 from viz.layout import layer_names
 
 SHARE: Final = st.column_config.NumberColumn(format="%.1f%%")
@@ -48,7 +48,7 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
     if not alike:
         return f"{best}; on the test {items} it differs significantly from all others (paired test, Holm, 5%)."
     return (
-        f"{best}. On the test {items} it does not differ significantly from {enumerated(alike)} (paired test, Holm, "
+        f"{best}. On the test {items} it does not differ significantly from {join_names(alike)} (paired test, Holm, "
         "5%)."
     )
 
@@ -62,7 +62,7 @@ def depth(result: TaskResult) -> str:
     """At which depth the task is solved, in a sentence; or what forbids to say so."""
     if result.not_beaten:
         return (
-            f"No depth is given: the best layer is not significantly better than {enumerated(result.not_beaten)} "
+            f"No depth is given: the best layer is not significantly better than {join_names(result.not_beaten)} "
             "(paired tests, 5%)."
         )
     told = [

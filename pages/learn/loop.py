@@ -107,7 +107,7 @@ class _Parts:
 def _asked(lesson: Lesson, step: type[Step], asked: DeltaGenerator, figure: DeltaGenerator) -> Case:
     """The sentence, the model, and what of them the lesson follows, which is chosen right above the picture."""
     _open_with_an_example(lesson)
-    with asked, widgets.asked():
+    with asked, widgets.input_line():
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))

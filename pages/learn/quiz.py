@@ -14,7 +14,7 @@ from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
 from ui import figures, room
-from ui.component import component, hearing
+from ui.component import component, on_component_event
 from ui.glossary import plain, worded
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
@@ -137,7 +137,7 @@ def _sketch(lesson: str, step: int, question: Sketch, given: str | None, reveale
             kind=question.kind,
             done="Hand in" if teaching.follows() else "Compare with the model",
         ),
-        on_drawn_change=hearing(key, "drawn", partial(_drawn, lesson, step, question)),
+        on_drawn_change=on_component_event(key, "drawn", partial(_drawn, lesson, step, question)),
     )
     if revealed and heights is not None:
         _reply(question.reply(heights))

@@ -10,7 +10,7 @@ from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from pages.learn.case import Case, name_of
 from ui import Field, optional, place, save
-from ui.component import component, hearing
+from ui.component import component, on_component_event
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
 
@@ -47,8 +47,8 @@ def draw(case: Case, at: str) -> None:
     component("anatomy", SOURCE)(
         key=_KEY,
         data=pack(drawn),
-        on_token_change=hearing(_KEY, "token", lambda place: clicked.update(token=int(place))),
-        on_layer_change=hearing(_KEY, "layer", lambda place: clicked.update(layer=int(place))),
+        on_token_change=on_component_event(_KEY, "token", lambda place: clicked.update(token=int(place))),
+        on_layer_change=on_component_event(_KEY, "layer", lambda place: clicked.update(layer=int(place))),
     )
 
 

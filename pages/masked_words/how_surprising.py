@@ -60,7 +60,7 @@ def draw(scene: Scene) -> None:
     if not scores:
         return
     _put_python(scene, scores, scheme)
-    notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
+    notes.warn_beyond_training({scene.model: max(len(score.encoding) for score in scores)}, shorter=n)
     if len(scores) == 2:
         notes.warn_of_reading(scores[1].encoding, scene.model, "B")
     labels = ["A", "B"] if len(scores) == 2 else [""]
@@ -98,7 +98,7 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     """The scores of each text; none where a long one waits to be asked for, or its scoring was stopped."""
     longest = 0 if scene.causal else max(map(len, encodings))  # a causal model scores all tokens in one run
     n_runs = sum(map(len, encodings))
-    if not long_text.agreed(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
+    if not long_text.may_run(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
         return []
     asked = [
         (place, ScoreTokens(scene.model, encoding.text, scheme, part if len(part) < len(encoding) else None))
@@ -106,7 +106,7 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
         for part in long_text.portions(longest, len(encoding))
     ]
     parts = engine().stream_all([question for _, question in asked])
-    found = long_text.collected(LONG, longest, parts, len(asked))
+    found = long_text.collect_parts(LONG, longest, parts, len(asked))
     of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
     return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
 

@@ -18,7 +18,7 @@ from jobs.lens_fitting import LensFitting
 from model_zoo.types import MB, FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_python, caption, figures, how_read, notes, save, token_line, widgets, work
-from ui.mask_strip import one_mask
+from ui.mask_strip import choose_mask
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from ui.precomputed.lenses import LENSES
@@ -44,7 +44,7 @@ def draw(scene: Scene) -> None:
     if controls is None:
         return
     with controls:
-        place = 0 if scene.causal else one_mask(MASK, scene.names)
+        place = 0 if scene.causal else choose_mask(MASK, scene.names)
         file, own = _own_sentences()
     lens, original = _lens(scene, place, None)
     found = _found(scene, own)

@@ -14,7 +14,7 @@ from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
 from ui import Field, View, as_python, caption, figures, how_read, notes, save, say_cut, widgets
-from ui.batch import Batch, go_on, left_out, offer
+from ui.batch import Batch, left_out, offer, run_in_turn
 from ui.messages import also_at
 from ui.own_file import minimal_pairs, read_pairs
 from viz.minimal_pairs import accuracy_bars
@@ -70,7 +70,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
-            uploaded = uploads.several("or upload files", _FILES, st.container())
+            uploaded = uploads.ask_files("or upload files", _FILES, st.container())
             files = uploaded or [uploads.pasted(typed)]
             st.caption(
                 "A table with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
@@ -95,7 +95,7 @@ def draw(scene: Scene) -> None:
         if [pair for pair, _ in judged] == list(pairs):
             _put_python(model, judged, files, uploaded=bool(uploaded))
 
-    go_on(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
+    run_in_turn(batch, _judged, show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above is not used here.")
 
 
@@ -117,7 +117,7 @@ def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgemen
 def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
     if not judged:
         return
-    notes.beyond_training({model: max(result.n_tokens for _, result in judged)})
+    notes.warn_beyond_training({model: max(result.n_tokens for _, result in judged)})
     n_cut = sum(result.cut for _, result in judged)
     if n_cut:
         say_cut(

@@ -20,7 +20,7 @@ from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
 
-EXAMPLE = EXAMPLES.state(EXAMPLES.each[0])
+EXAMPLE = EXAMPLES.state(EXAMPLES.all[0])
 _SENT = "text and masks as sent away"
 
 
@@ -127,7 +127,7 @@ def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     _come_back()
     mask_strip.open_masked(MASKS, EXAMPLE[MASKS])
-    with widgets.asked():
+    with widgets.input_line():
         text, _ = widgets.texts(second=False)
         model = widgets.model()
         widgets.try_example(EXAMPLES)

@@ -15,7 +15,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Shift
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import View, as_python, ask_for, caption, figures, notes, say, told_apart, widgets
+from ui import View, as_python, ask_for, caption, figures, make_distinct, notes, say, widgets
 from viz.direction import isolated
 from viz.shifts import shifts
 from web.engine import engine
@@ -47,7 +47,7 @@ def draw(scene: Scene) -> None:
     changed = encoding.text[:start] + other.strip() + encoding.text[end:]
     moved = corruption.moved(encoding.text, changed, corruption.characters(encoding, scene.masked))
     changed_encoding = engine().encode(scene.model, changed)
-    notes.beyond_training({scene.model: len(changed_encoding)}, said=len(encoding))
+    notes.warn_beyond_training({scene.model: len(changed_encoding)}, shorter=len(encoding))
     masked = corruption.tokens_over(changed_encoding, moved)
     before, after = (scene.text, scene.masked), (changed, masked)
     all_shifts = engine().mask_shifts(scene.model, before, after)
@@ -103,7 +103,7 @@ def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
     """The word to replace, at first the longest, and what takes its place."""
     if REPLACE.value not in range(len(units)):
         REPLACE.value = units.index(max(units, key=_length))
-    labels = told_apart(f"Replace “{unit.label}”" for unit in units)
+    labels = make_distinct(f"Replace “{unit.label}”" for unit in units)
     place = st.selectbox(
         "Replace",
         range(len(units)),

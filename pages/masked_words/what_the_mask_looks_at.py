@@ -11,7 +11,7 @@ from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, send_away
 from ui import MASK, View, as_python, as_text, figures, page_link
-from ui.mask_strip import one_mask
+from ui.mask_strip import choose_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine
 
@@ -26,7 +26,7 @@ def draw(scene: Scene) -> None:
     if len(masks) != len(scene.masks):
         raise InvalidInput("Some masks are beyond what the model reads. Shorten the text.")
     with controls:
-        position = masks[one_mask(MASK, scene.names)]
+        position = masks[choose_mask(MASK, scene.names)]
     weights = focus.from_token(run, position)
     names = ["mean of all heads", *(f"head {head + 1}" for head in range(run.n_heads))]
     if HEAD.value not in range(len(names)):

@@ -18,7 +18,7 @@ from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
 from pages.masked_words.fields import LONG, WORDS
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_text, figures, long_text, one_of, save, say, token_line, widgets
-from ui.mask_strip import one_mask
+from ui.mask_strip import choose_mask
 from viz.direction import isolated
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
@@ -35,7 +35,7 @@ def draw(scene: Scene) -> None:
     if controls is None:
         return
     with controls:
-        place = one_mask(MASK, scene.names)
+        place = choose_mask(MASK, scene.names)
     answer = engine().fill_mask(scene.model, scene.text, masked=scene.masked)[place]
     best, original = answer.best[0], answer.original
     two = original is not None and original.id != best.id
@@ -44,7 +44,7 @@ def draw(scene: Scene) -> None:
     if not others:
         raise InvalidInput("There is no other word to mask. Type a longer text, or unmask a word.")
     n = len(scene.encoding)
-    if not long_text.agreed(LONG, n, f"Mask each word of this long text: {counted(len(others), 'run')} of the model"):
+    if not long_text.may_run(LONG, n, f"Mask each word of this long text: {counted(len(others), 'run')} of the model"):
         return
     effects = _measured(scene, others, answer, followed)
     _put_python(scene, place, followed, best, effects)
@@ -85,7 +85,7 @@ def _measured(
     questions = [
         replace(question, changes=changes[part.start : part.stop]) for part in long_text.portions(n, len(others))
     ]
-    found = dict(long_text.collected(LONG, n, engine().stream_all(questions), len(questions)))
+    found = dict(long_text.collect_parts(LONG, n, engine().stream_all(questions), len(questions)))
     return erasures(others, [found[place] for place in range(len(questions))], followed)
 
 

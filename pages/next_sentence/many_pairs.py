@@ -15,7 +15,7 @@ from pages.next_sentence.scene import WHAT_SOP_IS, Scene
 from reading import read_files
 from reading.items import SentencePair
 from ui import Field, View, as_python, caption, figures, how_read, notes, own_file, save, say_cut, tables, widgets
-from ui.batch import Batch, go_on, left_out, offer
+from ui.batch import Batch, left_out, offer, run_in_turn
 from ui.messages import also_at
 from viz.calibration import calibration
 from web import uploads
@@ -57,7 +57,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
-            file = uploads.one("or upload a file", _FILE, st.container())
+            file = uploads.ask_file("or upload a file", _FILE, st.container())
             uploaded = file is not None
             own = uploaded or typed != PAIRS.default
             file = file or uploads.pasted(typed)
@@ -81,7 +81,7 @@ def draw(scene: Scene) -> None:
         if [row for row, _ in judged] == rows:
             _put_python(model, judged, file, uploaded=uploaded)
 
-    go_on(batch, _judged, show, before)
+    run_in_turn(batch, _judged, show, before)
 
 
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
@@ -90,7 +90,7 @@ def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
 
 
 def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
-    notes.beyond_training({model: max((result.n_tokens for _, result in judged), default=0)})
+    notes.warn_beyond_training({model: max((result.n_tokens for _, result in judged), default=0)})
     caption(f"Answers by {model}.")
     if any(result.in_order for _, result in judged):
         st.info(WHAT_SOP_IS, icon=":material/info:")

@@ -25,7 +25,7 @@ def draw(scene: Scene) -> None:
         score = engine().next_sentence(model, a, b)
         others = dict(engine().iter_next_sentences(model, pairs))
     notes.warn_of_reading(score.encoding, model, "The pair")
-    notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
+    notes.warn_beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():

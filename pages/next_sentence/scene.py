@@ -50,7 +50,7 @@ def make(view: View[Scene]) -> Scene:
     """Ask for the sentences, if the view is about two, and for the model."""
     widgets.open_with_first(EXAMPLES, (TEXT, PAIR), (TEXT, PAIR))
     a = b = ""
-    with widgets.asked():
+    with widgets.input_line():
         if "pair" in view.needs:
             a, b = _both_texts()
         model = widgets.model()

@@ -31,7 +31,7 @@ _MOST_CHARACTERS = 10_000  # of these together, each read twice: more would keep
 
 def draw(scene: Scene) -> None:
     """A short text, sentence by sentence."""
-    with widgets.asked("passage"):
+    with widgets.input_line("passage"):
         text = widgets.text_area("A text of at least two sentences", PASSAGE)
     found = sentences.split(widgets.short_enough(text))
     if len(found) < 2:
@@ -47,7 +47,7 @@ def draw(scene: Scene) -> None:
     with st.spinner("Running the model …", show_time=True):
         scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(found))))
     notes.warn_of_unknown((score.encoding for score in scores.values()), scene.model)
-    notes.beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
+    notes.warn_beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
     values = [scores[place].p_next for place in range(len(found) - 1)]
     weakest = int(np.argmin(values))
     st.markdown(

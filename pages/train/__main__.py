@@ -21,7 +21,7 @@ from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui.messages import enumerated, numbered
+from ui.messages import join_names, number_repeats
 from ui.precomputed import trainings
 from ui.tuned import short_name
 
@@ -30,7 +30,7 @@ def candidates() -> Mapping[str, Sequence[Candidate]]:
     """What each view of the page trains as it opens."""
     data, settings, model = trainings.data(), Settings(), DEFAULT_MODEL
     racers = race.RACERS.default
-    named = dict(zip(racers, numbered(map(short_name, racers)), strict=True))
+    named = dict(zip(racers, number_repeats(map(short_name, racers)), strict=True))
     alpha, temperature = distillation.ALPHA.default, distillation.TEMPERATURE.default
     return {
         "train": running.candidates(Choice(data, SETS[trainings.SET], model, settings, 1)),
@@ -59,7 +59,7 @@ def trained(engine: EngineInterface, examples: Mapping[str, Sequence[Candidate]]
                 raise ValueError(f"{run.candidate.name} could not be trained: {run.failed}")
             jobs.setdefault(_trains(run.candidate), run)
         found[name] = job.runs
-        sys.stdout.write(f"{name}: {enumerated(run.candidate.name for run in job.runs)}\n")
+        sys.stdout.write(f"{name}: {join_names(run.candidate.name for run in job.runs)}\n")
         sys.stdout.flush()
     return found
 

@@ -24,7 +24,7 @@ from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters, too_few_to_choose_by
 from training.finetuning.seeds import said_of_seeds
-from ui import View, as_python, as_text, enumerated, figures, save, start_button, token_line, watch
+from ui import View, as_python, as_text, figures, join_names, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.token_line import Line
@@ -96,7 +96,7 @@ def _scores(every: Sequence[Tuned]) -> None:
             "fine-tuning."
         )
     if several:
-        epochs = enumerated(f"{each.best.epoch:.3g}" for each in every)
+        epochs = join_names(f"{each.best.epoch:.3g}" for each in every)
         said.append(f"Each seed’s weights are those of its best epoch on the development split: {epochs}.")
         said.append(too_few_to_choose_by(every[0].data))
     else:

@@ -56,9 +56,7 @@ def _built(name: str) -> Data:
 def draw() -> Choice:
     """All controls of the page, in the line of what is asked; what they ask for."""
     if fields.SET.value not in (*SETS, OWN):
-        notes.complaints(
-            [f"There is no data set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown."]
-        )
+        notes.complain([f"There is no data set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown."])
         fields.SET.value = fields.SET.default
     chosen = st.selectbox(
         "Data",

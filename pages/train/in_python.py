@@ -74,7 +74,7 @@ def candidates(runs: Sequence[Run], own: Own | None, drawn: int | None = None) -
         lines = f"{read}models = {as_python.literal(models)}\nfound = [{asked}.outcome for model in models]\n"
     else:
         asked = call(data, None, settings, "examples=examples", without=("examples",))
-        both = as_python.listed([*zip(models, examples, strict=True)])
+        both = as_python.list_literal([*zip(models, examples, strict=True)])
         lines = f"{read}asked = {both}\nfound = [{asked}.outcome for model, examples in asked]\n"
     return lines, [FINETUNE, *imports]
 

@@ -74,7 +74,7 @@ def draw(scene: Scene) -> None:
 def _heads(found: Tuned, known: trainings.Inside | None, own_data: Own | None) -> None:
     item, text = found.data.test[0], ""
     if known is None:
-        with widgets.asked("inside"):
+        with widgets.input_line("inside"):
             text = widgets.short_enough(widgets.text_area("Any text; empty: one from the test split", TEXT)).strip()
     pair = None if text else item.pair
     own, text = bool(text), text or item.text
@@ -255,7 +255,7 @@ def _layers(found: Tuned, known: trainings.Inside | None, own: Own | None) -> No
 
 
 def _layers_in_python(found: Tuned, own: Own | None, texts: Sequence[Text], values: FloatArray) -> None:
-    lines, imports = ("", []) if as_python.begun() else in_python.one(found, own)
+    lines, imports = ("", []) if as_python.has_lines() else in_python.one(found, own)
     text = "item.text" if all(isinstance(one, str) for one in texts) else "(item.text, item.pair)"
     as_python.put(
         f"{lines}"
@@ -280,7 +280,7 @@ def _cka(values: FloatArray, n_tokens: int, n_texts: int, width: int) -> None:
             "not trained on, without special tokens: 1 if a layer’s vectors have the same geometry as before, up to "
             "rotation, shift and scale."
         )
-        notes.too_few_vectors(n_tokens, width, "tokens")
+        notes.note_few_vectors(n_tokens, width, "tokens")
         table = pd.DataFrame({"layer": range(len(values)), "cka": values.tolist()})
         save.table("CKA by layer", lambda: table, "cka-before-and-after")
 

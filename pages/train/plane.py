@@ -45,7 +45,7 @@ def draw(scene: Scene) -> None:
     figure = partial(learning_plane, path.points, path.explained, names, texts, groups)  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
         st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
-    notes.many_labels(len({group for group in groups if isinstance(group, str)}))
+    notes.note_many_labels(len({group for group in groups if isinstance(group, str)}))
     figures.show(figure, "learning plane", "learning-plane")
     st.caption(
         f"Each point is one of {n} texts of the development split, which the model is not trained on: the last "

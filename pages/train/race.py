@@ -12,7 +12,7 @@ from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.data import Data
 from training.finetuning.settings import Settings
-from ui import MODELS, SWITCH, Field, View, ask_for, notes, numbered, one_of, tuned, widgets, within
+from ui import MODELS, SWITCH, Field, View, ask_for, notes, number_repeats, one_of, tuned, widgets, within
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
 from viz.training_curves import Over
@@ -66,11 +66,11 @@ def _ask() -> dict[str, str]:
     chosen = RACERS.value
     refused = [model for model in chosen if not widgets.may_be_named(model)]
     if refused:
-        notes.complaints([widgets.not_listed(refused)])
+        notes.complain([widgets.not_listed(refused)])
     chosen = tuple(dict.fromkeys(model for model in chosen if model not in refused))[:MOST]
     RACERS.value = chosen
-    options = list(dict.fromkeys((*known, *tuned.mine(), *chosen)))
-    names = dict(zip(options, numbered(map(short_name, options)), strict=True))
+    options = list(dict.fromkeys((*known, *tuned.session_models(), *chosen)))
+    names = dict(zip(options, number_repeats(map(short_name, options)), strict=True))
     st.multiselect(
         "Models",
         options,

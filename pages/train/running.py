@@ -16,7 +16,7 @@ from pages.train.choice import Choice
 from pages.train.fields import LEARN
 from training.finetuning.seeds import said_of_seeds
 from training.finetuning.settings import Settings
-from ui import as_text, caption, enumerated, work
+from ui import as_text, caption, join_names, work
 from web.background import desk
 from web.engine import engine
 
@@ -71,7 +71,7 @@ def draw(choice: Choice, *, example: str | None) -> None:
     line of its own. All of it has one place, so that the page below stays where it is.
     """
     training, wanted = last(), candidates(choice)
-    if training is None and example is None and not work.asked(Training):
+    if training is None and example is None and not work.is_requested(Training):
         return
     at = place()
     if training is not None and training.running:
@@ -85,7 +85,7 @@ def draw(choice: Choice, *, example: str | None) -> None:
             new.take_over(training)
         return new
 
-    if work.asked(Training):
+    if work.is_requested(Training):
         with at.container():  # where its model has to be downloaded first, or cannot be had, that stands here
             work.begin(Training, choice.model if wanted else None, [choice.model], make)
         return
@@ -157,7 +157,7 @@ def _failures(job: Tuning) -> None:
         if run.failed is not None:
             names.setdefault(run.failed, []).append(run.candidate.name)
     for reason, of in names.items():
-        said = reason if len(job.runs) == 1 else f"{enumerated(of)}: {reason}"
+        said = reason if len(job.runs) == 1 else f"{join_names(of)}: {reason}"
         st.warning(as_text(said), icon=":material/edit:")
 
 

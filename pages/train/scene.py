@@ -83,7 +83,7 @@ class Scene:
 
 def make(view: View[Scene]) -> Scene:
     """Ask what to train and how, train it or show how far it is, and gather what came out."""
-    with widgets.asked():
+    with widgets.input_line():
         chosen = choice.draw()
         running.button(chosen, main=not view.starts)
     if chosen.own is not None:

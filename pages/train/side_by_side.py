@@ -42,7 +42,7 @@ def current(kind: type[Tuning], candidates: Sequence[Candidate], example: str) -
     there may be none. What was asked for is begun when every model is here.
     """
     job, at = desk().current(kind), running.place(example)
-    asked = work.asked(kind)
+    asked = work.is_requested(kind)
     if asked and (job is None or not job.running):
         models = dict.fromkeys(candidate.model.removeprefix(UNTRAINED) for candidate in candidates)
         with at.container():

@@ -39,8 +39,8 @@ from ui import (
     as_python,
     as_text,
     ask_for,
-    enumerated,
     figures,
+    join_names,
     note,
     notes,
     one_of,
@@ -183,7 +183,7 @@ class _Lines:
         model = as_python.literal(self.model)
         of = f'of["{self.pooling}"][{self.layer}]'
         lines = [
-            f"texts = {as_python.listed([*([self.query] if self.query else []), *self.lines])}",
+            f"texts = {as_python.list_literal([*([self.query] if self.query else []), *self.lines])}",
             f"vectors = sentence_pairs.vectors(engine, {model}, texts).{of}",
         ]
         if self.removed:
@@ -520,7 +520,7 @@ def _in_layers(layers: Sequence[int]) -> str:
         return f"in layer {layers[0]}"
     if layers[-1] - layers[0] == len(layers) - 1:
         return f"in layers {layers[0]} to {layers[-1]}"
-    return f"in layers {enumerated(map(str, layers))}"
+    return f"in layers {join_names(map(str, layers))}"
 
 
 def _by_the_model_made_for_it(model: str) -> str:

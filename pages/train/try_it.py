@@ -124,7 +124,7 @@ def _example(scene: Scene, found: Tuned) -> None:
 def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
     """The text, and the second one where the task has one; examples where the set has some."""
     paired = _paired(scene, kind)
-    with widgets.asked("try"):
+    with widgets.input_line("try"):
         text = widgets.text_area(_FIRST[kind], TEXT)
         pair = ""
         if paired is not False:

@@ -143,7 +143,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     box = page.get_by_label("Text", exact=True)
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
-        first = engine.encode(BERT, TEXT.default).tokens[MASKED_WORDS.each[0].values[MASKS][0]]
+        first = engine.encode(BERT, TEXT.default).tokens[MASKED_WORDS.all[0].values[MASKS][0]]
         expect(page.get_by_role("paragraph").filter(has_text=f"original “{first}”")).to_be_visible()
     with step(here):
         here.toggle(first, False, page.get_by_text("Nothing is masked yet"))

@@ -76,9 +76,7 @@ def test_the_filter_is_that_of_the_heatmap() -> None:
     chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
     scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, stack="encoder", filter=chosen)
     header, matrices = drawn(scene)
-    np.testing.assert_allclose(
-        matrices[0], scene.filtered(scene.shown.map(LAYER, HEAD)).weights, atol=1 / 131070 + 1e-6
-    )
+    np.testing.assert_allclose(matrices[0], scene.filtered(scene.maps.map(LAYER, HEAD)).weights, atol=1 / 131070 + 1e-6)
     assert [word["text"] for word in header["queries"]] == ["The", "unbelievable", "dog", "barked", "."]
     assert [word["text"] for word in header["keys"]] == ["It", "was", "not", "tired", "."]
 

@@ -381,7 +381,7 @@ def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: py
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES.each, ids=lambda example: example.title)
+@pytest.mark.parametrize("example", EXAMPLES.all, ids=lambda example: example.title)
 def test_every_example_shows_something(example: Any, open_page: Open) -> None:
     values = {field.name: unquote(field.codec.write(value)) for field, value in EXAMPLES.state(example).items()}
     app = open_page(PAGE, **{name: value for name, value in values.items() if value})

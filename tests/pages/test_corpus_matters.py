@@ -260,7 +260,7 @@ def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
 ) -> None:
     app = train(open_page(TRAIN, **TRAINED))
     model = tuned(app).id
-    monkeypatch.setattr("ui.tuned.mine", lambda: {model: "My classifier"})  # AppTest asks for names outside of a visit
+    monkeypatch.setattr("ui.tuned.session_models", lambda: {model: "My classifier"})  # AppTest has no visit
     app.switch_page(PAGE)
     for name, value in {"view": "matters", "model": model, "layer": "2", "head": "3"}.items():
         app.query_params[name] = value

@@ -38,11 +38,11 @@ PAGES: dict[str, tuple[Examples, dict[str, str]]] = {
     "pages/compare/page.py": (COMPARE, {}),
     "pages/layers/page.py": (MOVEMENT, {"view": "movement"}),
 }
-EVERY = [(page, example.title) for page, (of_page, _) in PAGES.items() for example in of_page.each]
+EVERY = [(page, example.title) for page, (of_page, _) in PAGES.items() for example in of_page.all]
 
 
 def named(of_page: Examples, title: str) -> Example:
-    return next(example for example in of_page.each if example.title == title)
+    return next(example for example in of_page.all if example.title == title)
 
 
 def choose(app: AppTest, title: str) -> AppTest:
@@ -106,7 +106,7 @@ def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title
 def test_one_example_after_the_other(page: str, open_page: Open) -> None:
     """Masks are where the example has them; they do not move along as when a text is edited."""
     app = open_page(page)
-    for example in PAGES[page][0].each:
+    for example in PAGES[page][0].all:
         assert drawn(choose(app, example.title)) == drawn(choose(open_page(page), example.title)), example.title
 
 
@@ -148,7 +148,7 @@ def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open,
 
 
 def test_every_example_of_attention_is_measured() -> None:
-    assert [example.title for example in ATTENTION.each] == list(LOOKS)
+    assert [example.title for example in ATTENTION.all] == list(LOOKS)
 
 
 def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
@@ -184,7 +184,7 @@ def share(answer: Any, *words: str) -> float:
     return sum(guess.probability for guess in answer.best if guess.token in words)
 
 
-@pytest.mark.parametrize("title", [example.title for example in MASKED_WORDS.each])
+@pytest.mark.parametrize("title", [example.title for example in MASKED_WORDS.all])
 def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engine: Engine) -> None:
     app = choose(open_page("pages/masked_words/page.py"), title)
     answers = guesses(engine, title)
@@ -223,7 +223,7 @@ GROUPS = {
 
 @pytest.mark.parametrize("model", EMBEDDED)
 def test_no_example_leads_to_words_about_groups_of_people(model: str, engine: Engine) -> None:
-    for example in (*MASKED_WORDS.each, *CAUSE.each):
+    for example in (*MASKED_WORDS.all, *CAUSE.all):
         values = example.values
         if values.get(PAIR) or (MASKS not in values and "[MASK]" not in values[TEXT]):
             continue
@@ -234,7 +234,7 @@ def test_no_example_leads_to_words_about_groups_of_people(model: str, engine: En
 def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:
     """Also the view "Predictions" of the page "Compare", where masks are words."""
     app = open_page("pages/masked_words/page.py")
-    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.each[0].values[MASKS])
+    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.all[0].values[MASKS])
     assert answer.original is not None
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
@@ -262,7 +262,7 @@ def test_pairs_of_sentences_are_judged_as_expected(title: str, open_page: Open, 
 
 
 def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
-    each = NEXT_SENTENCE.each
+    each = NEXT_SENTENCE.all
     assert [example.title for example in each] == list(P_NEXT)
     first, swapped = each[0].values, each[2].values
     assert (swapped[TEXT], swapped[PAIR]) == (first[PAIR], first[TEXT])

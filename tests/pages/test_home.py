@@ -89,7 +89,7 @@ def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Callable[...
 
 
 def test_every_example_is_followed_at_a_word_or_a_mask(engine: Engine) -> None:
-    for example in walk.EXAMPLES.each:
+    for example in walk.EXAMPLES.all:
         encoding = engine.encode(DEFAULT_MODEL, example.values[TEXT])
         place = to_follow(encoding)
         assert place is not None

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.probing import TASKS
 from model_zoo import registry, sources
 from pages.layers.tables import depth
-from ui import enumerated, precomputed
+from ui import join_names, precomputed
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +72,7 @@ def test_depth_is_told_or_what_forbids_it(open_page: Callable[..., AppTest]) -> 
     assert (found := shift.expected_layer) is not None
     assert found.low < found.value < found.high
     assert depth(words) == (
-        f"No depth is given: the best layer is not significantly better than {enumerated(words.not_beaten)} (paired "
+        f"No depth is given: the best layer is not significantly better than {join_names(words.not_beaten)} (paired "
         "tests, 5%)."
     )
     told = depth(shift)

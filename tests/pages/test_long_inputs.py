@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.next_sentence import whole_text
 from ui import MASKS
-from ui.messages import told_apart
+from ui.messages import make_distinct
 
 Open = Callable[..., AppTest]
 
@@ -19,7 +19,7 @@ TOO_LONG = "word " * 20_001
 
 def test_equal_labels_are_told_apart_by_few_signs() -> None:
     """As many signs as there were equal labels before made 37 MB of 5,000 masks, sent with every click."""
-    labels = told_apart(["mask"] * 5_000 + ["word"])
+    labels = make_distinct(["mask"] * 5_000 + ["word"])
     assert len(set(labels)) == 5_001
     assert (labels[0], labels[-1]) == ("mask", "word")
     assert max(map(len, labels)) < 20

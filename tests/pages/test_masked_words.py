@@ -81,7 +81,7 @@ def test_no_page_masks_a_word_of_a_text_of_ones_own(page: str, query: dict[str, 
 
 def test_another_text_is_not_an_edit_of_the_one_before(open_page: Open) -> None:
     app = open_page(PAGE)
-    assert app.session_state["masks"] == EXAMPLES.each[0].values[MASKS]
+    assert app.session_state["masks"] == EXAMPLES.all[0].values[MASKS]
     app.text_area(key="text").set_value("The cat ran away from us all, and nobody knew.").run()
     assert "Nothing is masked yet" in prose(app)
 

@@ -20,7 +20,7 @@ from ui import address, old_links
 from ui.field import Field, place, places
 from ui.show import SHOW
 
-FIELDS = address.declared()
+FIELDS = address.all_declared()
 TEXTS = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=300)
 COUNTS = st.integers(1, 9999)
 HEADS = st.lists(st.tuples(COUNTS, COUNTS).map(lambda head: f"{head[0]}.{head[1]}"), unique=True, max_size=5).map(tuple)

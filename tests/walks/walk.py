@@ -21,8 +21,8 @@ from pages import PAGES as ALL_PAGES
 from ui import address
 
 HOME, *PAGES = ALL_PAGES
-STEPS = tuple(sorted({field.name for field in address.declared() if field.step}))
-_ONE_OF_STEPS = {field.key for field in address.declared() if field.step}
+STEPS = tuple(sorted({field.name for field in address.all_declared() if field.step}))
+_ONE_OF_STEPS = {field.key for field in address.all_declared() if field.step}
 _TEXTS = (
     "The dog chased the cat.",
     "Unbelievably, it rained.\n",
@@ -215,7 +215,7 @@ def _that_go(before: State, after: State) -> tuple[State, State]:
     """Of two states what Back brings again: all but the fields that stay as they are, and where these differ, but the
     pictures, which may hang on them.
     """
-    stay = {field.name for field in address.declared() if field.stays}
+    stay = {field.name for field in address.all_declared() if field.stays}
     changed = any(before.get(name) != after.get(name) for name in stay)
 
     def goes(name: str) -> bool:
@@ -227,7 +227,7 @@ def _that_go(before: State, after: State) -> tuple[State, State]:
 
 def _written(visitor: Visitor) -> State:
     """The fields of the page on screen, as an address would write them if it could be as long as it liked."""
-    page: address.Entered | None = visitor.value(address.ENTERED, None)  # type: ignore[assignment]
+    page: address.CurrentPage | None = visitor.value(address.CURRENT_PAGE, None)  # type: ignore[assignment]
     written = {}
     for field in page.fields if page else ():
         value = visitor.value(field.key, field.default)

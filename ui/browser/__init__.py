@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ui.component import component, hearing
+from ui.component import component, on_component_event
 from ui.field import Field
 from viz.component import linked, theme_css
 from web.paths import start
@@ -75,7 +75,7 @@ def slides(on: bool, place: str, switch: Callable[[object], None]) -> None:
     component("slides", _SLIDES)(
         key=key,
         data={"on": on, "place": place},
-        on_slides_change=hearing(key, "slides", switch),
+        on_slides_change=on_component_event(key, "slides", switch),
         width="content",
     )
 
@@ -87,12 +87,14 @@ def keep(now: Mapping[str, str | int], taken: bool, give_back: Callable[[object]
     nothing is kept over it; ``taken`` says that it was told.
     """
     key = "keeper"
-    component("keeper", _KEEPER)(key=key, data={**now, "taken": taken}, on_kept_change=hearing(key, "kept", give_back))
+    component("keeper", _KEEPER)(
+        key=key, data={**now, "taken": taken}, on_kept_change=on_component_event(key, "kept", give_back)
+    )
 
 
-def room(now: Mapping[str, Any], told: Callable[[object], None]) -> None:
+def room(now: Mapping[str, Any], report: Callable[[object], None]) -> None:
     """Keep of rooms what ui/browser/room.js says; ``told`` hears what this browser knows and the session does not,
     which may be anything.
     """
     key = "room of this browser"
-    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=hearing(key, "kept", told))
+    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=on_component_event(key, "kept", report))

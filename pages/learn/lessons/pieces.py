@@ -17,7 +17,7 @@ from model_zoo.types import Encoding, Vocabulary, counted
 from pages.learn import options, pictures
 from pages.learn.case import Case, name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
-from ui import as_text, enumerated, is_dark, token_line
+from ui import as_text, is_dark, join_names, token_line
 from ui.glossary import quoted
 from ui.sources import DEVLIN, KUDO, SCHUSTER, SENNRICH, WU
 from viz.palette import theme
@@ -275,7 +275,7 @@ class NobodyTyped(PiecesStep):
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
         said = (
-            f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none of its own"
+            f"this model adds {join_names(list(map(as_text, added)))}" if added else "this model adds none of its own"
         )
         roles = (
             " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
@@ -358,7 +358,7 @@ class OtherLists(PiecesStep):
 
     def text(self) -> str:
         found = self.others
-        sizes = enumerated([f"{as_text(name)} ({n:,} pieces)" for name, _, n in found])
+        sizes = join_names([f"{as_text(name)} ({n:,} pieces)" for name, _, n in found])
         return (
             "A vocabulary belongs to its model: it was made from certain texts by a certain rule, and the model has "
             f"learned a vector for each piece. Here are {len(found)} vocabularies: {sizes}. Do they split your text "
@@ -372,7 +372,7 @@ class OtherLists(PiecesStep):
         found = [(name, [_plain(token).lower() for token in _own(encoding)]) for name, encoding, _ in self.others]
         lengths = {len(pieces) for _, pieces in found}
         alike = all(pieces == found[0][1] for _, pieces in found)
-        told = enumerated([f"{as_text(name)} makes {len(pieces)}" for name, pieces in found])
+        told = join_names([f"{as_text(name)} makes {len(pieces)}" for name, pieces in found])
         return Choice(
             "What do these vocabularies make of your text?",
             (
@@ -530,7 +530,7 @@ class Lost(PiecesStep):
         )
         return (
             "The same numbers go in, so every layer computes the same with and without "
-            f"{enumerated(lost)}{end if 'capitals' in lost else '.'}"
+            f"{join_names(lost)}{end if 'capitals' in lost else '.'}"
         )
 
     def numbers(self) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
-from ui import as_text, enumerated
+from ui import as_text, join_names
 from ui.glossary import quoted
 from ui.sources import DEVLIN, LEWIS, RADFORD, VASWANI
 from viz.predictions import percent, predictions
@@ -45,7 +45,7 @@ def _here(kind: Kind) -> list[str]:
 
 def _names(kind: Kind) -> str:
     """What a sentence calls them."""
-    return enumerated([name_of(model) for model in _known(kind)])
+    return join_names([name_of(model) for model in _known(kind)])
 
 
 def _mean_of(run: AttentionRun) -> FloatArray:
