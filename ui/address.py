@@ -23,9 +23,9 @@ from ui.old_links import translated
 # Longer values are cut or refused by browsers, proxies and servers on the way.
 LONGEST_VALUE = 2000
 
-CURRENT_PAGE = "page on screen"
-_OPENED = "pages that were opened"
-_ANCHORS = "texts on which masks were drawn last"
+CURRENT_PAGE = "current_page"
+_OPENED = "opened_pages"
+_ANCHORS = "mask_anchors"
 
 _PAGES: dict[str, tuple[Field[Any], ...]] = {}
 
@@ -89,8 +89,8 @@ def enter(page: str, title: str, fields: Sequence[Field[Any]]) -> list[str]:
 
 def current_page() -> CurrentPage | None:
     """The page on screen; None before the first."""
-    found: CurrentPage | None = st.session_state.get(CURRENT_PAGE)
-    return found
+    page: CurrentPage | None = st.session_state.get(CURRENT_PAGE)
+    return page
 
 
 def title() -> str:
@@ -100,9 +100,9 @@ def title() -> str:
 
 
 def _entered() -> CurrentPage:
-    found = current_page()
-    assert found is not None, "no page was entered"
-    return found
+    page = current_page()
+    assert page is not None, "no page was entered"
+    return page
 
 
 def restore() -> list[str]:
@@ -117,7 +117,7 @@ def restore() -> list[str]:
     if address in page.known and not going_back:
         return []
     page.known.append(address)
-    asked: dict[Field[Any], Any] = {}
+    values: dict[Field[Any], Any] = {}
     complaints: list[str] = []
     named = translated(page.page, address)
     for field in page.fields:
@@ -126,14 +126,14 @@ def restore() -> list[str]:
         text = named.get(field.name)
         if text is None:
             if going_back and len(field.written) <= LONGEST_VALUE:
-                asked[field] = field.default
+                values[field] = field.default
             continue
         try:
-            asked[field] = field.codec.read(text)
+            values[field] = field.codec.read(text)
         except ValueError as error:
-            said = "".join(each if each.isprintable() else "\ufffd" for each in str(error))
-            complaints.append(f"Part of the link could not be used, and was ignored: {said}")
-    put(asked)
+            reason = "".join(character if character.isprintable() else "\ufffd" for character in str(error))
+            complaints.append(f"Part of the link could not be used, and was ignored: {reason}")
+    put(values)
     return complaints
 
 
@@ -164,8 +164,8 @@ def put(values: Mapping[Field[Any], Any]) -> None:
 
 def anchors() -> dict[str, Any]:
     """The text that masked places were last drawn on, by the key of their field: they move along when it is edited."""
-    found: dict[str, Any] = st.session_state.setdefault(_ANCHORS, {})
-    return found
+    texts: dict[str, Any] = st.session_state.setdefault(_ANCHORS, {})
+    return texts
 
 
 def reset() -> None:
@@ -181,13 +181,13 @@ def steps() -> list[str]:
     page = current_page()
     if page is None:
         return []
-    found = []
+    changes = []
     for addresses in itertools.pairwise([*page.known, query()]):
         for field in page.fields:
             before, after = (address.get(field.name, field.written_default) for address in addresses)
             if before != after:
-                found.append(f"{field.name}={after}" if field.step and _can_be_read(field, after) else field.name)
-    return found
+                changes.append(f"{field.name}={after}" if field.step and _can_be_read(field, after) else field.name)
+    return changes
 
 
 def _can_be_read(field: Field[Any], text: str) -> bool:

@@ -22,7 +22,7 @@ from model_zoo.tuned import is_id
 from model_zoo.types import DoubleArray, FloatArray, IntArray
 from ui.messages import fragment
 
-PARTS: Final = "what can be computed in Python"
+PARTS: Final = "python_parts"
 _ENGINE: Final = "from model_zoo import Engine"
 _ABOUT: Final = "Counts from 0, as everywhere in Python. It runs where the project is installed (`pip install -e .`)."
 _ROOT: Final = Path(__file__).parents[1]
@@ -47,8 +47,8 @@ class Part:
 
 
 def _parts() -> dict[str, Part]:
-    found: dict[str, Part] = st.session_state.setdefault(PARTS, {})
-    return found
+    parts: dict[str, Part] = st.session_state.setdefault(PARTS, {})
+    return parts
 
 
 def clear() -> None:
@@ -92,7 +92,7 @@ def _merged(imports: Collection[str]) -> list[str]:
     for line in imports:
         module, _, imported = line.removeprefix("from ").partition(" import ")
         names.setdefault(module, set()).update(filter(None, imported.split(", ")))
-    return [f"from {one} import {', '.join(sorted(names[one]))}" if names[one] else one for one in sorted(names)]
+    return [f"from {name} import {', '.join(sorted(names[name]))}" if names[name] else name for name in sorted(names)]
 
 
 def literal(value: object) -> str:
@@ -112,11 +112,11 @@ def list_literal(values: Sequence[object]) -> str:
 
 def arguments(*values: Any, **named: Any) -> str:
     """The arguments of a call: those before the first of only None, and of those with names all but None."""
-    given = list(values)
-    while given and given[-1] is None:
-        given.pop()
+    positional = list(values)
+    while positional and positional[-1] is None:
+        positional.pop()
     return ", ".join(
-        [*map(literal, given), *(f"{name}={literal(value)}" for name, value in named.items() if value is not None)]
+        [*map(literal, positional), *(f"{name}={literal(value)}" for name, value in named.items() if value is not None)]
     )
 
 

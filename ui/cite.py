@@ -34,11 +34,11 @@ class Citation:
     link: str
 
     @property
-    def _what(self) -> str:
+    def _view_name(self) -> str:
         return ": ".join(filter(None, (self.page, self.view)))
 
     @property
-    def _of(self) -> list[str]:
+    def _models(self) -> list[str]:
         return [f"{model} (revision {revision})" for model, revision in self.models.items()]
 
     @property
@@ -51,24 +51,24 @@ class Citation:
 
     def text(self) -> str:
         """One sentence after the other, as in a list of references."""
-        parts = [f"{APP} {self.version} ({self.day.year}). {self._what}."]
+        parts = [f"{APP} {self.version} ({self.day.year}). {self._view_name}."]
         if self.models:
-            parts.append(f"{'Model' if len(self.models) == 1 else 'Models'}: {', '.join(self._of)}.")
+            parts.append(f"{'Model' if len(self.models) == 1 else 'Models'}: {', '.join(self._models)}.")
         parts.append(f"Computed on {self.day.isoformat()}{f', {self._inside}' if self._inside else ''}.")
         parts.append("" if self._inside else self.link)
         return " ".join(parts).rstrip()
 
     def bibtex(self) -> str:
         """An entry that BibTeX and biblatex read; ``key`` sorts it, because there is no author."""
-        name = "-".join(re.findall(r"[a-z0-9]+", f"inside bert {self._what} {self.day.isoformat()}".lower()))
+        name = "-".join(re.findall(r"[a-z0-9]+", f"inside bert {self._view_name} {self.day.isoformat()}".lower()))
         fields = {
-            "title": _latex(f"{APP}: {self._what}"),
+            "title": _latex(f"{APP}: {self._view_name}"),
             "key": APP,
             "year": str(self.day.year),
             "version": _latex(self.version),
             "howpublished": _latex(f"{APP} {self.version}"),
             "note": _latex(
-                "; ".join([*self._of, f"computed on {self.day.isoformat()}", *filter(None, [self._inside])])
+                "; ".join([*self._models, f"computed on {self.day.isoformat()}", *filter(None, [self._inside])])
             ),
         }
         if self.link and not self._inside:
@@ -80,7 +80,7 @@ class Citation:
 
 def _latex(text: str) -> str:
     """A text with what means something to LaTeX written out."""
-    return _SPECIAL.sub(lambda found: _ESCAPED.get(found[0], f"\\{found[0]}"), text)
+    return _SPECIAL.sub(lambda sign: _ESCAPED.get(sign[0], f"\\{sign[0]}"), text)
 
 
 def today() -> date:

@@ -26,13 +26,13 @@ def show(
     key: str,
     name: str,
     *,
-    what: str = "attention",
+    measure: str = "attention",
     first: int = 10,
     table: bool = True,
 ) -> None:
     """Draw sentences in the order given, the ``first`` at once and all when the reader asks for them.
 
-    ``what`` names the number shown beside each (``ExampleSentence.beside``). A sentence with a layer leads to
+    ``measure`` names the number shown beside each (``ExampleSentence.beside``). A sentence with a layer leads to
     Attention, where its token, if it has one, is kept in the picture; with a head also to Cause with that head off,
     if the ``model`` predicts words. The picture and, unless ``table`` is False because the view has a better one, its
     CSV can be saved under a ``name``. ``key`` is that of the component, one for each list on the page.
@@ -43,14 +43,14 @@ def show(
     ways = _ways(sentences, model)
     data = payload(
         sentences,
-        what,
+        measure,
         {label: [_href(page, values) for values in of_each] for label, page, of_each in ways},
         first=first,
         file=name,
     )
     save.picture(name)
     if table:
-        save.table("Sentences", lambda: _table(sentences, what), name)
+        save.table("Sentences", lambda: _table(sentences, measure), name)
     opened = component("example_sentences", SOURCE)(
         key=key, data=pack({**data, "weights": b""}), on_open_change=lambda: None
     ).open
@@ -64,41 +64,42 @@ def show(
 
 def _ways(sentences: Sequence[ExampleSentence], model: ModelInfo) -> list[tuple[str, str, list[dict[str, Any]]]]:
     """What the ways are called, their pages, and the fields that each sentence sets there."""
-    if not sentences or any(one.layer is None for one in sentences):
+    if not sentences or any(sentence.layer is None for sentence in sentences):
         return []
-    ways = [("Attention", "attention", [_attention(one, model.id) for one in sentences])]
-    if (model.mlm or model.lm) and all(one.head is not None for one in sentences):
-        ways.append(("Cause", "cause", [_cause(one, model.id) for one in sentences]))
+    ways = [("Attention", "attention", [_attention(sentence, model.id) for sentence in sentences])]
+    if (model.mlm or model.lm) and all(sentence.head is not None for sentence in sentences):
+        ways.append(("Cause", "cause", [_cause(sentence, model.id) for sentence in sentences]))
     return ways
 
 
-def _attention(one: ExampleSentence, model: str) -> dict[str, Any]:
+def _attention(sentence: ExampleSentence, model: str) -> dict[str, Any]:
     """The head; of a known token the lines of that alone."""
-    assert one.layer is not None
-    values: dict[str, Any] = {"text": one.text, "pair": "", "model": model, "view": "grid", "layer": one.layer + 1}
-    if one.head is not None:
-        values["head"] = one.head + 1
-    if one.head is not None and one.token is not None:
-        place = one.token + 1
+    assert sentence.layer is not None
+    values: dict[str, Any] = {"text": sentence.text, "pair": "", "model": model, "view": "grid"}
+    values["layer"] = sentence.layer + 1
+    if sentence.head is not None:
+        values["head"] = sentence.head + 1
+    if sentence.head is not None and sentence.token is not None:
+        place = sentence.token + 1
         values |= {"view": "lines", "scope": "head", "token": place, "locked": f"query.{place}"}
         values |= {"hide": False, "words": False}  # which would count other places
     return values
 
 
-def _cause(one: ExampleSentence, model: str) -> dict[str, Any]:
+def _cause(sentence: ExampleSentence, model: str) -> dict[str, Any]:
     """The head off; the word is masked and followed that the sentence names, or that whose prediction changes most."""
-    assert one.layer is not None
-    assert one.head is not None
+    assert sentence.layer is not None
+    assert sentence.head is not None
     return {
-        "text": one.text,
+        "text": sentence.text,
         "pair": "",
         "model": model,
-        "off": (f"{one.layer + 1}.{one.head + 1}",),
-        "answer": "" if one.query is None or len(one.masked) != 1 else one.text[slice(*one.query)],
+        "off": (f"{sentence.layer + 1}.{sentence.head + 1}",),
+        "answer": "" if sentence.query is None or len(sentence.masked) != 1 else sentence.text[slice(*sentence.query)],
         "against": "",
         "view": "heads",
-        "masks": one.masked,
-        "find": not one.masked,
+        "masks": sentence.masked,
+        "find": not sentence.masked,
     }
 
 
@@ -107,23 +108,23 @@ def _href(page: str, values: Mapping[str, Any]) -> str:
     return f"{page}?{urlencode(address.link(page, **{name: values[name] for name in values if name != 'text'}))}"
 
 
-def _table(sentences: Sequence[ExampleSentence], what: str) -> pd.DataFrame:
-    def written(one: ExampleSentence, span: Span | None) -> str:
-        return "" if span is None else one.text[slice(*span)]
+def _table(sentences: Sequence[ExampleSentence], measure: str) -> pd.DataFrame:
+    def written(sentence: ExampleSentence, span: Span | None) -> str:
+        return "" if span is None else sentence.text[slice(*span)]
 
     rows = []
-    for one in sentences:
-        strongest = max(one.keys, key=lambda found: found[1], default=(None, float("nan")))
+    for sentence in sentences:
+        strongest = max(sentence.keys, key=lambda key: key[1], default=(None, float("nan")))
         rows.append(
             {
-                "layer": None if one.layer is None else one.layer + 1,
-                "head": None if one.head is None else one.head + 1,
-                "from": written(one, one.query),
-                "to": written(one, strongest[0]),
-                "expected": written(one, one.expected),
-                what: one.beside,
-                "note": one.said,
-                "sentence": one.text,
+                "layer": None if sentence.layer is None else sentence.layer + 1,
+                "head": None if sentence.head is None else sentence.head + 1,
+                "from": written(sentence, sentence.query),
+                "to": written(sentence, strongest[0]),
+                "expected": written(sentence, sentence.expected),
+                measure: sentence.beside,
+                "note": sentence.said,
+                "sentence": sentence.text,
             }
         )
     frame = pd.DataFrame(rows)

@@ -16,8 +16,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 T = TypeVar("T")
 
-_CALLED = "what the options of fields were called last"
-_DRAWN = "pages on which the widgets of fields were drawn last"
+_CALLED = "drawn_labels"
+_DRAWN = "drawn_pages"
 
 
 def _write(value: object) -> str:

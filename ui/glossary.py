@@ -52,22 +52,22 @@ _TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 
 def worded(text: str) -> str:
     """Markdown in which terms can be pointed at. Raises KeyError for a term that is not in the glossary."""
-    return _TERM.sub(lambda found: dotted(found[1], found[2] or found[1]), text)
+    return _TERM.sub(lambda term: dotted(term[1], term[2] or term[1]), text)
 
 
-def link(shown: str, name: str = "") -> str:
+def link(words: str, name: str = "") -> str:
     """HTML of a link to the page of the glossary, or to a term there; in a tab of its own, so that nobody loses their
     place.
     """
     term = f"?{urlencode({'term': name.lower()})}" if name else ""
-    return f'<a href="glossary{term}" target="_blank">{shown}</a>'
+    return f'<a href="glossary{term}" target="_blank">{words}</a>'
 
 
-def dotted(shown: str, name: str) -> str:
+def dotted(words: str, name: str) -> str:
     """HTML of a word that can be pointed at, with what the term means. Raises KeyError for an unknown term."""
     term = TERMS[name.lower()]
-    said = f'<span class="said" role="note">{as_text(escape(term.meaning))} {link("Glossary", term.name)}</span>'
-    return f'<span class="term" role="term" aria-label="{escape(shown)}" tabindex="0">{shown}{said}</span>'
+    meaning = f'<span class="said" role="note">{as_text(escape(term.meaning))} {link("Glossary", term.name)}</span>'
+    return f'<span class="term" role="term" aria-label="{escape(words)}" tabindex="0">{words}{meaning}</span>'
 
 
 def listed(names: Iterable[str]) -> str:
@@ -77,12 +77,12 @@ def listed(names: Iterable[str]) -> str:
 
 def plain(text: str) -> str:
     """The same text without marks, for where nothing can be pointed at."""
-    return _TERM.sub(lambda found: found[1], text)
+    return _TERM.sub(lambda term: term[1], text)
 
 
 def terms(text: str) -> list[str]:
     """The terms that a text marks, by their names in lower case."""
-    return [(found[2] or found[1]).lower() for found in _TERM.finditer(text)]
+    return [(term[2] or term[1]).lower() for term in _TERM.finditer(text)]
 
 
 def quoted(text: str) -> str:

@@ -70,8 +70,8 @@ def choices_in_python(choices: Choices) -> tuple[str, tuple[str, ...]]:
     """The choices as an argument of what reads several files, after a comma, and what that imports; "" for none."""
     if choices == Choices():
         return "", ()
-    given = arguments(columns=choices.columns or None, header=choices.header, quoting=choices.quoting)
-    return f", choices=Choices({given})", ("from reading import Choices",)
+    changed = arguments(columns=choices.columns or None, header=choices.header, quoting=choices.quoting)
+    return f", choices=Choices({changed})", ("from reading import Choices",)
 
 
 @contextmanager
@@ -157,9 +157,9 @@ def _named(names: Mapping[Any, str], value: Any) -> str:
 
 
 def _box(
-    field: Field[Choices], label: str, what: str, options: Sequence[Any], value: Any, labels: Callable[[Any], str]
+    field: Field[Choices], label: str, choice: str, options: Sequence[Any], value: Any, labels: Callable[[Any], str]
 ) -> None:
-    key = f"{field.key} {what}"
+    key = f"{field.key} {choice}"
     st.session_state[key] = value
     st.selectbox(
         label,
@@ -168,20 +168,20 @@ def _box(
         format_func=labels,
         placeholder="Choose a column",
         on_change=_choose,
-        args=(field, what),
+        args=(field, choice),
     )
 
 
-def _choose(field: Field[Choices], what: str) -> None:
+def _choose(field: Field[Choices], choice: str) -> None:
     """Take over what was chosen in a box."""
-    value, before = st.session_state[f"{field.key} {what}"], field.value
-    if what == "header":
+    value, before = st.session_state[f"{field.key} {choice}"], field.value
+    if choice == "header":
         # The columns have other names then.
         field.value = Choices((), value, before.quoting)
-    elif what == "quoting":
+    elif choice == "quoting":
         field.value = Choices(before.columns, before.header, value)
     else:
-        role = what.removeprefix("column ")
+        role = choice.removeprefix("column ")
         columns = dict(before.columns) | {role: "" if value in (None, _NONE) else value}
         field.value = Choices(tuple(columns.items()), before.header, before.quoting)
 

@@ -29,22 +29,24 @@ def portions(n_tokens: int, n: int) -> list[range]:
     return [range(first, min(first + at_once, n)) for first in range(0, n, at_once)]
 
 
-def may_run(asked: Field[bool], n_tokens: int, what: str) -> bool:
+def may_run(requested: Field[bool], n_tokens: int, label: str) -> bool:
     """Whether the runs may begin: those of a short text at once, those of a long one by a button that says ``what``
     it does.
     """
 
     def start() -> None:
-        asked.value = True
+        requested.value = True
 
-    if n_tokens <= LONG or asked.value:
+    if n_tokens <= LONG or requested.value:
         return True
-    st.button(as_text(what), on_click=start, type="primary", icon=":material/play_arrow:")
+    st.button(as_text(label), on_click=start, type="primary", icon=":material/play_arrow:")
     st.caption("The remaining time appears once it starts, and you can stop it.")
     return False
 
 
-def collect_parts(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, None], n_parts: int) -> list[Piece]:
+def collect_parts(
+    requested: Field[bool], n_tokens: int, parts: Generator[Piece, None, None], n_parts: int
+) -> list[Piece]:
     """The parts of an answer, of which there are ``n_parts``. Those of a long text come with a bar that says how long
     the rest will take at the speed so far, and a button that stops. A click anywhere ends the wait between two parts;
     what the engine remembers need not be run again.
@@ -54,9 +56,9 @@ def collect_parts(asked: Field[bool], n_tokens: int, parts: Generator[Piece, Non
             return list(parts)
 
     def stop() -> None:
-        asked.value = False
+        requested.value = False
 
-    found: list[Piece] = []
+    collected: list[Piece] = []
     last = time.monotonic()
     n_runs, first = 0, (0, last)  # how many parts there were and when, as the first run whose speed counts began
     place = st.empty()
@@ -68,15 +70,15 @@ def collect_parts(asked: Field[bool], n_tokens: int, parts: Generator[Piece, Non
             if now - last >= _A_RUN:  # parts come in bunches, a run each, after those that the engine remembers
                 n_runs += 1
                 if n_runs == 2:  # of the first the engine hands out a single part, before the others
-                    first = len(found), last
+                    first = len(collected), last
                 elif n_runs > 2:
-                    seconds = (last - first[1]) / (len(found) - first[0])
-                    left = duration((n_parts - len(found)) * seconds)
-                    _say(bar, len(found) / n_parts, f"{len(found) / n_parts:.0%} done, about {left} left")
-            found.append(part)
+                    seconds = (last - first[1]) / (len(collected) - first[0])
+                    left = duration((n_parts - len(collected)) * seconds)
+                    _say(bar, len(collected) / n_parts, f"{len(collected) / n_parts:.0%} done, about {left} left")
+            collected.append(part)
             last = now
     place.empty()
-    return found
+    return collected
 
 
 def _say(bar: DeltaGenerator, share: float, words: str) -> None:

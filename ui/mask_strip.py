@@ -72,8 +72,8 @@ class MaskedText:
             tokens = {token for place in clicked for token in range(units[place].start, units[place].stop)}
             field.value = tuple(sorted(tokens - set(self.typed)))
 
-        shown = [place for place, unit in enumerate(units) if self.has_mask(unit)]
-        return draw([unit.label for unit in units], shown, choose)
+        masked = [place for place, unit in enumerate(units) if self.has_mask(unit)]
+        return draw([unit.label for unit in units], masked, choose)
 
     def draw_instead(self, example: Self) -> None:
         """The view of an example, until something is masked here."""
@@ -146,23 +146,23 @@ def draw(labels: Sequence[str], clicked: Collection[int], choose: Callable[[list
     click, those of words without a button as they were. Beyond two rows they scroll. Returns the line of controls
     beside them.
     """
-    shown = make_distinct(map(as_text, labels[:_MOST_WORDS]))
-    st.session_state[KEY] = sorted(place for place in clicked if place < len(shown))
-    hidden = [place for place in clicked if place >= len(shown)]
+    words = make_distinct(map(as_text, labels[:_MOST_WORDS]))
+    st.session_state[KEY] = sorted(place for place in clicked if place < len(words))
+    hidden = [place for place in clicked if place >= len(words)]
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
         with st.container(key="word_strip"):
             with widgets.running_as(labels, "word strip"):
                 st.pills(
                     "Click words to mask them",
-                    range(len(shown)),
+                    range(len(words)),
                     selection_mode="multi",
                     key=KEY,
-                    format_func=lambda place: shown[place] if place < len(shown) else "",
+                    format_func=lambda place: words[place] if place < len(words) else "",
                     on_change=lambda: choose([*st.session_state[KEY], *hidden]),
                     label_visibility="collapsed",
                 )
-            if len(labels) > len(shown):
-                st.caption(f"Only the first {len(shown):,} of {len(labels):,} words can be clicked here.")
+            if len(labels) > len(words):
+                st.caption(f"Only the first {len(words):,} of {len(labels):,} words can be clicked here.")
         return widgets.controls()
 
 

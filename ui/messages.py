@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LOOKS = 1.0
 _LONGEST_PAUSE = 60.0
 _SECONDS_UNTIL_ANEW = 120.0
-_TRIES = "how often a page went on by itself, and when"
+_TRIES = "automatic_reruns"
 
 
 class Unfinished(ModelZooError):
@@ -92,8 +92,8 @@ def _go_on_by_itself() -> None:
     def look() -> None:
         if time.monotonic() < begun + pause:
             return
-        found = cluster()
-        if found is not None and found.look():
+        remote = cluster()
+        if remote is not None and remote.look():
             st.session_state[_TRIES] = tries + 1, time.monotonic()
             st.rerun()
 
@@ -228,21 +228,21 @@ def make_distinct(labels: Iterable[str]) -> list[str]:
     megabytes for a text of one word again and again.)
     """
     seen: Counter[str] = Counter()
-    found = []
+    distinct = []
     for label in labels:
-        found.append(label + (f"{seen[label]:b}".translate(_NO_WIDTH) if seen[label] else ""))
+        distinct.append(label + (f"{seen[label]:b}".translate(_NO_WIDTH) if seen[label] else ""))
         seen[label] += 1
-    return found
+    return distinct
 
 
 def number_repeats(names: Iterable[str]) -> list[str]:
     """Names that are told apart: of equal ones, all but the first have their number behind them."""
     seen: Counter[str] = Counter()
-    found = []
+    numbered = []
     for name in names:
         seen[name] += 1
-        found.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
-    return found
+        numbered.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return numbered
 
 
 _NO_WIDTH = str.maketrans("01", "\u200b\u2060")
@@ -253,11 +253,11 @@ def as_text(text: str) -> str:
     other signs. A word in quotation marks that runs from right to left does not turn around what follows it.
     """
     text = _QUOTED.sub(lambda quoted: f"“{isolated(quoted[1])}”", text)
-    found, end = [], 0
+    parts, end = [], 0
     for match in _REWRITTEN.finditer(text):
-        found += [_escaped(text[end : match.start()]), f":color[{_escaped(match[0])}]"]
+        parts += [_escaped(text[end : match.start()]), f":color[{_escaped(match[0])}]"]
         end = match.end()
-    return "".join((*found, _escaped(text[end:])))
+    return "".join((*parts, _escaped(text[end:])))
 
 
 def _escaped(text: str) -> str:

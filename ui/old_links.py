@@ -57,12 +57,12 @@ _VALUES = {
 def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
     """The parameters of an address of a page by today's names. Where both are there, today's is meant."""
     old = OLD.get(page, {})
-    found = {name: text for name, text in address.items() if name not in old}
+    parameters = {name: text for name, text in address.items() if name not in old}
     for name, new in old.items():
         if name in address:
             text = _VALUES.get((name, address[name]), address[name])
-            found.setdefault(new, _from_one(text) if name in _FROM_ZERO else text)
-    return found
+            parameters.setdefault(new, _from_one(text) if name in _FROM_ZERO else text)
+    return parameters
 
 
 def _from_one(text: str) -> str:

@@ -36,7 +36,7 @@ _BYTES_A_CHARACTER: Final = 30  # of a list of frequencies; of a corpus one or t
 _READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
     settings().upload_memory_mb * MB, getsizeof=lambda kept: _BYTES_A_CHARACTER * kept[1]
 )
-_MINE: Final = "files read"
+_HELD: Final = "read_files"
 _LOCK: Final = Lock()
 forgotten_by(_READ.clear)
 
@@ -48,7 +48,7 @@ def read(files: Sequence[File], call: partial[Data]) -> Data:
     Raises Unfinished while the job is at work or was stopped, and InvalidInput.
     """
     key = _identity(call)
-    mine: dict[Hashable, tuple[Hashable, Data]] = st.session_state.setdefault(_MINE, {})
+    mine: dict[Hashable, tuple[Hashable, Data]] = st.session_state.setdefault(_HELD, {})
     before, data = mine.get(key[0], (None, None))
     if before == key:
         return cast(Data, data)
@@ -67,8 +67,8 @@ def read(files: Sequence[File], call: partial[Data]) -> Data:
 
 def read_pairs(files: Sequence[File], most: int, choices: Field[Choices]) -> reading.Data:
     """The minimal pairs of files, at most so many. Raises as ``read``."""
-    given = [(file.name, file.data) for file in files]
-    return read(files, partial(reading.read_files, given, "minimal pairs", choices.value, most=most))
+    contents = [(file.name, file.data) for file in files]
+    return read(files, partial(reading.read_files, contents, "minimal pairs", choices.value, most=most))
 
 
 def minimal_pairs(data: reading.Data) -> tuple[MinimalPair, ...]:
@@ -147,10 +147,10 @@ class OwnFile:
 
     def _files(self) -> list[File]:
         def keep() -> None:
-            found = uploads.ids(self.upload)
+            ids = uploads.ids(self.upload)
             if self.choices is not None and st.session_state.get(self.in_use) is not None:
                 how_read.forget(self.choices)
-            st.session_state[self.in_use] = (found if self.several else found[0]) if found else None
+            st.session_state[self.in_use] = (ids if self.several else ids[0]) if ids else None
 
         def forget() -> None:
             st.session_state[self.in_use] = None
@@ -167,7 +167,7 @@ class OwnFile:
         name, remove = st.empty(), st.container()
         if not listed:
             remove.button("Remove", on_click=forget, icon=":material/close:")
-        files = [self.ready[one]() for one in wanted if one in self.ready] or uploads.files(wanted)
+        files = [self.ready[id_]() for id_ in wanted if id_ in self.ready] or uploads.files(wanted)
         if not listed:
             name.markdown(f"In use: **{as_text(', '.join(file.name for file in files))}**")
         return files

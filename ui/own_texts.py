@@ -28,23 +28,23 @@ def warn_of_unknown(model: str, texts: Iterable[tuple[str, str | None]]) -> None
         (text[:_MOST_CHARACTERS], pair and pair[:_MOST_CHARACTERS]) for text, pair in islice(texts, _MOST_TEXTS)
     )
     try:
-        found = engine().ask(CountUnknown(model, some))
+        counts = engine().ask(CountUnknown(model, some))
     except ModelZooError:
         return
-    share = found.n_unknown / max(found.n_words, 1)
-    if max(share, found.n_identical / found.n_texts) < _SHARE:
+    share = counts.n_unknown / max(counts.n_words, 1)
+    if max(share, counts.n_identical / counts.n_texts) < _SHARE:
         return
     which = f"the first {_MOST_TEXTS:,} texts" if len(some) == _MOST_TEXTS else "your texts"
     unknown = (
         f"{share:.0%} of the words in {which} are not in the vocabulary of {short_name(model)}, which reads them as "
-        f"{found.token}."
+        f"{counts.token}."
     )
-    if not found.n_identical:
+    if not counts.n_identical:
         note(f"{unknown} It does not know what they are.")
         return
     st.warning(
         as_text(
-            f"{unknown} That makes {counted(found.n_identical, 'text')} of {found.n_texts:,} the same as another: "
+            f"{unknown} That makes {counted(counts.n_identical, 'text')} of {counts.n_texts:,} the same as another: "
             "nothing that is trained or measured can tell these apart. Choose a model that knows their characters, "
             "such as XLM-RoBERTa."
         ),

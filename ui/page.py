@@ -78,7 +78,7 @@ class Mention:
 def views_of(page: str) -> tuple[View[Any], ...]:
     """The views of a page, by the order of their tabs: what the files of its folder have as ``VIEW``."""
     folder = import_module(f"pages.{page}")
-    files = [one.name for one in iter_modules(folder.__path__) if one.name not in ("page", "__main__")]
+    files = [info.name for info in iter_modules(folder.__path__) if info.name not in ("page", "__main__")]
     modules = [import_module(f"{folder.__name__}.{file}") for file in files]
     views: list[View[Any]] = [module.VIEW for module in modules if hasattr(module, "VIEW")]
     return tuple(sorted(views, key=lambda view: view.tab))
@@ -144,8 +144,8 @@ class Page(Generic[S]):
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
         view = [self.view_choice] if self.view else []
-        asked = [lesson_links.ASKED] if self.lesson_links else []
-        return tuple(dict.fromkeys([*self.fields, *view, *of_views, *asked, room.ROOM, PRESENT]))
+        question = [lesson_links.ASKED] if self.lesson_links else []
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, *question, room.ROOM, PRESENT]))
 
     @property
     def chosen(self) -> View[S]:
@@ -209,11 +209,11 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
     """Whether something is needed that is not there; says what to do about it. The loop asks this of every view's
     ``needs``; a view that shows something even so asks it itself.
     """
-    said = next(filter(None, map(scene.lacks, needs)), None)
-    if said is not None:
+    reason = next(filter(None, map(scene.lacks, needs)), None)
+    if reason is not None:
         with st.container(key="answer lacking"):
-            ask_for(said)
-    return said is not None
+            ask_for(reason)
+    return reason is not None
 
 
 def _link(page: Page[Any], left_out: str) -> None:
@@ -229,12 +229,12 @@ def _link(page: Page[Any], left_out: str) -> None:
         as_python.box()
         save.citation_box()
         browser.copy_link(room.query())
-        what = "what is chosen" if left_out else "what you see"
+        scope = "what is chosen" if left_out else "what you see"
         if address.publish():
-            said = f"This page's link restores {what}."
+            sentence = f"This page's link restores {scope}."
         else:
-            said = (
+            sentence = (
                 f"The text is longer than the {address.LONGEST_VALUE:,} characters a link can carry, so this page's "
-                f"link restores {what} without the text."
+                f"link restores {scope} without the text."
             )
-        st.caption(f"{said} {left_out}".strip())
+        st.caption(f"{sentence} {left_out}".strip())

@@ -23,8 +23,8 @@ def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ..
         st.title(title, anchor=False, width="content")
         st.markdown(called + about, width="stretch", unsafe_allow_html=True)
         with st.popover("More", icon=":material/help:", type="tertiary", width="content", key="more"):
-            for said in dict.fromkeys(filter(None, (called + about, *more))):
-                st.markdown(said, unsafe_allow_html=True)
+            for paragraph in dict.fromkeys(filter(None, (called + about, *more))):
+                st.markdown(paragraph, unsafe_allow_html=True)
             st.markdown(glossary.link("Glossary: what the terms mean"), unsafe_allow_html=True)
             browser.theme()
             appearance.presentation()

@@ -85,8 +85,8 @@ class _Shelf:
 
 
 def _shelf() -> _Shelf:
-    found: _Shelf = st.session_state.setdefault(_SHELF, _Shelf())
-    return found
+    shelf: _Shelf = st.session_state.setdefault(_SHELF, _Shelf())
+    return shelf
 
 
 def clear(title: str, about: str, fields: Iterable[Field[Any]]) -> None:
@@ -138,23 +138,23 @@ def _box() -> None:
         if shelf.pictures and opened.open:
             _pictures(shelf, words)
         with st.container(horizontal=True, gap="small"):
-            for key, one in shelf.files.items():
-                _button(one, named(one.name, words), key)
+            for key, file_ in shelf.files.items():
+                _button(file_, named(file_.name, words), key)
         if opened.open and not shelf.pictures and not shelf.files:
             st.caption("There is nothing to save here yet.")
 
 
-def _button(one: _File, name: str, key: str) -> None:
+def _button(file_: _File, name: str, key: str) -> None:
     st.download_button(
-        one.label,
-        one.make,
-        f"{name}.{one.kind}",
-        _MIME[one.kind],
+        file_.label,
+        file_.make,
+        f"{name}.{file_.kind}",
+        _MIME[file_.kind],
         key=f"save {key}",
-        help=one.help or None,
+        help=file_.help or None,
         on_click="ignore",
-        icon=_ICONS[one.kind],
-        disabled=one.disabled,
+        icon=_ICONS[file_.kind],
+        disabled=file_.disabled,
     )
 
 
@@ -173,9 +173,9 @@ def _pictures(shelf: _Shelf, words: str) -> None:
     dark = THEME.value == "dark"
     look = files.paper_look(theme(dark), WIDTH.value, TYPE.value)
     with st.container(key="pictures to save"):
-        for place, one in enumerate(shelf.pictures.values()):
-            if one.figure is not None:
-                drawn = one.figure(dark=dark)
+        for place, picture_ in enumerate(shelf.pictures.values()):
+            if picture_.figure is not None:
+                drawn = picture_.figure(dark=dark)
                 for_paper(drawn, look["scale"])
                 with st.container(key=f"picture to save {place}"):
                     config = {"displayModeBar": False, "staticPlot": True}
@@ -183,13 +183,13 @@ def _pictures(shelf: _Shelf, words: str) -> None:
     data = {
         "pictures": [
             {
-                "name": one.name,
-                "label": _label(one.name) if len(shelf.pictures) > 1 else "Picture",
-                "file": named(one.name, words),
-                "plot": f"st-key-picture-to-save-{place}" if one.figure else None,
-                "about": _about(shelf, one, len(shelf.pictures) > 1),
+                "name": picture_.name,
+                "label": _label(picture_.name) if len(shelf.pictures) > 1 else "Picture",
+                "file": named(picture_.name, words),
+                "plot": f"st-key-picture-to-save-{place}" if picture_.figure else None,
+                "about": _about(shelf, picture_, len(shelf.pictures) > 1),
             }
-            for place, one in enumerate(shelf.pictures.values())
+            for place, picture_ in enumerate(shelf.pictures.values())
         ],
         "look": look,
         "mm": files.WIDTHS[WIDTH.value],
@@ -237,7 +237,7 @@ def _label(name: str) -> str:
 def _values() -> Mapping[str, str]:
     """What the address of this view would hold, long texts included."""
     fields = _shelf().fields
-    return {one.name: one.written for one in fields if one.always or one.written != one.written_default}
+    return {field.name: field.written for field in fields if field.always or field.written != field.written_default}
 
 
 def _words() -> str:
@@ -247,19 +247,19 @@ def _words() -> str:
 def _revisions() -> dict[str, str]:
     """The models that this page is about, and their revisions."""
     values = _values()
-    found = {}
+    revisions = {}
     for model in filter(None, values.get("models", values.get("model", "")).split(",")):
         try:
-            found[model] = engine().revision(model)
+            revisions[model] = engine().revision(model)
         except ModelZooError:
             continue
-    return found
+    return revisions
 
 
-def _about(shelf: _Shelf, one: _Picture, several: bool) -> dict[str, str]:
+def _about(shelf: _Shelf, picture_: _Picture, several: bool) -> dict[str, str]:
     """What a picture says of itself, by the names under which it does."""
     revisions = _revisions()
-    title = ": ".join(filter(None, (address.title(), shelf.title, _label(one.name) if several else "")))
+    title = ": ".join(filter(None, (address.title(), shelf.title, _label(picture_.name) if several else "")))
     return {
         "title": title,
         "description": shelf.about,
@@ -281,9 +281,9 @@ def _citation_box() -> None:
     with opened, st.container(key="citation"):
         st.caption("BibTeX, and as text")
         if opened.open:
-            shown = _shelf()
+            shelf = _shelf()
             version = versions()["version"]
-            cite.show(cite.Citation(address.title(), shown.title, _revisions(), version, cite.today(), room.link()))
+            cite.show(cite.Citation(address.title(), shelf.title, _revisions(), version, cite.today(), room.link()))
 
 
 def model(label: str, id_: str, name: str, help: str) -> None:

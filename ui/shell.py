@@ -49,5 +49,5 @@ def documents(pages: Sequence[Page[Any]]) -> dict[str, str]:
 
 def preloads(names: Sequence[str]) -> str:
     """What tells the browser to fetch these scripts of Streamlit's early; what is not there is left out."""
-    found = [file for name in names for file in sorted((STATIC / "static" / "js").glob(f"{name}.*.js"))]
-    return "".join(f'<link rel="modulepreload" crossorigin href="./static/js/{file.name}">' for file in found)
+    files = [file for name in names for file in sorted((STATIC / "static" / "js").glob(f"{name}.*.js"))]
+    return "".join(f'<link rel="modulepreload" crossorigin href="./static/js/{file.name}">' for file in files)

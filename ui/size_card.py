@@ -51,7 +51,7 @@ def sizes(spec: ModelSpec) -> dict[str, str]:
 def table(model: str) -> str:
     """A Markdown table of BERT base, BERT large, the bundled models, and ``model`` where it is another listed one."""
     bundled = (spec.id for spec in registry.MODELS.values() if spec.hub_id is None)
-    specs = [spec for one in dict.fromkeys((*PUBLISHED, *bundled, model)) if (spec := registry.find(one)) is not None]
+    specs = [spec for id_ in dict.fromkeys((*PUBLISHED, *bundled, model)) if (spec := registry.find(id_)) is not None]
     columns = [sizes(spec) for spec in specs]
     rows = [["", *(as_text(spec.name) for spec in specs)], ["---", *("---:" for _ in specs)]]
     rows += [[row, *(column[row] for column in columns)] for row in columns[0]]

@@ -13,9 +13,9 @@ MOST_TEXT = 3_000_000
 
 def draw(table: pd.DataFrame, **options: Any) -> None:
     """``st.dataframe`` with these options. Where the texts are too long together, each is cut, and that is said."""
-    shown = short(table)
-    st.dataframe(shown, hide_index=True, **options)
-    if shown is not table:
+    shortened = short(table)
+    st.dataframe(shortened, hide_index=True, **options)
+    if shortened is not table:
         st.caption("Texts that end in “…” are cut on this screen alone.")
 
 

@@ -85,12 +85,12 @@ def text_area(label: str, field: Field[str]) -> str:
     return st.text_area(label, **field.bound, height=68, placeholder=label, label_visibility="collapsed")
 
 
-def short_enough(text: str, what: str = "The text") -> str:
+def short_enough(text: str, noun: str = "The text") -> str:
     """The text itself if it is not too long to be read; otherwise InvalidInput says so.
 
     The browser would not say that it refuses or cuts what is pasted, so it is not told of the limit.
     """
-    refuse_too_long(text, what, settings().longest_text)
+    refuse_too_long(text, noun, settings().longest_text)
     return text
 
 
@@ -128,7 +128,7 @@ def model() -> str:
         else:
             notes.complain([f"{not_listed([chosen])} {model_label(MODEL.default)} is shown."])
             MODEL.value = MODEL.default
-    found = st.selectbox(
+    selected = st.selectbox(
         "Model",
         known,
         **MODEL.bound,
@@ -140,7 +140,7 @@ def model() -> str:
     st.html(f"<style>{''.join(map(_second_line, range(len(known)), known))}</style>")
     with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=_ABOUT_SIZES):
         size_card.draw(MODEL.value or MODEL.default, "of the box")
-    return cast(str, found)
+    return cast(str, selected)
 
 
 _ABOUT_SIZES = "BERT base, BERT large and the bundled models side by side"
@@ -153,9 +153,9 @@ def may_be_named(model: str) -> bool:
 
 def not_listed(models: Sequence[str]) -> str:
     """The sentence about models that may not be named, of which there is at least one."""
-    shown = join_names([f"“{model[:100]}”" for model in models])
+    quoted = join_names([f"“{model[:100]}”" for model in models])
     return (
-        f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and this app only allows models "
+        f"{quoted} {'is' if len(models) == 1 else 'are'} not in the list of models, and this app only allows models "
         "from the list."
     )
 
@@ -189,8 +189,8 @@ def _second_line(place: int, model_id: str) -> str:
     if spec is None:
         return ""
     bundled = ", bundled" if spec.hub_id is None else ""
-    said = f"{_size(spec)}, {spec.parameters / 1e6:,.0f} million weights{bundled}"
-    return f'[role="listbox"][aria-label="Model"] [data-key="{place}"] [data-item-hl]::after {{ content: "{said}"; }}\n'
+    rest = f"{_size(spec)}, {spec.parameters / 1e6:,.0f} million weights{bundled}"
+    return f'[role="listbox"][aria-label="Model"] [data-key="{place}"] [data-item-hl]::after {{ content: "{rest}"; }}\n'
 
 
 def choice(
@@ -236,7 +236,7 @@ def offers(label: str, icon: str, titles: Sequence[str], use: Callable[[int], No
 
 
 def stepper(
-    what: Literal["layer", "head"],
+    noun: Literal["layer", "head"],
     highest: int,
     field: Field[Any] | None = None,
     *,
@@ -247,12 +247,12 @@ def stepper(
     """A stepper for a layer or head from 1 to ``highest``, in a line of controls; returns it counted from 0, or
     ``otherwise``, which counts from 0, too, where the field is empty.
     """
-    field = field or (LAYER if what == "layer" else HEAD)
-    into_range(field, highest, what, whose)
-    shown: int | None = st.number_input(
-        label or what.title(), **field.bound | {"max_value": highest}, placeholder=str(otherwise + 1), width=STEPPER
+    field = field or (LAYER if noun == "layer" else HEAD)
+    into_range(field, highest, noun, whose)
+    number: int | None = st.number_input(
+        label or noun.title(), **field.bound | {"max_value": highest}, placeholder=str(otherwise + 1), width=STEPPER
     )
-    return otherwise if shown is None else shown - 1
+    return otherwise if number is None else number - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
@@ -268,14 +268,14 @@ def select_head(layer: int, head: int | None) -> None:
         HEAD.value = head + 1
 
 
-def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:
+def into_range(field: Field[Any], highest: int, noun: str, whose: str = "This model") -> None:
     """Bring a layer or head into the range there is, before its widget is drawn; says so if it had to."""
-    complaint = clamp(field, highest, what, whose)
+    complaint = clamp(field, highest, noun, whose)
     if complaint:
         notes.complain([complaint])
 
 
-def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:
+def clamp(field: Field[Any], highest: int, noun: str, whose: str) -> str | None:
     """Bring a number that counts from 1 into the range that there is; a sentence if it had to and somebody chose it,
     None if not. Nothing chosen stays nothing.
     """
@@ -285,4 +285,4 @@ def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:
     field.value = min(max(1, value), highest)
     if value == field.default:
         return None
-    return f"{whose} has {what}s 1 to {highest}; {what} {value} does not exist, so {what} {field.value} is shown."
+    return f"{whose} has {noun}s 1 to {highest}; {noun} {value} does not exist, so {noun} {field.value} is shown."

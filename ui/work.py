@@ -18,7 +18,7 @@ from web.engine import engine
 Kind = TypeVar("Kind", bound=Job)
 
 SECONDS_BETWEEN_LOOKS = 1.0
-_ASKED = "work asked for that has not begun"
+_REQUESTED = "requested_job"
 
 
 def running(kind: type[Job]) -> bool:
@@ -45,7 +45,7 @@ def button(
     """
 
     def ask() -> None:
-        st.session_state[_ASKED] = kind.__name__, wanted
+        st.session_state[_REQUESTED] = kind.__name__, wanted
 
     job = desk().current(kind)
     if job is not None and job.running:
@@ -64,8 +64,8 @@ def button(
 
 def is_requested(kind: type[Job]) -> bool:
     """Whether a job of this kind was asked for and has not begun."""
-    found = st.session_state.get(_ASKED)
-    return found is not None and bool(found[0] == kind.__name__)
+    request = st.session_state.get(_REQUESTED)
+    return request is not None and bool(request[0] == kind.__name__)
 
 
 def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable[[], Job]) -> None:
@@ -78,12 +78,12 @@ def begin(kind: type[Job], wanted: object, models: Iterable[str], make: Callable
     before = desk().current(kind)
     if not is_requested(kind):
         return
-    if st.session_state[_ASKED][1] == wanted:
+    if st.session_state[_REQUESTED][1] == wanted:
         with failures_as_messages():
             if not _all_here(list(models)):
                 return
             desk().start(make())
-    st.session_state[_ASKED] = None
+    st.session_state[_REQUESTED] = None
     if desk().current(kind) is not before:
         st.rerun()
 

@@ -25,8 +25,8 @@ VISITS: Final = Visits(connected)
 
 def desk() -> Desk:
     """This visitor's, kept until the visit ends."""
-    found: Desk = st.session_state.setdefault(_DESK, Desk())
+    desk_: Desk = st.session_state.setdefault(_DESK, Desk())
     context = get_script_run_ctx()
     if context is not None:
-        VISITS.seen(found, context.session_id)
-    return found
+        VISITS.seen(desk_, context.session_id)
+    return desk_

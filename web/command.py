@@ -19,7 +19,7 @@ def main() -> None:
     """Run Streamlit's command on app.py, whose own config.toml goes before one of the folder that it is started in."""
     command, run = copy(main_run), main_run.callback
     assert run is not None
-    command.help, command.params = _HELP, [each for each in main_run.params if each.param_type_name == "option"]
+    command.help, command.params = _HELP, [option for option in main_run.params if option.param_type_name == "option"]
     command.callback = lambda **options: run(str(ROOT / "app.py"), **options)
     try:
         Path.home()

@@ -29,8 +29,8 @@ def engine() -> EngineInterface:
 
 def cluster() -> RemoteEngine | None:
     """The way to the cluster, where models are on one."""
-    found = engine()
-    return found if isinstance(found, RemoteEngine) else None
+    engine_ = engine()
+    return engine_ if isinstance(engine_, RemoteEngine) else None
 
 
 @kept()

@@ -21,7 +21,7 @@ def drop_what_is_inside() -> None:
         running = fragment_ids_this_run
         if running:
             waiting = {message.delta.fragment_id for message in session._browser_queue._queue}
-            inside = (each for each in waiting if session._fragment_storage.has_ancestor_in(each, running))
+            inside = (fragment for fragment in waiting if session._fragment_storage.has_ancestor_in(fragment, running))
             running = [*running, *inside]
         clear(session, running)
 

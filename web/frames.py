@@ -33,21 +33,21 @@ def frames(error: BaseException) -> list[str]:
 
 def place(error: BaseException) -> str:
     """The last of them in the app's own code, "ui/page.py, line 120"; "" where none is."""
-    own = [(path, frame.lineno) for frame in _raw(error) if (path := _own(frame.filename))]
-    return f"{own[-1][0]}, line {own[-1][1]}" if own else ""
+    places = [(path, frame.lineno) for frame in _raw(error) if (path := _relative(frame.filename))]
+    return f"{places[-1][0]}, line {places[-1][1]}" if places else ""
 
 
 def _raw(error: BaseException) -> traceback.StackSummary:
     return traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), lookup_lines=False)
 
 
-def _own(file: str) -> str:
+def _relative(file: str) -> str:
     """A file's path from the app's root; "" for what was installed."""
     path = Path(file)
-    if not path.is_relative_to(_ROOT) or (own := path.relative_to(_ROOT)).parts[0] not in OWN:
+    if not path.is_relative_to(_ROOT) or (relative := path.relative_to(_ROOT)).parts[0] not in OWN:
         return ""
-    return own.as_posix()
+    return relative.as_posix()
 
 
 def _short(file: str) -> str:
-    return _own(file) or file.rpartition("site-packages/")[2]
+    return _relative(file) or file.rpartition("site-packages/")[2]

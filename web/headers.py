@@ -28,15 +28,15 @@ _PERMISSIONS = (
 
 def fixed(embedded_by: str) -> dict[str, str]:
     """The headers that are the same for every answer but the policy; ``embedded_by`` as in the settings."""
-    found = {
+    headers = {
         "X-Content-Type-Options": "nosniff",
         # Addresses hold what was typed.
         "Referrer-Policy": "same-origin",
         "Permissions-Policy": _PERMISSIONS,
     }
     if not embedded_by:  # this old header knows no list of sites
-        found["X-Frame-Options"] = "SAMEORIGIN"
-    return found
+        headers["X-Frame-Options"] = "SAMEORIGIN"
+    return headers
 
 
 def policy(embedded_by: str, documents: Iterable[str] = ()) -> dict[str, str]:
@@ -90,8 +90,8 @@ class Headers:
     def _for(self, scope: Scope) -> str:
         """The policy. Older browsers do not take the page's own websocket for its own address, so it is named."""
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        own = {"connect-src": f"'self' ws://{host} wss://{host}"} if _HOST.fullmatch(host) else {}
-        return _written({**self._policy, **own})
+        sources = {"connect-src": f"'self' ws://{host} wss://{host}"} if _HOST.fullmatch(host) else {}
+        return _written({**self._policy, **sources})
 
 
 def _written(directives: Mapping[str, str]) -> str:

@@ -38,13 +38,13 @@ class Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         extra = {name: getattr(record, name) for name in _FIELDS if hasattr(record, name)}
         if self._form == "json":
-            found: dict[str, Any] = {
+            entry: dict[str, Any] = {
                 "time": self.formatTime(record),
                 "level": record.levelname,
                 "logger": record.name,
                 "message": record.getMessage(),
             }
-            return json.dumps(found | extra, ensure_ascii=False, default=repr)
+            return json.dumps(entry | extra, ensure_ascii=False, default=repr)
         record.message, record.asctime = record.getMessage(), self.formatTime(record)
         lines = [self.formatMessage(record), *(f"  {frame}" for frame in extra.get("frames", ()))]
         return "\n".join(map(on_one_line, lines))  # nothing that is logged can look like another line of the log

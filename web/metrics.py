@@ -78,16 +78,17 @@ class _Reading(Collector):
 
     def _cluster(self) -> Iterator[Metric]:
         """The way to the cluster, where models are on one."""
-        found = self._figures.cluster
-        if found is None:
+        cluster = self._figures.cluster
+        if cluster is None:
             return
-        yield GaugeMetricFamily(PREFIX + "cluster_reachable", "Whether it answered the last question.", found.reachable)
-        yield GaugeMetricFamily(PREFIX + "replicas", "Replicas that have answered of late.", found.n_replicas)
+        reachable = "Whether it answered the last question."
+        yield GaugeMetricFamily(PREFIX + "cluster_reachable", reachable, cluster.reachable)
+        yield GaugeMetricFamily(PREFIX + "replicas", "Replicas that have answered of late.", cluster.n_replicas)
         for name, value, meaning in (
-            ("cluster_questions", found.asked, "Questions sent to the cluster."),
-            ("cluster_questions_again", found.again, "Of them those that had to be sent twice."),
-            ("cluster_questions_unanswered", found.unanswered, "Of them those that nobody answered."),
-            ("cluster_questions_refused", found.refused, "Of them those for which too many others waited."),
+            ("cluster_questions", cluster.n_sent, "Questions sent to the cluster."),
+            ("cluster_questions_again", cluster.n_sent_twice, "Of them those that had to be sent twice."),
+            ("cluster_questions_unanswered", cluster.n_unanswered, "Of them those that nobody answered."),
+            ("cluster_questions_refused", cluster.n_refused, "Of them those for which too many others waited."),
         ):
             yield CounterMetricFamily(PREFIX + name, meaning, value)
 

@@ -72,36 +72,36 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The way to a cluster that holds the models, None where they are in this process. ``n_replicas`` have answered of
-    late; of the questions ``asked``, so many had to be asked ``again``, and the last two counts went without an answer.
+    """How a cluster that holds the models answers. ``n_replicas`` have answered lately. Of the questions that were
+    sent, ``n_sent``, some had to be sent twice, and the last two counts are of those without an answer.
     """
 
     reachable: bool
     n_replicas: int
-    asked: int
-    again: int
-    unanswered: int
-    refused: int
+    n_sent: int
+    n_sent_twice: int
+    n_unanswered: int
+    n_refused: int
 
 
 def _cluster() -> Cluster | None:
-    found = cluster()
-    if found is None:
+    remote = cluster()
+    if remote is None:
         return None
-    counts = found.counts
+    counts = remote.counts
     return Cluster(
-        reachable=found.reachable,
-        n_replicas=found.n_replicas,
-        asked=counts.asked,
-        again=counts.again,
-        unanswered=counts.unreachable,
-        refused=counts.busy,
+        reachable=remote.reachable,
+        n_replicas=remote.n_replicas,
+        n_sent=counts.asked,
+        n_sent_twice=counts.again,
+        n_unanswered=counts.unreachable,
+        n_refused=counts.busy,
     )
 
 
 def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
     """The figures of now. Loads nothing and waits for nobody's question."""
-    process, found = psutil.Process(), engine()
+    process, engine_ = psutil.Process(), engine()
     with process.oneshot():
         cpu = process.cpu_times()
         return Figures(
@@ -110,9 +110,9 @@ def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
             visitors=_visitors(),
             pages=Turns.of(pages),
             jobs=Turns.of(jobs),
-            engine=found.state(),
-            models=tuple(found.held()),
-            device=found.device if found.started else None,
+            engine=engine_.state(),
+            models=tuple(engine_.held()),
+            device=engine_.device if engine_.started else None,
             memory=process.memory_info().rss,
             memory_limit=settings().process_memory_mb * MB,
             cpu_seconds=cpu.user + cpu.system,
@@ -131,5 +131,5 @@ def _visitors() -> int:
     """Streamlit's own count; 0 where no server runs."""
     if not runtime.exists():
         return 0
-    found = runtime.get_instance().stats_mgr.get_stats([ACTIVE_SESSIONS_FAMILY])
-    return sum(stat.value for stat in found.get(ACTIVE_SESSIONS_FAMILY, ()) if isinstance(stat, GaugeStat))
+    stats = runtime.get_instance().stats_mgr.get_stats([ACTIVE_SESSIONS_FAMILY])
+    return sum(stat.value for stat in stats.get(ACTIVE_SESSIONS_FAMILY, ()) if isinstance(stat, GaugeStat))

@@ -23,8 +23,8 @@ def nodelay() -> None:
     except psutil.Error as error:
         _log.info("The server's sockets cannot be found, answers may be delayed: %s", error)
         return
-    own = {connection.laddr for connection in connections if connection.status == psutil.CONN_LISTEN}
-    ports = {address.port for address in own}
+    listening = {connection.laddr for connection in connections if connection.status == psutil.CONN_LISTEN}
+    ports = {address.port for address in listening}
     for connection in connections:
         if connection.fd < 0 or connection.laddr.port not in ports:
             continue

@@ -42,7 +42,7 @@ def _may_connect(headers: Headers) -> bool:
         name = page.hostname
     except ValueError:
         return False
-    own = [headers.get(name, "").lower() for name in ("host", "x-forwarded-host")]
-    allowed = [each.strip().lower() for each in config.get_option("server.corsAllowedOrigins")]
+    hosts = [headers.get(name, "").lower() for name in ("host", "x-forwarded-host")]
+    allowed = [site.strip().lower() for site in config.get_option("server.corsAllowedOrigins")]
     address = config.get_option("browser.serverAddress") if config.is_manually_set("browser.serverAddress") else None
-    return bool(page.netloc) and (page.netloc in own or origin.lower() in allowed or name == address)
+    return bool(page.netloc) and (page.netloc in hosts or origin.lower() in allowed or name == address)

@@ -215,7 +215,7 @@ def _secrets() -> dict[str, Any]:
     """The table of the secrets. At the top of the file, Streamlit would make environment variables of settings, but
     only of those that it reads itself, and only while the app runs.
     """
-    found: dict[str, Any] = {}
+    secrets: dict[str, Any] = {}
     for path in SECRETS:
         try:
             written = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -229,13 +229,13 @@ def _secrets() -> dict[str, Any]:
         outside = [name for name in written if name.upper().startswith(PREFIX)]
         if outside:
             name = outside[0].lower().removeprefix(PREFIX.lower())
-            said = f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}]."
-            raise WrongSetting(on_one_line(said))
+            complaint = f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}]."
+            raise WrongSetting(on_one_line(complaint))
         table = written.get(TABLE, {})
         if not isinstance(table, dict):
             raise WrongSetting(f"In {path}, {TABLE} is not a table. Write [{TABLE}], and the settings below it.")
-        found |= table
-    return found
+        secrets |= table
+    return secrets
 
 
 @cache
@@ -250,8 +250,8 @@ def settings() -> Settings:
         tempfile.gettempdir()
         return Settings()
     except FileNotFoundError as error:
-        said = "There is no folder for temporary files that the app may write to. Set TMPDIR to one."
-        raise WrongSetting(said) from error
+        complaint = "There is no folder for temporary files that the app may write to. Set TMPDIR to one."
+        raise WrongSetting(complaint) from error
     except ValidationError as error:
         raise WrongSetting(sentences(error, Settings.model_fields, _place)) from error
 
@@ -291,13 +291,13 @@ def _written(value: object) -> str:
 
 def table() -> list[tuple[str, ...]]:
     """Every setting: name, value in force, where that comes from, default here, meaning."""
-    found = settings()
+    current = settings()
     rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
     for name, field in Settings.model_fields.items():
-        value = getattr(found, name)
-        shown = without_password(_written(value)) if field.repr or not value else "(hidden)"
+        value = getattr(current, name)
+        text = without_password(_written(value)) if field.repr or not value else "(hidden)"
         default = _written(field.get_default(call_default_factory=True))
-        rows.append((name, shown, _origin(name, found.hosted), default, field.description or ""))
+        rows.append((name, text, _origin(name, current.hosted), default, field.description or ""))
     return rows
 
 

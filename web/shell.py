@@ -41,12 +41,12 @@ class File:
 
     def answer(self, headers: Headers) -> Response:
         """What a browser that sends these headers is given; one that knows no gzip gets the plain file."""
-        own = {"Cache-Control": self.cache, "ETag": self.tag, "Vary": "Accept-Encoding"}
+        headers_ = {"Cache-Control": self.cache, "ETag": self.tag, "Vary": "Accept-Encoding"}
         if self.tag in headers.get("if-none-match", ""):
-            return Response(status_code=304, headers=own)
+            return Response(status_code=304, headers=headers_)
         if "gzip" not in headers.get("accept-encoding", ""):
-            return Response(gzip.decompress(self.packed), headers=own, media_type=self.kind)
-        return Response(self.packed, headers={**own, "Content-Encoding": "gzip"}, media_type=self.kind)
+            return Response(gzip.decompress(self.packed), headers=headers_, media_type=self.kind)
+        return Response(self.packed, headers={**headers_, "Content-Encoding": "gzip"}, media_type=self.kind)
 
 
 class Shell:
@@ -67,10 +67,10 @@ class Shell:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        asked = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if asked and path in self._scripts and path not in self._files:
+        is_request = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if is_request and path in self._scripts and path not in self._files:
             self._files[path] = await run_sync(_packed, self._scripts[path])
-        if asked and path in self._files:
+        if is_request and path in self._files:
             await self._files[path].answer(Headers(scope=scope))(scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -49,13 +49,13 @@ def _held(states: WStates, name: str) -> Any:
 
 def _possible(sent: WidgetState, widget: WidgetMetadata[Any]) -> bool:
     """Raises ValueError for JSON that holds what is no text."""
-    found, kind = sent.WhichOneof("value"), widget.value_type
-    if found not in (None, kind) and not {found, kind} <= _NUMBERS:
+    kind, expected = sent.WhichOneof("value"), widget.value_type
+    if kind not in (None, expected) and not {kind, expected} <= _NUMBERS:
         return False
     for text in (sent.json_value, sent.json_trigger_value):
         if "\\u" in text:
             json.dumps(json.loads(text), ensure_ascii=False).encode()  # ValueError: half of a surrogate pair
     chosen = getattr(widget.deserializer, "__self__", None)
-    if isinstance(chosen, SelectboxSerde) and found and not any(isinstance(option, str) for option in chosen.options):
+    if isinstance(chosen, SelectboxSerde) and kind and not any(isinstance(option, str) for option in chosen.options):
         return sent.string_value in chosen.formatted_option_to_option_index  # else Streamlit takes it for one typed
     return all(map(math.isfinite, [sent.double_value, *sent.double_array_value.data]))

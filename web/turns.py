@@ -44,14 +44,14 @@ def turn() -> Iterator[None]:
 
 def _teller(note: DeltaGenerator) -> Told:
     begun: float | None = None
-    said: int | None = None
+    last: int | None = None
 
     def tell(before: int) -> None:
-        nonlocal begun, said
+        nonlocal begun, last
         begun = begun or time.monotonic()
-        if before != said and time.monotonic() - begun > _SECONDS_UNTOLD:
+        if before != last and time.monotonic() - begun > _SECONDS_UNTOLD:
             note.html(_note(before))
-            said = before
+            last = before
         _let_go_if_over()
 
     return tell

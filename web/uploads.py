@@ -48,7 +48,7 @@ class Bounded(MemoryUploadedFileManager):
         with self._lock:
             sessions = list(self.file_storage.items())
             held = list(self.file_storage[session_id].values())
-        size = sum(len(each.data) for each in held)
+        size = sum(len(file_.data) for file_ in held)
         for n_left, old in zip(range(len(held), 1, -1), held, strict=False):
             if size <= limit and n_left <= MOST_FILES:
                 break
@@ -88,8 +88,8 @@ def control(
 def ask_file(label: str, key: str, place: DeltaGenerator) -> File | None:
     """A control for one file, and the file in it. Raises InvalidInput for one that is too large or no longer held."""
     control(label, key, place)
-    found = files(ids(key))
-    return found[0] if found else None
+    uploaded = files(ids(key))
+    return uploaded[0] if uploaded else None
 
 
 def ask_files(label: str, key: str, place: DeltaGenerator) -> list[File]:
@@ -102,8 +102,8 @@ def ask_files(label: str, key: str, place: DeltaGenerator) -> list[File]:
 
 def ids(key: str) -> tuple[str, ...]:
     """What the server calls the files in the control of this key; none while it is not on the screen."""
-    found = st.session_state.get(key)
-    uploads = found if isinstance(found, list) else [found]
+    value = st.session_state.get(key)
+    uploads = value if isinstance(value, list) else [value]
     return tuple(upload.file_id for upload in uploads if isinstance(upload, UploadedFile | DeletedFile))
 
 
@@ -121,7 +121,7 @@ def files(wanted: tuple[str, ...]) -> list[File]:
             f"The server no longer has all uploaded files: it keeps up to {mb} MB for each visitor, and drops the "
             "oldest files first. Remove what is listed and upload it again."
         )
-    return [File(_plain(each.name), check_size(each.data, _plain(each.name), mb * MB)) for each in held]
+    return [File(_plain(record.name), check_size(record.data, _plain(record.name), mb * MB)) for record in held]
 
 
 def pasted(typed: str, name: str = "The pasted text") -> File:
@@ -137,5 +137,5 @@ def _manager() -> MemoryUploadedFileManager | None:
 
 
 def _plain(name: str) -> str:
-    shown = "".join(character for character in name if character.isprintable()).strip() or "The file"
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+    printable = "".join(character for character in name if character.isprintable()).strip() or "The file"
+    return printable if len(printable) <= _LONGEST_NAME else f"{printable[: _LONGEST_NAME - 1]}…"

@@ -167,7 +167,7 @@ def _examples(scene: Scene) -> None:
         scene.info,
         "sentences of a head",
         f"head-{which}",
-        what="attention to the word looked at most",
+        measure="attention to the word looked at most",
         first=_FIRST if which == "strong" else len(examples),
         table=False,
     )
@@ -198,7 +198,7 @@ def _own_sentence(scene: Scene) -> None:
         scene.info,
         "own sentence",
         "own-sentence",
-        what="attention to the word looked at most",
+        measure="attention to the word looked at most",
         table=False,
     )
 

@@ -365,7 +365,7 @@ def _sentences(scene: Scene, pairs: Pairs, referred: Referred, judged: Judged, h
         scene.info,
         "pronoun sentences",
         "pronoun-sentences",
-        what="attention to the noun that is meant",
+        measure="attention to the noun that is meant",
         first=6,
     )
 

@@ -240,7 +240,9 @@ def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: 
     ]
     if not scene.info.n_heads:  # nothing of it can be seen on Attention
         shown = [ExampleSentence(one.text, one.query, beside=one.beside, said=one.said) for one in shown]
-    example_sentences.show(shown, scene.info, "nearest sentences", "nearest-words", what="cosine", first=6, table=False)
+    example_sentences.show(
+        shown, scene.info, "nearest sentences", "nearest-words", measure="cosine", first=6, table=False
+    )
 
 
 def _looked_at(scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> list[str]:

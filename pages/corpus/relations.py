@@ -209,7 +209,7 @@ def _sentences(scene: Scene, found: Found, place: int) -> None:
         scene.info,
         "relation sentences",
         f"relation-{which}",
-        what="attention to the partner",
+        measure="attention to the partner",
         first=_FIRST,
     )
 

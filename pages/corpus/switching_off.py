@@ -327,7 +327,7 @@ def losing(scene: Scene, job: Mattering) -> None:
         return
     st.markdown(f"**Where {SHORT[material.kind]} falls most**")
     example_sentences.show(
-        shown, scene.info, "corpus losing most", "losing-most", what="change (nats)", first=_FIRST, table=False
+        shown, scene.info, "corpus losing most", "losing-most", measure="change (nats)", first=_FIRST, table=False
     )
     save.table("Every item", lambda: _every_item(job), "switched-off-items")
 

@@ -151,14 +151,17 @@ def kept(now: Figures) -> str:
 
 def cluster(now: Figures) -> str:
     """What is known of the cluster that holds the models; "" where they are in this process."""
-    found = now.cluster
-    if found is None:
+    remote = now.cluster
+    if remote is None:
         return ""
-    told = f"{found.asked:,} questions sent, {found.again:,} of them twice, {found.unanswered:,} without an answer"
-    heard = counted(found.n_replicas, "replica") if found.n_replicas else "no replica"
+    counts = (
+        f"{remote.n_sent:,} questions sent, {remote.n_sent_twice:,} of them twice, {remote.n_unanswered:,} without an "
+        "answer"
+    )
+    replicas = counted(remote.n_replicas, "replica") if remote.n_replicas else "no replica"
     return (
-        f"The models run on a cluster; {heard} answered in the last minute. Figures for models are the last ones that "
-        f"replicas reported. {told}."
+        f"The models run on a cluster; {replicas} answered in the last minute. Figures for models are the last ones "
+        f"that replicas reported. {counts}."
     )
 
 

@@ -22,7 +22,7 @@ def _script(sentences: object, *, table: bool = True) -> None:
     from web.engine import engine
 
     info = engine().info("embedded/bert")
-    example_sentences.show(sentences, info, "examples", "examples", what="share", table=table)  # type: ignore[arg-type]
+    example_sentences.show(sentences, info, "examples", "examples", measure="share", table=table)  # type: ignore[arg-type]
 
 
 def shown(app: AppTest) -> dict[str, object]:

@@ -170,7 +170,7 @@ def test_guessing_is_slowed_down() -> None:
     assert guard.refusal("wrong", CODE) == "Wrong code. Try again in 2 s."
 
 
-CLUSTER = Cluster(reachable=True, n_replicas=2, asked=1200, again=3, unanswered=1, refused=0)
+CLUSTER = Cluster(reachable=True, n_replicas=2, n_sent=1200, n_sent_twice=3, n_unanswered=1, n_refused=0)
 
 
 def test_a_cluster_is_told_of_and_one_that_is_gone_is_trouble() -> None:

@@ -88,7 +88,7 @@ def test_the_answer_to_a_request_is_what_prometheus_expects() -> None:
 
 def test_the_way_to_a_cluster_is_counted_where_there_is_one() -> None:
     assert not any("cluster" in name for name in read(FIGURES))
-    cluster = Cluster(reachable=True, n_replicas=2, asked=1200, again=3, unanswered=1, refused=4)
+    cluster = Cluster(reachable=True, n_replicas=2, n_sent=1200, n_sent_twice=3, n_unanswered=1, n_refused=4)
     found = read(replace(FIGURES, cluster=cluster))
     assert found["cluster_reachable"] == 1
     assert found["replicas"] == 2

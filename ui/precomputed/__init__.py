@@ -84,14 +84,14 @@ def _fingerprint(data: bytes) -> str:
 def packed(result: TaskResult, picture: TaskMap, dataset: Dataset) -> dict[str, Any]:
     """A task's results as plain data; texts become their numbers in the task's own data, which makes them again."""
     number = {text: place for place, text in enumerate(dataset.texts)}
-    found = asdict(result)
-    for layer in found["layers"]:
+    stored = asdict(result)
+    for layer in stored["layers"]:
         for example in layer["wrong"]:
             example["text"] = number[example["text"]]
             example["probability"] = round(example["probability"], DIGITS)
     return {
         "data": data_fingerprint(dataset),
-        "result": found,
+        "result": stored,
         "picture": {
             "task": picture.task,
             "points": _rounded(picture.points),
@@ -111,10 +111,10 @@ def trees_fingerprint() -> str:
 
 def packed_trees(result: StructuralResult) -> dict[str, Any]:
     """A structural probe as plain data, with the trees of the first few test sentences."""
-    found: dict[str, Any] = json.loads(
+    stored: dict[str, Any] = json.loads(
         json.dumps(asdict(result)), parse_float=lambda number: round(float(number), DIGITS)
     )
-    return {"data": trees_fingerprint(), "result": found | {"sentences": found["sentences"][:TREES_KEPT]}}
+    return {"data": trees_fingerprint(), "result": stored | {"sentences": stored["sentences"][:TREES_KEPT]}}
 
 
 def _rounded(numbers: Any) -> Any:
@@ -125,10 +125,10 @@ def _rounded(numbers: Any) -> Any:
 def _stored(model: str) -> dict[str, Any] | None:
     """A model's file, None where there is none or it is of another version of the app."""
     try:
-        found: dict[str, Any] = json.loads(file_of(model).read_text(encoding="utf-8"))
+        stored: dict[str, Any] = json.loads(file_of(model).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return found if found["parts"] == PARTS else None
+    return stored if stored["parts"] == PARTS else None
 
 
 def _model(stored: Mapping[str, Any]) -> ModelInfo:
@@ -209,8 +209,7 @@ def _structural(stored: Mapping[str, Any]) -> StructuralResult:
 
 
 def _scores(stored: Mapping[str, Any]) -> Scores:
-    found: dict[str, Any] = {name: None if each is None else Estimate(**each) for name, each in stored.items()}
-    return Scores(**found)
+    return Scores(**{name: None if values is None else Estimate(**values) for name, values in stored.items()})
 
 
 def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str]) -> TaskResult:

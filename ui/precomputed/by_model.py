@@ -33,13 +33,13 @@ class ByModel(Generic[Result]):
         """The result of a model, if it holds for its weights and the sentences."""
         if info.id not in self.models:
             return None
-        found = _read(self.file_of(info.id))
-        return None if found is None or found[:2] != (info.revision, self.sentences()) else found[2]
+        entry = _read(self.file_of(info.id))
+        return None if entry is None or entry[:2] != (info.revision, self.sentences()) else entry[2]
 
     def stored(self, model: str) -> Result:
         """The result of a model, whether it holds or not."""
-        found: Result = _unpacked(self.file_of(model))[2]
-        return found
+        result: Result = _unpacked(self.file_of(model))[2]
+        return result
 
     def file_of(self, model: str) -> Path:
         """Where a model's result lies."""
@@ -52,8 +52,8 @@ class ByModel(Generic[Result]):
 
 def _unpacked(file: Path) -> tuple[str, str, Any]:
     """The revision, the sentences' fingerprint, the result."""
-    found: tuple[str, str, Any] = wire.unpack(lzma.decompress(file.read_bytes()))
-    return found
+    entry: tuple[str, str, Any] = wire.unpack(lzma.decompress(file.read_bytes()))
+    return entry
 
 
 @kept(most=4 * len(EMBEDDED))

@@ -45,8 +45,8 @@ def run(
             file.write_bytes(content(engine, model, result))
             sys.stdout.write(f"{model}: {file.stat().st_size / 1000:,.0f} kB written to {file}\n")
             continue
-        found = list(changed(model, result))
-        sys.stdout.write("".join(f"{model}{line}\n" for line in found) or f"{model}: as stored\n")
-        status = 1 if found else status
+        changes = list(changed(model, result))
+        sys.stdout.write("".join(f"{model}{line}\n" for line in changes) or f"{model}: as stored\n")
+        status = 1 if changes else status
     engine.close()
     return status

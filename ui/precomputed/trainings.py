@@ -60,14 +60,14 @@ class Inside:
 
 def runs(of: str) -> tuple[Run, ...]:
     """The runs of an example, "train", "race", "scratch" or "distillation"; empty where it no longer holds."""
-    found = _read()
-    return found[0].get(of, ()) if found else ()
+    stored = _read()
+    return stored[0].get(of, ()) if stored else ()
 
 
 def inside() -> Inside | None:
     """What is known of the inside of the tuned model; None where it no longer holds."""
-    found = _read()
-    return found[1] if found else None
+    stored = _read()
+    return stored[1] if stored else None
 
 
 @kept(most=1)
@@ -78,9 +78,9 @@ def data() -> Data:
 
 def packed(examples: Mapping[str, Sequence[Run]], within: Inside) -> str:
     """The file's text."""
-    every = {run.candidate.model.removeprefix(UNTRAINED) for one in examples.values() for run in one}
+    every = {run.candidate.model.removeprefix(UNTRAINED) for runs_ in examples.values() for run in runs_}
     attention = within.attention.astype("<f2")
-    found = {
+    stored = {
         "parts": PARTS,
         "data": fingerprint(data()),
         "revisions": {model: engine().revision(model) for model in sorted(every)},
@@ -94,10 +94,10 @@ def packed(examples: Mapping[str, Sequence[Run]], within: Inside) -> str:
             "points": [np.round(points.astype(float), 2).tolist() for points in within.path.points],
             "explained": np.round(np.asarray(within.path.explained, dtype=float), DIGITS).tolist(),
             "epochs": within.epochs,
-            "answers": [[one.label, _rounded(one.probabilities)] for one in within.answers],
+            "answers": [[runs_.label, _rounded(runs_.probabilities)] for runs_ in within.answers],
         },
     }
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(stored, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:
@@ -106,27 +106,27 @@ def _rounded(numbers: Sequence[float]) -> list[float]:
 
 def _packed(run: Run, of: str) -> dict[str, Any]:
     """A run: its steps only where a view draws them, its predictions only where one reads them."""
-    candidate, found = run.candidate, run.tuned
-    assert found is not None, run.failed
-    steps = found.steps[-1:] if of == "scratch" else found.steps
+    candidate, tuned = run.candidate, run.tuned
+    assert tuned is not None, run.failed
+    steps = tuned.steps[-1:] if of == "scratch" else tuned.steps
     return {
         "name": candidate.name,
         "model": candidate.model,
         "settings": asdict(candidate.settings),
         "teacher": candidate.teacher,
         "keep": candidate.keep,
-        "scores": [asdict(score) for score in found.scores],
-        "predictions": [_rounded(each.probabilities) for each in found.predictions if isinstance(each, Classified)]
+        "scores": [asdict(score) for score in tuned.scores],
+        "predictions": [_rounded(item.probabilities) for item in tuned.predictions if isinstance(item, Classified)]
         if of == "train"
         else [],
-        "rate": found.rate,
-        "n_parameters": found.n_parameters,
-        "n_learning": found.n_learning,
-        "strongest_baseline": found.strongest_baseline,
+        "rate": tuned.rate,
+        "n_parameters": tuned.n_parameters,
+        "n_learning": tuned.n_learning,
+        "strongest_baseline": tuned.strongest_baseline,
         "steps": [
             [s.step, round(s.epoch, DIGITS), round(s.loss, DIGITS), float(f"{s.learning_rate:.3g}")] for s in steps
         ],
-        "evaluated": [[e.step, e.epoch, round(e.loss, DIGITS), round(e.score, DIGITS)] for e in found.evaluated],
+        "evaluated": [[e.step, e.epoch, round(e.loss, DIGITS), round(e.score, DIGITS)] for e in tuned.evaluated],
     }
 
 
@@ -151,14 +151,14 @@ def _run(stored: Mapping[str, Any]) -> Run:
     )
     labels = data().labels
     steps = tuple(Stepped(step, epoch, loss, rate, nan) for step, epoch, loss, rate in stored["steps"])
-    evaluated = tuple(Evaluated(*each) for each in stored["evaluated"])
-    found = Tuned(
+    evaluated = tuple(Evaluated(*values) for values in stored["evaluated"])
+    tuned = Tuned(
         id=stored["model"],
         base=stored["model"],
         data=data().first(settings.examples, settings.seed),
         settings=settings,
         scores=tuple(Score(**score) for score in stored["scores"]),
-        predictions=tuple(Classified(labels[int(np.argmax(each))], tuple(each)) for each in stored["predictions"]),
+        predictions=tuple(Classified(labels[int(np.argmax(row))], tuple(row)) for row in stored["predictions"]),
         rate=stored["rate"],
         n_parameters=stored["n_parameters"],
         n_learning=stored["n_learning"],
@@ -170,8 +170,8 @@ def _run(stored: Mapping[str, Any]) -> Run:
         first_vectors=(),
         strongest_baseline=stored["strongest_baseline"],
     )
-    begun = Begun(found.n_parameters, found.n_learning, steps[-1].step)
-    return Run(candidate, found.id, begun, list(steps), list(evaluated), tuned=found)
+    begun = Begun(tuned.n_parameters, tuned.n_learning, steps[-1].step)
+    return Run(candidate, tuned.id, begun, list(steps), list(evaluated), tuned=tuned)
 
 
 def _inside(stored: Mapping[str, Any]) -> Inside:
@@ -183,7 +183,7 @@ def _inside(stored: Mapping[str, Any]) -> Inside:
         n_texts=stored["n_texts"],
         path=Path(np.array(stored["points"], dtype=np.float32), (stored["explained"][0], stored["explained"][1])),
         epochs=tuple(stored["epochs"]),
-        answers=tuple(Classified(label, tuple(each)) for label, each in stored["answers"]),
+        answers=tuple(Classified(label, tuple(probabilities)) for label, probabilities in stored["answers"]),
     )
 
 
