@@ -51,7 +51,7 @@ WATCH_THE_SERVER = """(() => {
         return send.call(this, data);
     };
 })()"""
-SAID_OF_A_LOST_CONNECTION = (
+LOST_CONNECTION_MESSAGES = (
     "net::ERR_",
     "WebSocket",
     "when disconnected from server",
@@ -213,7 +213,7 @@ class Visit:
             self._note_error(f"{message.text} {message.location['url']}")
 
     def _note_error(self, message: str) -> None:
-        if not self.loses_its_connection or not any(lost in message for lost in SAID_OF_A_LOST_CONNECTION):
+        if not self.loses_its_connection or not any(lost in message for lost in LOST_CONNECTION_MESSAGES):
             self.errors.append(message)
 
     def _note(self, url: str) -> None:

@@ -13,7 +13,7 @@ HTMLAnchorElement.prototype.click = () => {}; // no file is saved
 
 const task = () => new Promise((done) => setTimeout(done));
 const frame = () => new Promise((done) => requestAnimationFrame(done));
-const told = (Observer, element) =>
+const notify = (Observer, element) =>
   new Promise((done) => {
     const observer = new Observer(() => (observer.disconnect(), done()));
     observer.observe(element);
@@ -25,8 +25,8 @@ const STAGES = [
   () => Promise.resolve(),
   frame, // just before a frame
   task,
-  (root) => (root.parentElement.style.width = "300px", told(ResizeObserver, root)),
-  (root) => told(IntersectionObserver, root),
+  (root) => (root.parentElement.style.width = "300px", notify(ResizeObserver, root)),
+  (root) => notify(IntersectionObserver, root),
   async () => (await frame(), await task()), // painted
   async () => (await frame(), await frame()),
   async (root) => (await frame(), disturb(root, 0), await frame()),
@@ -35,7 +35,7 @@ const STAGES = [
 
 const PARTS = "canvas[tabindex], .token, .word, .head, .track, .row, button";
 const POINT = { bubbles: true, clientX: 40, clientY: 40, pointerId: 1, isPrimary: true, pointerType: "mouse" };
-const another = (what, detail) => () => new CustomEvent(`inside-bert:${what}`, { detail });
+const another = (name, detail) => () => new CustomEvent(`inside-bert:${name}`, { detail });
 const ON_THE_WINDOW = [
   another("pointed", { source: null, group: "g", place: { query: 1, key: 2 } }),
   another("pointed", { source: null, group: "g", place: null }),

@@ -46,7 +46,7 @@ function stepsOfHistory(parameters) {
   addEventListener("popstate", () => ([arriving, going] = [true, null]), true);
   addEventListener("click", (event) => {
     // Also one inside of a component, where the event's target is the component as a whole.
-    const link = event.composedPath().find((each) => each instanceof HTMLAnchorElement && each.href);
+    const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.href);
     if (
       !(link instanceof HTMLAnchorElement) || link.download || link.target || event.ctrlKey || event.metaKey ||
       event.shiftKey

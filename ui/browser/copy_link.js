@@ -13,20 +13,20 @@ export function linkTo(address, query, to = "", hash = "") {
 
 export default function render({ data, parentElement }) {
   const button = parentElement.querySelector("button");
-  const said = parentElement.querySelector("span");
+  const label = parentElement.querySelector("span");
   const link = linkTo(location.href, data.query, data.to, data.hash);
-  said.textContent = data.label;
+  label.textContent = data.label;
   let timer;
   button.onclick = async () => {
     try {
       await navigator.clipboard.writeText(link);
-      said.textContent = "Copied";
+      label.textContent = "Copied";
     } catch {
       // Without a secure connection a browser has no clipboard: what is selected can be copied by hand.
       prompt("Copy this link:", link);
     }
     clearTimeout(timer);
-    timer = setTimeout(() => (said.textContent = data.label), AWAY);
+    timer = setTimeout(() => (label.textContent = data.label), AWAY);
   };
   return () => clearTimeout(timer);
 }

@@ -4,13 +4,13 @@
 // since a run that is ended early may lose it, and nothing is written over it.
 
 const KEY = "inside-bert:lessons";
-const GIVEN = Symbol.for("look inside BERT: the lessons as they were kept"); // null once they are taken, or none were
+const KEPT = Symbol.for("look inside BERT: the lessons as they were kept"); // null once they are taken, or none were
 
 export default function render({ data, setTriggerValue }) {
   const { taken, ...now } = data;
-  if (globalThis[GIVEN] === undefined) globalThis[GIVEN] = read();
-  if (taken) globalThis[GIVEN] = null;
-  if (globalThis[GIVEN]) setTriggerValue("kept", globalThis[GIVEN]);
+  if (globalThis[KEPT] === undefined) globalThis[KEPT] = read();
+  if (taken) globalThis[KEPT] = null;
+  if (globalThis[KEPT]) setTriggerValue("kept", globalThis[KEPT]);
   else write(now);
 }
 

@@ -7,7 +7,7 @@
 const TICKET = "inside-bert:room"; // of this tab, and of the last one that led a room
 const VISITOR = "inside-bert:visitor";
 const LINKED = "#teach=";
-const TOLD = Symbol.for("look inside BERT: what the session is told of its room");
+const NEWS = Symbol.for("look inside BERT: news of the room for the session");
 
 export default function render({ data, setTriggerValue }) {
   const linked = ticketOfLink();
@@ -15,34 +15,34 @@ export default function render({ data, setTriggerValue }) {
     for (const kept of [sessionStorage, localStorage]) forget(kept, ticket);
   }
   const follows = Boolean(data.visitor); // a student may join long after the page was loaded
-  const before = globalThis[TOLD];
+  const before = globalThis[NEWS];
   if (before?.session !== data.session || linked || (follows && !before.follows)) {
-    const told = toTell(
+    const news = newsFor(
       data,
       linked,
       read(sessionStorage, TICKET),
       read(localStorage, TICKET),
       read(sessionStorage, VISITOR),
     );
-    const serial = Object.keys(told).length ? Math.max(before?.serial ?? 0, data.heard) + 1 : 0;
-    globalThis[TOLD] = { session: data.session, serial, told, follows };
+    const serial = Object.keys(news).length ? Math.max(before?.serial ?? 0, data.heard) + 1 : 0;
+    globalThis[NEWS] = { session: data.session, serial, news, follows };
   }
   // Again until it is heard: a run that is ended early may lose it.
-  const { serial, told } = globalThis[TOLD];
-  if (serial > data.heard) return setTriggerValue("kept", { ...told, serial });
+  const { serial, news } = globalThis[NEWS];
+  if (serial > data.heard) return setTriggerValue("kept", { ...news, serial });
   if (data.led) { for (const kept of [sessionStorage, localStorage]) write(kept, TICKET, data.led); }
   if (data.visitor) write(sessionStorage, VISITOR, data.visitor);
 }
 
-// What a session has to be told that knows less than its browser. Who follows a room has chosen that.
-export function toTell({ visitor, led, over }, linked, ofTab, ofBrowser, name) {
-  const told = {};
+// What a session has to hear that knows less than its browser. Who follows a room has chosen that.
+export function newsFor({ visitor, led, over }, linked, ofTab, ofBrowser, name) {
+  const news = {};
   const fresh = (ticket) => ticket && !over.includes(ticket);
-  if (linked) told.lead = linked;
-  else if (!led && !visitor && fresh(ofTab)) told.lead = ofTab;
-  else if (!led && !visitor && fresh(ofBrowser)) told.offer = ofBrowser;
-  if (visitor && name && name !== visitor) told.visitor = name;
-  return told;
+  if (linked) news.lead = linked;
+  else if (!led && !visitor && fresh(ofTab)) news.lead = ofTab;
+  else if (!led && !visitor && fresh(ofBrowser)) news.offer = ofBrowser;
+  if (visitor && name && name !== visitor) news.visitor = name;
+  return news;
 }
 
 function ticketOfLink() {

@@ -27,13 +27,13 @@ function theme() {
   const ask = globalThis.matchMedia.bind(globalThis);
   const system = ask(DARK);
   let choice = kept();
-  const told = Object.assign(new EventTarget(), { media: DARK, onchange: null });
-  Object.defineProperty(told, "matches", { get: () => isDark(choice, system.matches) });
+  const scheme = Object.assign(new EventTarget(), { media: DARK, onchange: null });
+  Object.defineProperty(scheme, "matches", { get: () => isDark(choice, system.matches) });
   const tell = () => {
-    document.documentElement.style.colorScheme = told["matches"] ? "dark" : "light";
-    told.dispatchEvent(new Event("change"));
+    document.documentElement.style.colorScheme = scheme["matches"] ? "dark" : "light";
+    scheme.dispatchEvent(new Event("change"));
   };
-  globalThis.matchMedia = (query) => (query === DARK ? /** @type {any} */ (told) : ask(query));
+  globalThis.matchMedia = (query) => (query === DARK ? /** @type {any} */ (scheme) : ask(query));
   globalThis[Symbol.for("look inside BERT: light or dark")] = {
     chosen: () => choice,
     choose: (chosen) => {
@@ -127,7 +127,7 @@ function menu() {
 // A connection that was there and is lost is said at once, until it is back. Streamlit closes its controls meanwhile and
 // keeps what was typed; the focus comes back to where it was.
 function connection() {
-  const said = document.getElementById("lost");
+  const banner = document.getElementById("lost");
   let was = false;
   /** @type {Element | null} */
   let focused = null;
@@ -136,8 +136,8 @@ function connection() {
     const connected = state === "CONNECTED" && navigator.onLine;
     was ||= connected;
     const words = was && !connected ? LOST : "";
-    if (said.textContent === words) return;
-    said.textContent = words;
+    if (banner.textContent === words) return;
+    banner.textContent = words;
     if (words) focused = document.activeElement;
     else giveBack(focused);
   };

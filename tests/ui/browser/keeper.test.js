@@ -10,7 +10,7 @@ const now = (answers, lesson = "pieces") => ({ answers, lesson, step: 1, text: "
 // A page that was just loaded, with a storage that holds this text: `run` is a run of the script, `stored` what is kept.
 function page(text, broken = false) {
   delete globalThis[GIVEN];
-  const told = [];
+  const reported = [];
   const storage = new Map(text === undefined ? [] : [[KEY, text]]);
   const refuse = () => {
     throw new Error("forbidden");
@@ -21,25 +21,25 @@ function page(text, broken = false) {
     removeItem: (key) => broken ? refuse() : storage.delete(key),
   };
   Object.defineProperty(globalThis, "localStorage", { value: localStorage, configurable: true });
-  const setTriggerValue = (name, value) => told.push([name, value]);
+  const setTriggerValue = (name, value) => reported.push([name, value]);
   const run = (data, taken = false) => render({ data: { ...data, taken }, setTriggerValue });
-  return { told, run, stored: () => storage.has(KEY) ? JSON.parse(storage.get(KEY)) : null };
+  return { reported, run, stored: () => storage.has(KEY) ? JSON.parse(storage.get(KEY)) : null };
 }
 
 Deno.test("where nothing was kept, what there is now is", () => {
-  const { told, run, stored } = page();
+  const { reported, run, stored } = page();
   run(now("pieces.1.1"));
   deepEqual(stored(), now("pieces.1.1"));
   run(now("pieces.1.2"));
   deepEqual(stored(), now("pieces.1.2"));
-  deepEqual(told, []);
+  deepEqual(reported, []);
 });
 
 Deno.test("what was kept is given back until it was taken, and stays until then", () => {
-  const { told, run, stored } = page(JSON.stringify(now("heads.1.1")));
+  const { reported, run, stored } = page(JSON.stringify(now("heads.1.1")));
   run(now("", ""));
   run(now("", ""));
-  deepEqual(told, [["kept", now("heads.1.1")], ["kept", now("heads.1.1")]]);
+  deepEqual(reported, [["kept", now("heads.1.1")], ["kept", now("heads.1.1")]]);
   deepEqual(stored(), now("heads.1.1"));
   run(now("heads.1.1", "heads"), true);
   run(now("heads.1.1,heads.2.x", "heads"), true);
@@ -48,21 +48,21 @@ Deno.test("what was kept is given back until it was taken, and stays until then"
   equal(stored(), null);
   run(now("", ""), true);
   run(now("", ""), false); // a server that was started again
-  equal(told.length, 2);
+  equal(reported.length, 2);
 });
 
 Deno.test("what cannot be read was never kept", () => {
   for (const text of ["", "{", "null", "3", '"pieces.1.1"']) {
-    const { told, run, stored } = page(text);
+    const { reported, run, stored } = page(text);
     run(now("pieces.1.1"));
-    deepEqual(told, []);
+    deepEqual(reported, []);
     deepEqual(stored(), now("pieces.1.1"));
   }
 });
 
 Deno.test("a browser that forbids storage keeps nothing, and nothing fails", () => {
-  const { told, run } = page(undefined, true);
+  const { reported, run } = page(undefined, true);
   run(now("pieces.1.1"));
   run(now("", ""));
-  deepEqual(told, []);
+  deepEqual(reported, []);
 });

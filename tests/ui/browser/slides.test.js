@@ -6,7 +6,7 @@ import { meant, wayOn } from "../../../ui/browser/slides.js";
 // A key pressed where these selectors match.
 const press = (key, where = [], changes = {}) => ({
   key,
-  composedPath: () => [{ matches: (selector) => selector.split(", ").some((one) => where.includes(one)) }, {}],
+  composedPath: () => [{ matches: (selector) => selector.split(", ").some((name) => where.includes(name)) }, {}],
   ...changes,
 });
 

@@ -28,14 +28,14 @@ Deno.test("each new value gets the next colour, and the first again after the la
 Deno.test("weights are unpacked by layer, head, query and key, and cut to each pair of sentences", () => {
   const flat = Uint16Array.from({ length: 2 * 1 * 2 * 2 }, (_, at) => at * 9362); // a seventh of 65535 and a bit
   const packed = btoa(String.fromCharCode(...new Uint8Array(flat.buffer)));
-  const given = parameters({
+  const made = parameters({
     attention: { packed, shape: [2, 1, 2] },
     tokens: ["a", "b"],
     filters: [{ name: "All", left: [0, 2], right: [0, 2] }, { name: "B to A", left: [1, 2], right: [0, 1] }],
     layer: 1,
   });
-  equal(given.layer, 1);
-  const [all, across] = given.attention;
+  equal(made.layer, 1);
+  const [all, across] = made.attention;
   const rounded = all.attn.flat(3).map((weight) => Math.round(weight * 7));
   deepEqual(rounded, [0, 1, 2, 3, 4, 5, 6, 7]);
   deepEqual([across.left_text, across.right_text], [["b"], ["a"]]);

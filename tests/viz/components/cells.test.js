@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { placed } from "../../../viz/components/cells/geometry.js";
 import { Picks } from "../../../viz/components/cells/picks.js";
 import { inkOn } from "../../../viz/components/cells/picture.js";
-import { described, said, written } from "../../../viz/components/cells/words.js";
+import { described, linesOf, written } from "../../../viz/components/cells/words.js";
 import { cellAt, moved } from "../../../viz/components/shared/cells.js";
 
 const DATA = {
@@ -33,10 +33,10 @@ Deno.test("numbers are written in the room of a cell, with two digits that count
 });
 
 Deno.test("a cell says where it is, its number, and that it is picked", () => {
-  deepEqual(said(DATA, { row: 0, column: 1 }, false), ["layer 1, sat", "bits: −2.0000"]);
-  deepEqual(said(DATA, { row: 0, column: 0 }, true), ["layer 1, cat", "bits: +0.5000", "off"]);
-  deepEqual(said(DATA, { row: 1, column: 1 }, false), ["layer 2, sat", "bits: none"]);
-  equal(said({ ...DATA, signed: false }, { row: 0, column: 0 }, false)[1], "bits: 0.5000");
+  deepEqual(linesOf(DATA, { row: 0, column: 1 }, false), ["layer 1, sat", "bits: −2.0000"]);
+  deepEqual(linesOf(DATA, { row: 0, column: 0 }, true), ["layer 1, cat", "bits: +0.5000", "off"]);
+  deepEqual(linesOf(DATA, { row: 1, column: 1 }, false), ["layer 2, sat", "bits: none"]);
+  equal(linesOf({ ...DATA, signed: false }, { row: 0, column: 0 }, false)[1], "bits: 0.5000");
 });
 
 Deno.test("the largest are described, whatever their sign; those without a number are not", () => {

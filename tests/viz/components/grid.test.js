@@ -130,11 +130,11 @@ Deno.test("a place that is not among the tokens is shown by nobody", () => {
 });
 
 Deno.test("another head is the same picture; another weight, scale or size is not", () => {
-  const one = { weights: Uint8Array.of(1, 2), selected: [0, 0], asked: 0, scale: ["a"], shape: [1, 2, 1, 1] };
-  ok(drawnAlike(one, { ...one, selected: [0, 1], asked: 3, weights: Uint8Array.of(1, 2) }));
-  ok(!drawnAlike(one, { ...one, weights: Uint8Array.of(1, 3) }));
-  ok(!drawnAlike(one, { ...one, scale: ["b"] }));
-  ok(!drawnAlike(one, { ...one, shape: [2, 1, 1, 1] }));
+  const data = { weights: Uint8Array.of(1, 2), selected: [0, 0], asked: 0, scale: ["a"], shape: [1, 2, 1, 1] };
+  ok(drawnAlike(data, { ...data, selected: [0, 1], asked: 3, weights: Uint8Array.of(1, 2) }));
+  ok(!drawnAlike(data, { ...data, weights: Uint8Array.of(1, 3) }));
+  ok(!drawnAlike(data, { ...data, scale: ["b"] }));
+  ok(!drawnAlike(data, { ...data, shape: [2, 1, 1, 1] }));
 });
 
 Deno.test("heads are named as they are counted on screen", () => {

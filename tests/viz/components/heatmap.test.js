@@ -1,7 +1,7 @@
 // The heatmap by itself: where its cells are, their shades, what they say, where keys lead.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { described, said } from "../../../viz/components/heatmap/cells.js";
+import { described, linesOf } from "../../../viz/components/heatmap/cells.js";
 import { borders, labelled, outOfSight, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
 import { cellAt, moved } from "../../../viz/components/shared/cells.js";
 import { levelsOf, shadesOf } from "../../../viz/components/shared/shades.js";
@@ -75,14 +75,14 @@ Deno.test("a cell says its tokens and each of its numbers, signed where they are
     numbers: [{ name: "difference", signed: true }, { name: "BERT", signed: false }],
     weights: [0.5, -0.25, 0.75, 0.125],
   };
-  deepEqual(said(data, { row: 0, column: 0 }), [
+  deepEqual(linesOf(data, { row: 0, column: 0 }), [
     "query 1 · the",
     "looks at key 1 · sat",
     "difference +0.5000",
     "BERT 0.7500",
   ]);
-  equal(said(data, { row: 1, column: 0 })[2], "difference −0.2500");
-  equal(said({ ...data, weights: [0, 0, 0, 0] }, { row: 0, column: 0 })[2], "difference 0.0000");
+  equal(linesOf(data, { row: 1, column: 0 })[2], "difference −0.2500");
+  equal(linesOf({ ...data, weights: [0, 0, 0, 0] }, { row: 0, column: 0 })[2], "difference 0.0000");
 });
 
 Deno.test("arrow keys stop at the edges; Home and End take the row, with Control the whole", () => {
@@ -137,7 +137,7 @@ Deno.test("a second text begins where segments change", () => {
   deepEqual(borders([]), []);
 });
 
-Deno.test("the strongest cells are said in words, by size where numbers have signs", () => {
+Deno.test("the strongest cells are named in words, by size where numbers have signs", () => {
   const data = { queries: ["it", "was"], keys: ["cat", "mat"], numbers: [{ name: "weight", signed: false }] };
   equal(
     described({ ...data, weights: [0.57, 0, 0.1, 0.3] }),
@@ -165,11 +165,11 @@ Deno.test("what special tokens give each other is left out of the strongest, and
 });
 
 Deno.test("in a file cells are as large as its width allows", () => {
-  const [shown, saved] = [false, true].map((filled) => placed(labels(13, 60), labels(13, 60), 660, 2, { filled }));
-  deepEqual([shown.across, saved.across], [33, 44]);
+  const [screen, saved] = [false, true].map((filled) => placed(labels(13, 60), labels(13, 60), 660, 2, { filled }));
+  deepEqual([screen.across, saved.across], [33, 44]);
 });
 
-Deno.test("which tokens are labelled is said where not all are", () => {
+Deno.test("which tokens are labelled is written where not all are", () => {
   equal(labelled([1, 1]), "");
   equal(labelled([2, 2]), "Every 2nd token is labelled; point to read any.");
   equal(labelled([1, 3]), "Every 3rd key is labelled; point to read any.");

@@ -211,13 +211,13 @@ Deno.test("the second text begins where segments change", () => {
 });
 
 Deno.test("what Python repeats or echoes is no news", () => {
-  const told = [];
+  const reported = [];
   const reports = new Reports();
-  reports.report = (...what) => told.push(what);
+  reports.report = (...report) => reported.push(report);
   equal(reports.isNews("off", [1], [1]), false); // repeats
   reports.tell("off", [0]);
   reports.tell("off", [0, 1]);
-  deepEqual(told, [["off", [0]], ["off", [0, 1]]]);
+  deepEqual(reported, [["off", [0]], ["off", [0, 1]]]);
   equal(reports.isNews("off", [0], [1]), false); // echoes the first report
   equal(reports.isNews("off", [0, 1], [0]), false); // and the second
   equal(reports.isNews("off", [2], [0, 1]), true);

@@ -1,4 +1,4 @@
-// A component in a notebook: what it is given, what it tells, and what stays when it ends. The page, the notebook's model
+// A component in a notebook: what it is given, what it reports, and what stays when it ends. The page, the notebook's model
 // and the component are stand-ins.
 
 import { deepEqual, equal, match } from "node:assert/strict";
@@ -26,7 +26,7 @@ class Element {
     for (const child of children) Object.assign(child, { parentElement: this, isConnected: this.isConnected });
   }
   attachShadow() {
-    return this.shadow = Object.assign(new Element(), { contains: (one) => one === this.inside });
+    return this.shadow = Object.assign(new Element(), { contains: (node) => node === this.inside });
   }
   setAttribute() {}
   getAttribute() {
@@ -50,7 +50,7 @@ class Element {
 class Model {
   constructor(traits) {
     this.traits = { _views: 0, _asked: 0, _answered: 0, _by: "", _said: "", token: null, key: null, ...traits };
-    this.heard = new Map();
+    this.acts = new Map();
     this.saved = 0;
   }
   get(trait) {
@@ -62,7 +62,7 @@ class Model {
     this.fire(`change:${trait}`);
   }
   fire(event) {
-    for (const act of this.heard.get(event) ?? []) act();
+    for (const act of this.acts.get(event) ?? []) act();
   }
   save_changes() {
     this.saved++;
@@ -70,13 +70,13 @@ class Model {
   }
   send() {}
   on(event, act) {
-    this.heard.set(event, [...(this.heard.get(event) ?? []), act]);
+    this.acts.set(event, [...(this.acts.get(event) ?? []), act]);
   }
   off(event, act) {
-    this.heard.set(event, this.heard.get(event).filter((one) => one !== act));
+    this.acts.set(event, this.acts.get(event).filter((listener) => listener !== act));
   }
   get listeners() {
-    return [...this.heard.values()].flat().length;
+    return [...this.acts.values()].flat().length;
   }
 }
 
@@ -124,7 +124,7 @@ function browser() {
   return {
     observers,
     head: stand_ins.document.head,
-    pass: (after) => [...timers.values()].filter((one) => one.after === after).forEach(({ act }) => act()),
+    pass: (after) => [...timers.values()].filter((timer) => timer.after === after).forEach(({ act }) => act()),
     leave: () =>
       before.forEach(([name, was]) =>
         was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name)
@@ -141,15 +141,15 @@ function packed(header, weights = []) {
   return new DataView(bytes.buffer);
 }
 
-// A widget of a part on a page; `given` is what the component was given, in turn.
-function shown(part, traits = {}) {
+// A widget of a part on a page; `runs` is what the component was given, run by run.
+function mounted(part, traits = {}) {
   const page = browser();
-  const given = [];
+  const runs = [];
   let ended = 0;
   const model = new Model({ _data: packed({ names: ["layer", "head"], group: "g", still: "s" }, [7]), ...traits });
   const el = new Element();
-  const component = (one) => {
-    given.push(one);
+  const component = (run) => {
+    runs.push(run);
     return () => ended++;
   };
   const end = widget(part, component, { html: "", css: "", look: { width: 640 } }).render({ model, el });
@@ -159,47 +159,47 @@ function shown(part, traits = {}) {
     page.observers.forEach(({ act }) => act());
   };
   const note = host.shadow.children.at(-1);
-  return { ...page, model, el, end, given, host, note, place, ended: () => ended };
+  return { ...page, model, el, end, runs, host, note, place, ended: () => ended };
 }
 
 const turn = () => new Promise((done) => queueMicrotask(() => done(null)));
 
 Deno.test("a component is given its data once it is on the page, and again when they change together", async () => {
-  const { model, given, place, host, head, leave } = shown("grid", { layer: 1, head: 2 });
+  const { model, runs, place, host, head, leave } = mounted("grid", { layer: 1, head: 2 });
   try {
-    deepEqual([given.length, host.hidden, model.get("_views")], [0, true, 1]);
+    deepEqual([runs.length, host.hidden, model.get("_views")], [0, true, 1]);
     place();
-    deepEqual([...given[0].data.weights], [7]);
-    deepEqual(given[0].data.selected, [1, 2]);
+    deepEqual([...runs[0].data.weights], [7]);
+    deepEqual(runs[0].data.selected, [1, 2]);
     equal(host.hidden, false);
     match(head.children[0].textContent, /^:is\(.*\.s\) \{ display: none; \}$/);
     model.set("layer", 0);
     model.set("head", 4);
     await turn();
-    deepEqual(given.slice(1).map(({ data }) => data.selected), [[0, 4]]);
+    deepEqual(runs.slice(1).map(({ data }) => data.selected), [[0, 4]]);
   } finally {
     leave();
   }
 });
 
 Deno.test("a widget without data shows nothing, and then what comes", async () => {
-  const { model, given, place, host, leave } = shown("heatmap", { _data: new DataView(new ArrayBuffer(0)) });
+  const { model, runs, place, host, leave } = mounted("heatmap", { _data: new DataView(new ArrayBuffer(0)) });
   try {
     place();
-    deepEqual([given.length, host.hidden], [0, true]);
+    deepEqual([runs.length, host.hidden], [0, true]);
     model.set("_data", packed({ group: "g", still: "s" }));
     await turn();
-    deepEqual([given.length, host.hidden], [1, false]);
+    deepEqual([runs.length, host.hidden], [1, false]);
   } finally {
     leave();
   }
 });
 
 Deno.test("what a component reports sets traits and asks for an answer", () => {
-  const { model, given, place, note, pass, leave } = shown("grid", { layer: 0, head: 0 });
+  const { model, runs, place, note, pass, leave } = mounted("grid", { layer: 0, head: 0 });
   try {
     place();
-    given[0].setTriggerValue("head", [3, 5]);
+    runs[0].setTriggerValue("head", [3, 5]);
     deepEqual([model.get("layer"), model.get("head"), model.get("_asked")], [3, 5, 1]);
     pass(5000);
     equal(note.textContent, "The kernel does not answer. If it has stopped, run the cell again to choose other heads.");
@@ -210,7 +210,7 @@ Deno.test("what a component reports sets traits and asks for an answer", () => {
     deepEqual([note.hidden, note.textContent], [false, "That layer cannot be computed."]);
     model.set("_said", "");
     equal(note.hidden, true);
-    given[0].setTriggerValue("unknown", 1);
+    runs[0].setTriggerValue("unknown", 1);
     equal(model.get("_asked"), 1);
   } finally {
     leave();
@@ -218,7 +218,7 @@ Deno.test("what a component reports sets traits and asks for an answer", () => {
 });
 
 Deno.test("a kernel that was restarted is told of at once, and a click does no harm", () => {
-  const { model, given, place, note, leave } = shown("heatmap");
+  const { model, runs, place, note, leave } = mounted("heatmap");
   try {
     place();
     model.fire("comm_live_update");
@@ -226,7 +226,7 @@ Deno.test("a kernel that was restarted is told of at once, and a click does no h
     model.set("_answered", model.get("_asked")); // it lives after all
     equal(note.hidden, true);
     model.gone = true;
-    given[0].setTriggerValue("head", [1, 1]);
+    runs[0].setTriggerValue("head", [1, 1]);
     model.fire("comm_live_update");
     equal(note.hidden, false);
   } finally {
@@ -235,58 +235,58 @@ Deno.test("a kernel that was restarted is told of at once, and a click does no h
 });
 
 Deno.test("what is pointed at in the picture is told after a moment, with the view it is in", () => {
-  const { model, host, place, pass, leave } = shown("heatmap");
+  const { model, host, place, pass, leave } = mounted("heatmap");
   try {
     place();
-    const heard = [];
-    onPoint(Object.assign(new View({ isConnected: true }), { data: { group: "g" } }), (where) => heard.push(where));
+    const places = [];
+    onPoint(Object.assign(new View({ isConnected: true }), { data: { group: "g" } }), (where) => places.push(where));
     host.inside = {};
     point(host.inside, "g", { query: 1, key: 2 });
     point(host.inside, "g", { query: 3, key: null });
     equal(model.get("token"), null);
     pass(80);
     deepEqual([model.get("token"), model.get("key")], [3, null]);
-    equal(heard.length, 2); // what it told itself is not told again
+    equal(places.length, 2); // what it reported itself does not come back
     model.set("_by", "");
-    deepEqual(heard.at(-1), { query: 3, key: null });
+    deepEqual(places.at(-1), { query: 3, key: null });
     model.set("token", 5);
-    deepEqual(heard.at(-1), { query: 5, key: null });
+    deepEqual(places.at(-1), { query: 5, key: null });
     model.set("token", null);
-    equal(heard.at(-1), null);
+    equal(places.at(-1), null);
   } finally {
     leave();
   }
 });
 
 Deno.test("a token that is kept stays told while others are pointed at", () => {
-  const { model, host, given, place, pass, leave } = shown("lines", { off: [] });
+  const { model, host, runs, place, pass, leave } = mounted("lines", { off: [] });
   try {
     place();
     host.inside = {};
-    given[0].setStateValue("selected", { side: "key", index: 4 });
+    runs[0].setStateValue("selected", { side: "key", index: 4 });
     point(host.inside, "g", { query: 1, key: null });
     pass(80);
     deepEqual([model.get("token"), model.get("key")], [null, 4]);
-    given[0].setStateValue("selected", null);
+    runs[0].setStateValue("selected", null);
     deepEqual([model.get("token"), model.get("key")], [1, null]);
   } finally {
     leave();
   }
 });
 
-Deno.test("a picture that Python cannot draw is asked for a moment after it was shown, and no other", () => {
+Deno.test("a picture that Python cannot draw is sent a moment after it was shown, and no other", () => {
   for (const [part, times] of /** @type {[string, number][]} */ ([["words", 1], ["lines", 1], ["grid", 0]])) {
-    const { host, given, place, pass, leave } = shown(part, { off: [] });
-    const asked = [];
-    const ask = (event) => asked.push(event.detail.look.width);
+    const { host, runs, place, pass, leave } = mounted(part, { off: [] });
+    const widths = [];
+    const ask = (event) => widths.push(event.detail.look.width);
     addEventListener("inside-bert:picture", ask);
     try {
       host.clientWidth = 500;
       place();
-      equal(given.length, 1);
-      equal(asked.length, 0);
+      equal(runs.length, 1);
+      equal(widths.length, 0);
       pass(1000);
-      deepEqual(asked, Array(times).fill(500));
+      deepEqual(widths, Array(times).fill(500));
     } finally {
       removeEventListener("inside-bert:picture", ask);
       leave();
@@ -295,7 +295,7 @@ Deno.test("a picture that Python cannot draw is asked for a moment after it was 
 });
 
 Deno.test("nothing stays behind when a widget ends", () => {
-  const { model, el, end, head, place, observers, ended, leave } = shown("grid", { layer: 0, head: 0 });
+  const { model, el, end, head, place, observers, ended, leave } = mounted("grid", { layer: 0, head: 0 });
   try {
     place();
     end();
@@ -310,10 +310,10 @@ Deno.test("parts say what their traits are in the payload, and what a report cha
   const get = (traits) => (name) => traits[name];
   const { grid, words, cells, token_line } = PARTS;
   deepEqual(grid.shows(get({ layer: 2, head: 0 }), { names: ["layer"] }), { selected: [0, 2] });
-  deepEqual(grid.tells.head([0, 2], { names: ["layer"] }), { layer: 2 });
-  deepEqual(words.tells.head(1, { maps: [[0, 0], [0, 1]] }), { layer: 0, head: 1 });
+  deepEqual(grid.reports.head([0, 2], { names: ["layer"] }), { layer: 2 });
+  deepEqual(words.reports.head(1, { maps: [[0, 0], [0, 1]] }), { layer: 0, head: 1 });
   deepEqual(cells.shows(get({ picked: [[0, 1]], _clicks: 3 })), { picked: [[0, 1]], known: 3 });
-  deepEqual(cells.tells.picks({ cells: [[1, 1]], serial: 4 }), { picked: [[1, 1]], _clicks: 4 });
+  deepEqual(cells.reports.picks({ cells: [[1, 1]], serial: 4 }), { picked: [[1, 1]], _clicks: 4 });
   deepEqual(token_line.shows(get({}), { lines: 1, others: 2 }, false), {});
   deepEqual(token_line.shows(get({}), { lines: 1, others: 2 }, true), { lines: 2, others: 1, dark: true });
 });
@@ -332,17 +332,21 @@ Deno.test("the ground is the first that is painted behind an element, through sh
 });
 
 Deno.test("where nothing is painted, a document says by its own ways whether its theme is dark", () => {
-  const said = (classes, theme, colorScheme) =>
+  const declared = (classes, theme, colorScheme) =>
     declaredBy({
       body: { classList: { contains: (name) => classes.includes(name) } },
       documentElement: { getAttribute: () => theme },
     }, () => ({ colorScheme }));
-  deepEqual([said(["vscode-dark"]), said(["vscode-light"])], [true, false]);
-  deepEqual([said(["vscode-high-contrast"]), said(["vscode-high-contrast", "vscode-high-contrast-light"])], [
+  deepEqual([declared(["vscode-dark"]), declared(["vscode-light"])], [true, false]);
+  deepEqual([declared(["vscode-high-contrast"]), declared(["vscode-high-contrast", "vscode-high-contrast-light"])], [
     true,
     false,
   ]);
-  deepEqual([said([], "dark", "normal"), said([], null, "light"), said([], null, "normal")], [true, false, null]);
+  deepEqual([declared([], "dark", "normal"), declared([], null, "light"), declared([], null, "normal")], [
+    true,
+    false,
+    null,
+  ]);
 });
 
 Deno.test("bytes become base64 however many they are", () => {

@@ -3,8 +3,8 @@
 import { deepEqual, throws } from "node:assert/strict";
 import { pathOf, rounded, segments } from "../../../viz/components/saver/shapes.js";
 
-const near = (found) =>
-  found.map(([kind, ...numbers]) => [kind, ...numbers.map((number) => Number(rounded(number, 4)))]);
+const near = (segments) =>
+  segments.map(([kind, ...numbers]) => [kind, ...numbers.map((number) => Number(rounded(number, 4)))]);
 const shape = (localName, attributes) => ({ localName, getAttribute: (name) => attributes[name] ?? null });
 
 Deno.test("a path is where its pen goes, however it is written", () => {

@@ -30,45 +30,45 @@ Deno.test("packed data are the header's fields and the weights, wherever in a bu
 });
 
 Deno.test("a root keeps its view, which ends only when the root has left the page", () => {
-  const shown = [];
+  const views = [];
   class Shown extends View {
     update(data) {
-      shown.push([this, data]);
+      views.push([this, data]);
     }
   }
   const root = { isConnected: true };
   const end = mount(Shown, root, 1);
   mount(Shown, root, 2);
-  const [[view]] = shown;
-  deepEqual(shown, [[view, 1], [view, 2]]);
+  const [[view]] = views;
+  deepEqual(views, [[view, 1], [view, 2]]);
   end();
   equal(view.signal.aborted, false);
   root.isConnected = false;
   mount(Shown, root, 3);
-  equal(shown.length, 2);
+  equal(views.length, 2);
   end();
   equal(view.signal.aborted, true);
   mount(Shown, null, 4)(); // what it was to draw in was taken away before it came
 });
 
 Deno.test("what was on its way to a view when its root left the page is left out", () => {
-  const heard = [];
+  const calls = [];
   const root = { isConnected: true };
   const view = new View(root);
   const target = new EventTarget();
-  view.listenTo(target, "event", () => heard.push("event"));
-  const act = view.here((given) => heard.push(given) && "done");
+  view.listenTo(target, "event", () => calls.push("event"));
+  const act = view.here((value) => calls.push(value) && "done");
   target.dispatchEvent(new Event("event"));
   equal(act("act"), "done");
   root.isConnected = false;
   target.dispatchEvent(new Event("event"));
   equal(act("act"), undefined);
-  deepEqual(heard, ["event", "act"]);
+  deepEqual(calls, ["event", "act"]);
   root.isConnected = true; // a notebook moves what it shows
   target.dispatchEvent(new Event("event"));
   view.destroy();
   target.dispatchEvent(new Event("event"));
-  deepEqual(heard, ["event", "act", "event"]);
+  deepEqual(calls, ["event", "act", "event"]);
 });
 
 Deno.test("a label is one line of characters that XML can hold", () => {
@@ -136,14 +136,14 @@ Deno.test("pixels become one path a colour, of rectangles as large as they can b
 
 Deno.test("a PNG says what it is behind its header, in chunks whose checksums are right", () => {
   const png = Uint8Array.from({ length: 40 }, (_, at) => at);
-  const said = described(png, { title: "It’s", layer: "2" }, 4);
-  deepEqual([...said.subarray(0, 33)], [...png.subarray(0, 33)]);
-  deepEqual([...said.subarray(-7)], [...png.subarray(33)]);
-  const view = new DataView(said.buffer);
+  const withText = described(png, { title: "It’s", layer: "2" }, 4);
+  deepEqual([...withText.subarray(0, 33)], [...png.subarray(0, 33)]);
+  deepEqual([...withText.subarray(-7)], [...png.subarray(33)]);
+  const view = new DataView(withText.buffer);
   const chunks = [];
-  for (let at = 33; at < said.length - 7;) {
+  for (let at = 33; at < withText.length - 7;) {
     const length = view.getUint32(at);
-    const body = said.subarray(at + 4, at + 8 + length);
+    const body = withText.subarray(at + 4, at + 8 + length);
     equal(view.getUint32(at + 8 + length), crc32(body));
     chunks.push(new TextDecoder().decode(body));
     at += 12 + length;

@@ -1,7 +1,7 @@
 // Words by themselves: whose weights, how they are written and said, which are worth seeing, where keys lead.
 
 import { deepEqual, equal } from "node:assert/strict";
-import { said } from "../../../viz/components/words/said.js";
+import { sentenceOf } from "../../../viz/components/words/sentence.js";
 import { Steps } from "../../../viz/components/words/steps.js";
 import { moved } from "../../../viz/components/words/strip.js";
 import { FULL, shadeOf, weightsOf, worthSeeing, written } from "../../../viz/components/words/weights.js";
@@ -40,7 +40,7 @@ const ROWS = [
 ];
 
 const spoken = (data, matrix, word) =>
-  said(data, matrix, word, weightsOf(data, matrix, word)).map(([text]) => text).join("");
+  sentenceOf(data, matrix, word, weightsOf(data, matrix, word)).map(([text]) => text).join("");
 
 Deno.test("a query's weights are its row, a key's its column, of the matrix asked for", () => {
   const two = data(ROWS.slice(0, 2), { queries: [word("a"), word("b")], keys: [..."wxyz"].map((text) => word(text)) });
@@ -113,9 +113,9 @@ Deno.test("the sentence names the strongest three, forwards and backwards", () =
 });
 
 Deno.test("names of words stand by themselves in the sentence, so that none turns a number around", () => {
-  const one = data(ROWS, { queries: [word("[CLS]", true), word("החתול"), word("ישב"), word(".")] });
+  const hebrew = data(ROWS, { queries: [word("[CLS]", true), word("החתול"), word("ישב"), word(".")] });
   const side = { side: "query", index: 2 };
-  const standOut = said(one, 0, side, weightsOf(one, 0, side)).filter(([, standsOut]) => standsOut);
+  const standOut = sentenceOf(hebrew, 0, side, weightsOf(hebrew, 0, side)).filter(([, standsOut]) => standsOut);
   deepEqual(standOut.map(([text]) => text), ["ישב", "[CLS]", " (58%)", "החתול", " (41%)", "itself", " (1%)"]);
 });
 

@@ -31,5 +31,5 @@ class Query extends Selection {
 }
 
 // A selector, or the single empty tag "<option />".
-export const jquery = (what) =>
-  new Query(what.startsWith("<") ? [document.createElement("option")] : [...document.querySelectorAll(what)]);
+export const jquery = (selector) =>
+  new Query(selector.startsWith("<") ? [document.createElement("option")] : [...document.querySelectorAll(selector)]);

@@ -11,7 +11,7 @@ import { onLook } from "../shared/screen.js";
 import { mount, View } from "../shared/view.js";
 import { Picks } from "./picks.js";
 import { Picture } from "./picture.js";
-import { described, idOf, said } from "./words.js";
+import { described, idOf, linesOf } from "./words.js";
 
 export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Cells, parentElement.querySelector(".cells"), data, setTriggerValue);
@@ -72,7 +72,7 @@ class Cells extends View {
       width: `${across - 1}px`,
       height: `${down - 1}px`,
     });
-    const lines = said(this.data, cell, this.picked.has(idOf(cell)));
+    const lines = linesOf(this.data, cell, this.picked.has(idOf(cell)));
     const room = { width: this.scroll.clientWidth, height: this.canvas.clientHeight };
     sayAt(this.reading, lines, 1, { x: x - this.scroll.scrollLeft, y, down }, room);
   }

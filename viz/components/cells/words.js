@@ -17,7 +17,7 @@ const exact = (value, signed) => {
 };
 
 // A cell in lines: where it is, its number, and that it is picked.
-export function said({ rows, columns, down, across, what, mark, weights, signed }, { row, column }, picked) {
+export function linesOf({ rows, columns, down, across, what, mark, weights, signed }, { row, column }, picked) {
   const place = [[down, rows[row]], [across, columns[column]]].map((part) => part.filter(Boolean).join(" ")).join(", ");
   const lines = [place, `${what}: ${exact(weights[row * columns.length + column], signed)}`];
   return picked ? [...lines, mark] : lines;
@@ -32,7 +32,7 @@ export function described(data) {
   order.sort((a, b) => Math.abs(weights[b]) - Math.abs(weights[a]) || a - b);
   const named = order.slice(0, NAMED).map((at) => {
     const [row, column] = [Math.floor(at / columns.length), at % columns.length];
-    const [place, number] = said(data, { row, column }, false);
+    const [place, number] = linesOf(data, { row, column }, false);
     return `${place}: ${number.slice(data.what.length + 2)}`;
   });
   return named.length ? `Largest by ${data.what}: ${named.join("; ")}.` : "All cells are zero.";

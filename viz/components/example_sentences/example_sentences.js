@@ -32,9 +32,9 @@ class Examples extends View {
 
   fill() {
     const { rows, first } = this.data;
-    const shown = this.all ? rows : rows.slice(0, first);
-    this.list.replaceChildren(...shown.map((row, place) => this.drawRow(row, place)));
-    this.more.hidden = shown.length === rows.length;
+    const visible = this.all ? rows : rows.slice(0, first);
+    this.list.replaceChildren(...visible.map((row, place) => this.drawRow(row, place)));
+    this.more.hidden = visible.length === rows.length;
     this.more.textContent = `Show all ${rows.length}`;
     this.tint();
   }

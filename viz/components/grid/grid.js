@@ -124,9 +124,9 @@ class Grid extends View {
   }
 
   draw() {
-    const asked = this.scroll.clientWidth;
-    if (!asked) return; // not to be seen; the observer of its size tells when it is
-    this.picture = new Picture(this, asked);
+    const room = this.scroll.clientWidth;
+    if (!room) return; // not to be seen; the observer of its size tells when it is
+    this.picture = new Picture(this, room);
     const { width, height, font, places } = this.picture;
     this.canvas.style.width = this.overlay.style.width = `${width}px`;
     this.picture.draw(penOn(this.canvas, width, height, font));
@@ -153,10 +153,10 @@ class Grid extends View {
     this.reading.hidden = cell === null;
     if (cell === null) return;
     this.reading.textContent = nameOf(this.data, headOf(cell));
-    const [box, ground, own] = [cell, this.root, this.reading].map((element) => element.getBoundingClientRect());
-    const left = box.left - ground.left + (box.width - own.width) / 2;
-    const above = box.top - ground.top - own.height - 4;
-    this.reading.style.left = `${clamp(left, 0, Math.max(0, ground.width - own.width))}px`;
+    const [box, ground, bubble] = [cell, this.root, this.reading].map((element) => element.getBoundingClientRect());
+    const left = box.left - ground.left + (box.width - bubble.width) / 2;
+    const above = box.top - ground.top - bubble.height - 4;
+    this.reading.style.left = `${clamp(left, 0, Math.max(0, ground.width - bubble.width))}px`;
     this.reading.style.top = `${above >= 0 ? above : box.bottom - ground.top + 4}px`;
   }
 

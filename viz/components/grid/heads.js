@@ -3,16 +3,16 @@
 
 export function nameOf({ names, counts }, { layer, head }) {
   const places = [layer, head].slice(-names.length);
-  const name = names.map((what, at) => `${what} ${places[at] + counts}`).join(", ");
+  const name = names.map((noun, at) => `${noun} ${places[at] + counts}`).join(", ");
   return name[0].toUpperCase() + name.slice(1);
 }
 
 // Whether two payloads differ in the chosen head alone.
-export function drawnAlike(one, other) {
+export function drawnAlike(before, after) {
   const rest = ({ weights: _, selected: _selected, asked: _asked, ...rest }) => JSON.stringify(rest);
-  if (rest(one) !== rest(other) || one.weights.length !== other.weights.length) return false;
-  for (let at = 0; at < one.weights.length; at++) { // many times faster than with a callback
-    if (one.weights[at] !== other.weights[at]) return false;
+  if (rest(before) !== rest(after) || before.weights.length !== after.weights.length) return false;
+  for (let at = 0; at < before.weights.length; at++) { // many times faster than with a callback
+    if (before.weights[at] !== after.weights[at]) return false;
   }
   return true;
 }

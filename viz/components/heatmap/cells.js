@@ -3,7 +3,7 @@
 import { signOf } from "../shared/numbers.js";
 
 // What a cell says, in lines: its tokens, then a line a number.
-export function said({ queries, keys, numbers, weights }, { row, column }) {
+export function linesOf({ queries, keys, numbers, weights }, { row, column }) {
   const count = queries.length * keys.length;
   const values = numbers.map(({ name, signed }, layer) => {
     const value = weights[layer * count + row * keys.length + column];
@@ -31,11 +31,11 @@ export function described({ queries, keys, numbers: [{ name, signed }], weights,
     strongest.length = Math.min(strongest.length, NAMED);
   }
   const but = leavesOut ? ", leaving out what special tokens give each other" : "";
-  const said = strongest.map(({ at, query, key, size }) => {
+  const phrases = strongest.map(({ at, query, key, size }) => {
     const verb = signed ? "at" : "looks at"; // a difference says who looks more, not where one looks
     return `${named(queries, query)} ${verb} ${named(keys, key)}, ${signOf(weights[at], signed)}${short(size)}`;
   });
-  return said.length ? `Strongest by ${name}${but}: ${said.join("; ")}.` : `All cells are zero${but}.`;
+  return phrases.length ? `Strongest by ${name}${but}: ${phrases.join("; ")}.` : `All cells are zero${but}.`;
 }
 
 // A token, with its place where others read the same.

@@ -69,8 +69,8 @@ export function labelled(every) {
   const nth = (step) =>
     `every ${step}${step % 100 > 10 && step % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][step % 10] ?? "th"}`;
   const both = ofRows === ofColumns ? [[ofRows, "token"]] : [[ofRows, "query"], [ofColumns, "key"]];
-  const said = both.filter(([step]) => step > 1).map(([step, what]) => `${nth(step)} ${what}`).join(" and ");
-  return said && `${said[0].toUpperCase()}${said.slice(1)} is labelled; point to read any.`;
+  const phrase = both.filter(([step]) => step > 1).map(([step, noun]) => `${nth(step)} ${noun}`).join(" and ");
+  return phrase && `${phrase[0].toUpperCase()}${phrase.slice(1)} is labelled; point to read any.`;
 }
 
 // Whether what stands from `top` to `bottom` is out of a window of a height, or just looks in at one of its ends.

@@ -9,7 +9,7 @@ import { onOpened, onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
 import { mount, View } from "../shared/view.js";
-import { described, said } from "./cells.js";
+import { described, linesOf } from "./cells.js";
 import { labelled, outOfSight, pointedAt, TITLE } from "./geometry.js";
 import { Picture } from "./picture.js";
 
@@ -29,7 +29,7 @@ class Heatmap extends View {
     this.note = root.querySelector(".note");
     this.read = null; // {row, column} of the cell that is read
     this.place = null; // {query, key} of what is framed
-    this.own = false; // whether it is pointed at here, not in another picture
+    this.pointsHere = false; // whether it is pointed at here, not in another picture
     this.pointed = false; // whether the pointer points there, not a key
     this.pictures = 0;
     this.listen();
@@ -73,7 +73,7 @@ class Heatmap extends View {
       width: `${across + 2 * grow}px`,
       height: `${down + 2 * grow}px`,
     });
-    sayAt(this.reading, said(this.data, cell), 2, { x, y, down }, { width, height });
+    sayAt(this.reading, linesOf(this.data, cell), 2, { x, y, down }, { width, height });
   }
 
   // Frames the row and the column of a place {query, key}; none where it is null, or not among the tokens shown.
@@ -95,29 +95,29 @@ class Heatmap extends View {
   // What is pointed at here, shown here and told to the other pictures.
   tell(place) {
     const [query, key] = [place?.query ?? null, place?.key ?? null];
-    const whole = query !== null && key !== null;
-    const cell = whole ? { row: query, column: key } : null;
+    const complete = query !== null && key !== null;
+    const cell = complete ? { row: query, column: key } : null;
     if (cell?.row !== this.read?.row || cell?.column !== this.read?.column) this.show(cell);
-    if (!place && !this.own) return; // what is framed is another picture's
-    if (this.own && query === this.place.query && key === this.place.key) return;
-    this.own = place !== null;
+    if (!place && !this.pointsHere) return; // what is framed is another picture's
+    if (this.pointsHere && query === this.place.query && key === this.place.key) return;
+    this.pointsHere = place !== null;
     this.mark(place);
     point(this.root, this.data.group, place);
   }
 
   // Shows where another picture points. What a key reads here stays, and is framed again when the other is left.
   follow(place) {
-    if (!place && this.own) return;
+    if (!place && this.pointsHere) return;
     if (place && this.pointed) this.show(null);
-    this.own = !place && this.read !== null;
+    this.pointsHere = !place && this.read !== null;
     this.mark(place ?? (this.read && { query: this.read.row, key: this.read.column }));
   }
 
   // Lets go of what is pointed at here.
   letGo() {
-    if (this.own) point(this.root, this.data.group, null);
+    if (this.pointsHere) point(this.root, this.data.group, null);
     this.read = this.place = null;
-    this.own = false;
+    this.pointsHere = false;
   }
 
   listen() {

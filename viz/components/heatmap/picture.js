@@ -52,13 +52,13 @@ export class Picture {
     pen.ink(theme.text, 1);
     this.drawLabels(pen);
     pen.ink(theme.muted, 1);
-    const { query: whole, key: said } = SIDES[this.data.says];
-    const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
+    const { query: ofQueries, key: ofKeys } = SIDES[this.data.says];
+    const title = this.context.measureText(ofQueries).width <= bottom - top ? ofQueries : "query";
     // Of a high picture the first screen shows it.
     const seen = Math.min((top + bottom) / 2, top + SEEN * this.scale);
     pen.text(title, this.size, seen, { size: this.size, align: "center", upright: true });
-    const middle = Math.max((left + right) / 2, left + this.context.measureText(said).width / 2);
-    pen.text(said, middle, this.size, { size: this.size, align: "center" });
+    const middle = Math.max((left + right) / 2, left + this.context.measureText(ofKeys).width / 2);
+    pen.text(ofKeys, middle, this.size, { size: this.size, align: "center" });
     this.drawBar(pen);
   }
 
@@ -87,9 +87,9 @@ export class Picture {
     const ofRows = fitting(down * everyRow);
     this.rows.forEach((label, row) => {
       if (row % everyRow) return;
-      const shown = fitted(label, left - TITLE * scale - GAP);
+      const text = fitted(label, left - TITLE * scale - GAP);
       const middle = top + (row + 0.5) * down + 0.35 * ofRows; // where letters stand
-      pen.text(shown, left - GAP, middle, { size: ofRows, align: "right" });
+      pen.text(text, left - GAP, middle, { size: ofRows, align: "right" });
     });
     const ofColumns = upright ? fitting(across * everyColumn) : this.size;
     this.columns.forEach(({ text }, column) => {

@@ -172,11 +172,11 @@ class Lines extends View {
     cancelAnimationFrame(this.nextFrame);
     this.nextFrame = null;
     this.tiles.wait();
-    const shown = this.shown();
-    this.overview.hidden = shown !== null;
-    this.focus.hidden = shown === null;
-    if (shown) {
-      this.root.dataset.lines = strokeOne(this.clear(this.focus, 0, this.height), this, this.area, shown);
+    const chosen = this.chosen();
+    this.overview.hidden = chosen !== null;
+    this.focus.hidden = chosen === null;
+    if (chosen) {
+      this.root.dataset.lines = strokeOne(this.clear(this.focus, 0, this.height), this, this.area, chosen);
     } else {
       if (this.stale) this.sortLines();
       this.tiles.draw();
@@ -210,7 +210,7 @@ class Lines extends View {
 
   // ---- what is shown ------------------------------------------------------------------------------------
 
-  shown() {
+  chosen() {
     return this.locked ?? this.pointed ?? this.elsewhere;
   }
 
@@ -220,8 +220,8 @@ class Lines extends View {
 
   markTokens() {
     for (const token of this.stage.querySelectorAll(".token.shown")) token.classList.remove("shown");
-    const shown = this.shown();
-    if (shown) this.token(shown).classList.add("shown");
+    const chosen = this.chosen();
+    if (chosen) this.token(chosen).classList.add("shown");
     for (const side of ["query", "key"]) {
       [...this.columns[side].children].forEach((token, index) => {
         const pressed = String(same(this.locked, { side, index }));
@@ -289,7 +289,7 @@ class Lines extends View {
 
   say() {
     this.status.replaceChildren(...status(this));
-    this.boxes.hidden = !this.shown() || !this.on.some(Boolean);
+    this.boxes.hidden = !this.chosen() || !this.on.some(Boolean);
     this.boxes.textContent = this.ofBoxes();
   }
 
@@ -297,8 +297,8 @@ class Lines extends View {
   saved(look) {
     if (this.stale) this.sortLines();
     const { dark: isDark, scale } = look;
-    const own = { isDark, scale, colours: coloursOf(this.data, isDark), ...rowsOf(this.data, scale) };
-    const values = Object.entries(own).map(([name, value]) => [name, { value }]);
+    const overrides = { isDark, scale, colours: coloursOf(this.data, isDark), ...rowsOf(this.data, scale) };
+    const values = Object.entries(overrides).map(([name, value]) => [name, { value }]);
     return new Picture(Object.create(this, Object.fromEntries(values)), look);
   }
 
@@ -353,7 +353,7 @@ class Lines extends View {
 
   key(event, token) {
     if (event.key === "Escape") {
-      if (!this.shown()) return;
+      if (!this.chosen()) return;
       this.point(null);
       this.lock(null);
       this.markTokens();

@@ -30,7 +30,7 @@ export class Picture {
     this.area = { gutter, start: from, end: to, width: Math.ceil(to + right + 2 * PADDING + gutter) };
     this.width = this.area.width + 2 * MARGIN;
     this.legend = this.placeLegend();
-    this.note = !view.on.some(Boolean) ? "" : view.shown() ? view.ofBoxes() : view.counted();
+    this.note = !view.on.some(Boolean) ? "" : view.chosen() ? view.ofBoxes() : view.counted();
     this.top = MARGIN + (this.legend.at(-1)?.y ?? 0) + 2 * this.smallRow + 8;
     this.height = this.top + view.height + (this.note ? this.smallRow + 8 : 0) + MARGIN;
   }
@@ -91,14 +91,14 @@ export class Picture {
     small("Key", area.end + PADDING, -8, "left");
     if (this.note) small(this.note, 0, view.height + this.smallRow, "left");
     this.drawTokens(pen);
-    if (view.shown()) strokeOne(pen, view, area, view.shown());
+    if (view.chosen()) strokeOne(pen, view, area, view.chosen());
     else strokeAll(pen, view, area, 0, view.height);
   }
 
   drawTokens(pen) {
     const { view, area, theme } = this;
     const { row, size } = view;
-    const shown = view.shown();
+    const chosen = view.chosen();
     const columns = {
       query: { left: area.gutter, right: area.start, x: area.start - PADDING, align: "right" },
       key: { left: area.end, right: area.width - area.gutter, x: area.end + PADDING, align: "left" },
@@ -110,7 +110,7 @@ export class Picture {
           pen.ink(theme.line, 1);
           pen.line(left, index * row - 0.5, right, index * row - 0.5);
         }
-        const marked = same(shown, { side, index });
+        const marked = same(chosen, { side, index });
         if (marked) {
           pen.ink(theme.primary, 1);
           pen.box(left, index * row, right - left, row);

@@ -7,7 +7,7 @@ const LONGEST = 8; // reports that are waited for
 
 export class Reports {
   constructor() {
-    this.pending = { selected: [], off: [] }; // told and not yet seen coming back
+    this.pending = { selected: [], off: [] }; // sent and not yet seen coming back
     this.report = (_field, _value) => {}; // Streamlit's, set at every run
   }
 
@@ -17,10 +17,10 @@ export class Reports {
     this.report(field, value);
   }
 
-  isNews(field, asked, before) {
-    const echo = this.pending[field].findIndex((told) => same(told, asked));
+  isNews(field, requested, before) {
+    const echo = this.pending[field].findIndex((sent) => same(sent, requested));
     this.pending[field].splice(0, echo + 1);
-    const news = echo < 0 && !same(asked, before);
+    const news = echo < 0 && !same(requested, before);
     if (news) this.pending[field] = [];
     return news;
   }

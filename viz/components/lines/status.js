@@ -1,5 +1,5 @@
 // The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
-// token is shown(), the `best` lines of the head in `front`, and the means() of all weights.
+// token is chosen(), the `best` lines of the head in `front`, and the means() of all weights.
 
 import { decimal } from "../shared/numbers.js";
 import { isTouched } from "../shared/screen.js";
@@ -12,8 +12,8 @@ const listed = (parts) => parts.flatMap((part, place) => [place ? ", " : "", ...
 
 export function status(view) {
   if (!view.on.some(Boolean)) return ["All heads are off. Switch one on above."];
-  const shown = view.shown();
-  return shown ? ofToken(view, shown) : ofAll(view);
+  const chosen = view.chosen();
+  return chosen ? ofToken(view, chosen) : ofAll(view);
 }
 
 function ofAll(view) {
@@ -34,11 +34,11 @@ function ofAll(view) {
   ];
 }
 
-function ofToken(view, shown) {
+function ofToken(view, chosen) {
   const { data, on } = view;
   const head = bold("");
-  head.append(isolated(labelsOf(data, shown.side)[shown.index]), shown.side === "query" ? " → " : " ← ");
-  const partners = strongest(data, view.means(), shown).map(({ label, weight }) => [
+  head.append(isolated(labelsOf(data, chosen.side)[chosen.index]), chosen.side === "query" ? " → " : " ← ");
+  const partners = strongest(data, view.means(), chosen).map(({ label, weight }) => [
     isolated(label),
     ` ${decimal(weight, data.scale)}`,
   ]);

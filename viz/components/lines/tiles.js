@@ -26,7 +26,7 @@ export class Tiles {
   }
 
   get drawn() {
-    return this.all.filter(({ whole }) => whole).length;
+    return this.all.filter(({ complete }) => complete).length;
   }
 
   cut(height) {
@@ -38,7 +38,7 @@ export class Tiles {
     }
     while (this.element.children.length < n) {
       const top = this.element.children.length * HEIGHT;
-      const tile = Object.assign(document.createElement("canvas"), { top, whole: false, inView: false });
+      const tile = Object.assign(document.createElement("canvas"), { top, complete: false, inView: false });
       tile.style.top = `${top}px`;
       this.element.append(tile);
       const place = tile.getBoundingClientRect(); // the observer tells only after a frame
@@ -50,14 +50,15 @@ export class Tiles {
 
   // What they show is no longer true.
   forget() {
-    for (const tile of this.all) tile.whole = false;
+    for (const tile of this.all) tile.complete = false;
   }
 
   draw() {
     const tiles = this.all;
-    const missing = tiles.filter((tile) => !tile.whole);
+    const missing = tiles.filter((tile) => !tile.complete);
     for (const tile of missing) if (tile.inView) this.drawTile(tile);
-    const next = (tile) => !tile.whole && tiles.some((seen) => seen.inView && Math.abs(seen.top - tile.top) === HEIGHT);
+    const next = (tile) =>
+      !tile.complete && tiles.some((seen) => seen.inView && Math.abs(seen.top - tile.top) === HEIGHT);
     if (missing.some(next)) this.later = setTimeout(() => this.drawLater(missing.filter(next)), LATER);
   }
 
@@ -68,7 +69,7 @@ export class Tiles {
 
   drawTile(tile) {
     const bottom = Math.min(tile.top + HEIGHT, this.height);
-    tile.whole = true;
+    tile.complete = true;
     this.stroke(tile, tile.top, bottom);
   }
 

@@ -38,8 +38,10 @@ export function declaredBy({ body, documentElement: root }, styleOf = getCompute
   const has = (name) => body.classList.contains(name);
   if (has("vscode-light") || has("vscode-high-contrast-light")) return false;
   if (has("vscode-dark") || has("vscode-high-contrast")) return true;
-  const said = [root.getAttribute("theme"), styleOf(body).colorScheme].find((one) => one === "dark" || one === "light");
-  return said ? said === "dark" : null;
+  const scheme = [root.getAttribute("theme"), styleOf(body).colorScheme].find((name) =>
+    name === "dark" || name === "light"
+  );
+  return scheme ? scheme === "dark" : null;
 }
 
 export const isGroundDark = (element) =>

@@ -53,14 +53,14 @@ class View {
     this.listeners = new AbortController();
     const { signal } = this.listeners;
     this.ask = () => this.waiting ??= queueMicrotask(() => this.show()) ?? true;
-    this.heard = [
+    this.subscriptions = [
       ...["_data", ...(this.part.traits ?? [])].map((trait) => [`change:${trait}`, this.ask]),
       ...["token", "key", "_by"].map((trait) => [`change:${trait}`, () => this.take()]),
       ["change:_answered", () => this.answered()],
       ["change:_said", () => this.say(this.model.get("_said"))],
       ["comm_live_update", () => this.cut()], // Jupyter's, when the kernel was restarted or has died
     ];
-    for (const [event, act] of this.heard) this.model.on(event, act);
+    for (const [event, act] of this.subscriptions) this.model.on(event, act);
     // A notebook renders a widget before it puts it on the page.
     const placed = new ResizeObserver(() => this.endOf || this.show());
     placed.observe(el);
@@ -90,7 +90,7 @@ class View {
     }
     const dark = this.host.classList.contains("dark");
     const data = { ...this.data, ...this.part.shows?.((trait) => this.model.get(trait), this.data, dark) };
-    const report = (name, value) => this.told(name, value);
+    const report = (name, value) => this.forward(name, value);
     this.endOf = this.component({
       data,
       parentElement: this.shadow,
@@ -133,13 +133,13 @@ class View {
     }
   }
 
-  told(name, value) {
-    const { tells = {} } = this.part;
+  forward(name, value) {
+    const { reports = {} } = this.part;
     if (name === "selected") {
       this.kept = value && { query: null, key: null, [value.side]: value.index };
       this.tellPlace();
-    } else if (name in tells) {
-      this.inquire(tells[name](value, this.data));
+    } else if (name in reports) {
+      this.inquire(reports[name](value, this.data));
       this.keep();
     }
   }
@@ -148,7 +148,7 @@ class View {
   inquire(traits = {}) {
     this.set({ ...traits, _asked: this.model.get("_asked") + 1 });
     clearTimeout(this.waits);
-    const wait = (what) => this.say(`${what}${this.part.stopped ?? ""}.`);
+    const wait = (message) => this.say(`${message}${this.part.stopped ?? ""}.`);
     if (this.stopped) wait(STOPPED);
     else this.waits = setTimeout(() => wait(SILENT), PATIENCE);
   }
@@ -165,10 +165,10 @@ class View {
     this.say(this.model.get("_said"));
   }
 
-  say(what) {
-    this.note.textContent = what;
-    this.note.hidden = !what;
-    this.host.hidden &&= !what;
+  say(message) {
+    this.note.textContent = message;
+    this.note.hidden = !message;
+    this.host.hidden &&= !message;
   }
 
   pointed(place) {
@@ -216,7 +216,7 @@ class View {
     clearTimeout(this.keeping);
     clearTimeout(this.waits);
     this.listeners.abort();
-    for (const [event, act] of this.heard) this.model.off(event, act);
+    for (const [event, act] of this.subscriptions) this.model.off(event, act);
     this.set({ _views: Math.max(0, this.model.get("_views") - 1) });
     this.still.remove();
     this.host.remove();

@@ -28,8 +28,8 @@ export async function pdfOf(svg, about, mm, font) {
   await file.add(`/Type /Pages /Kids [${page} 0 R] /Count 1`);
   await file.add(`/Type /Catalog /Pages ${page + 1} 0 R`);
   const { title, description } = about;
-  const told = { Title: title, Subject: description, Keywords: JSON.stringify(about), Creator: "Inside BERT" };
-  await file.add(Object.entries(told).map(([name, text]) => `/${name} <feff${utf16(text)}>`).join(" "));
+  const entries = { Title: title, Subject: description, Keywords: JSON.stringify(about), Creator: "Inside BERT" };
+  await file.add(Object.entries(entries).map(([name, text]) => `/${name} <feff${utf16(text)}>`).join(" "));
   return file.blob(`/Root ${page + 2} 0 R /Info ${page + 3} 0 R`);
 }
 

@@ -19,7 +19,7 @@ class Saver extends View {
   constructor(root) {
     super(root);
     this.rows = root.querySelector(".pictures");
-    this.said = root.querySelector(".said");
+    this.message = root.querySelector(".message");
     this.namespace = root.querySelector(".icon").namespaceURI;
     this.serial = 0; // of the font that was asked for last
     this.waiting = null; // the button whose file is being made
@@ -98,13 +98,13 @@ class Saver extends View {
   busy(button) {
     this.waiting = button;
     button.ariaBusy = "true";
-    this.said.textContent = "";
+    this.message.textContent = "";
   }
 
-  done(said) {
+  done(message) {
     if (this.waiting) this.waiting.ariaBusy = "false";
     this.waiting = null;
-    this.said.textContent = said;
+    this.message.textContent = message;
   }
 }
 

@@ -18,11 +18,11 @@ const INITIAL = {
 // The style of an element inside of another's: properties as texts, and as numbers the opacity with that of all around
 // it, and the size of its type.
 export function styleOf(element, inherited = { ...INITIAL, opacity: 1, size: 16 }) {
-  const own = (name) => element.style?.getPropertyValue(name) || element.getAttribute(name);
+  const declared = (name) => element.style?.getPropertyValue(name) || element.getAttribute(name);
   const style = { ...inherited };
-  for (const name in INITIAL) style[name] = own(name) || inherited[name];
-  style.opacity *= Number(own("opacity") || 1);
-  style.size = lengthOf(own("font-size"), inherited.size) ?? inherited.size;
+  for (const name in INITIAL) style[name] = declared(name) || inherited[name];
+  style.opacity *= Number(declared("opacity") || 1);
+  style.size = lengthOf(declared("font-size"), inherited.size) ?? inherited.size;
   return style;
 }
 

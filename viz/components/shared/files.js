@@ -14,8 +14,8 @@ export function svgText(svg, about, mm) {
   root.setAttribute("height", `${Math.round((mm * height * 100) / width) / 100}mm`);
   root.setAttribute("role", "img");
   const { title, description } = about;
-  const said = [["title", title], ["desc", description], ["metadata", JSON.stringify(about, null, 1)]];
-  const elements = said.map(([tag, text]) => {
+  const notes = [["title", title], ["desc", description], ["metadata", JSON.stringify(about, null, 1)]];
+  const elements = notes.map(([tag, text]) => {
     const element = svg.createElementNS(root.namespaceURI, tag);
     element.textContent = text.replace(UNPRINTABLE, "\uFFFD");
     return element;

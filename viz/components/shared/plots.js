@@ -29,7 +29,7 @@ export async function plotted(plot) {
   for (const [name, value] of Object.entries({ width, height, fill: first.style.backgroundColor || "none" })) {
     ground.setAttribute(name, String(value));
   }
-  root.append(ground, ...[first, ...others].flatMap((one) => [...one.cloneNode(true).childNodes]));
+  root.append(ground, ...[first, ...others].flatMap((part) => [...part.cloneNode(true).childNodes]));
   for (const element of root.querySelectorAll(OF_THE_POINTER)) element.remove();
   // What some programs do not read: no paint at all as an opacity, and shares of a size.
   const styled = (selector) => /** @type {NodeListOf<SVGElement>} */ (root.querySelectorAll(selector));

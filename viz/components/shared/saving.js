@@ -28,9 +28,9 @@ async function framed(name, look) {
   const { port1: here, port2: there } = new MessageChannel();
   const frames = [...document.querySelectorAll("iframe")];
   if (frames.length === 0) return null;
-  const answer = new Promise((given) => {
-    here.onmessage = ({ data }) => given(data);
-    setTimeout(given, 2000, null);
+  const answer = new Promise((answered) => {
+    here.onmessage = ({ data }) => answered(data);
+    setTimeout(answered, 2000, null);
   });
   for (const frame of frames.slice(0, 1)) frame.contentWindow.postMessage({ [ASKED]: name, look }, "*", [there]);
   const text = await answer;

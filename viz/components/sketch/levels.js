@@ -36,8 +36,8 @@ export function moved(key, level, most) {
 
 // A number of a scale that ends at `top`, to as many digits as a drawing has. Shares of one have the unit "%".
 export function drawnNumber(value, top, unit) {
-  const whole = unit === "%" ? 100 : 1;
-  const digits = clamp(2 - Math.floor(Math.log10(whole * top)), 0, 20);
+  const percent = unit === "%" ? 100 : 1;
+  const digits = clamp(2 - Math.floor(Math.log10(percent * top)), 0, 20);
   return written(value, unit, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 

@@ -86,21 +86,21 @@ class Sketch extends View {
     const { drawn, truth, top, labels, most, done } = this.data;
     const compares = !this.drawing;
     const mine = this.drawing || drawn !== null || this.drawn;
-    const own = mine ? this.levels.map((level) => level / most) : null;
+    const guess = mine ? this.levels.map((level) => level / most) : null;
     const model = compares ? truth.map((height) => Math.min(height / top, 1)) : null;
     this.root.classList.toggle("compares", compares);
     this.legend.hidden = !compares;
     this.legend.querySelector(".you").hidden = !mine;
     this.columns.forEach((element, column) => {
       const track = element.querySelector(".track");
-      show(track.querySelector(".you"), own?.[column]);
+      show(track.querySelector(".you"), guess?.[column]);
       show(track.querySelector(".model"), model?.[column]);
       track.setAttribute("aria-valuemax", String(top));
       track.setAttribute("aria-valuenow", String(mine ? this.height(column) : truth[column]));
       track.setAttribute("aria-valuetext", this.numbers(column));
       track.setAttribute("aria-readonly", String(compares));
     });
-    this.svg.querySelector(".you").setAttribute("d", path(own));
+    this.svg.querySelector(".you").setAttribute("d", path(guess));
     this.svg.querySelector(".model").setAttribute("d", path(model));
     this.button.textContent = this.drawing ? done : mine ? "Draw again" : "Draw it yourself";
     this.button.disabled = this.drawing && !this.drawn;
@@ -113,10 +113,10 @@ class Sketch extends View {
 
   numbers(column) {
     const { drawn, truth, top, unit } = this.data;
-    const own = drawnNumber(this.height(column), top, unit);
-    if (this.drawing) return own;
+    const guess = drawnNumber(this.height(column), top, unit);
+    if (this.drawing) return guess;
     const model = `the model ${exactNumber(truth[column], unit)}`;
-    return drawn !== null || this.drawn ? `you ${own}, ${model}` : model;
+    return drawn !== null || this.drawn ? `you ${guess}, ${model}` : model;
   }
 
   name(column) {

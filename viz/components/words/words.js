@@ -9,7 +9,7 @@ import { onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, isTouched } from "../shared/screen.js";
 import { mount, View } from "../shared/view.js";
-import { DIRECTIONS, said } from "./said.js";
+import { DIRECTIONS, sentenceOf } from "./sentence.js";
 import { Steps } from "./steps.js";
 import { moved, Strip } from "./strip.js";
 import { other, shadeOf, weightsOf, wordsOf, worthSeeing, written } from "./weights.js";
@@ -33,7 +33,7 @@ class Words extends View {
     this.locked = null; // {side, index}: stays until unlocked
     this.pointed = null; // {side, index}: hovered or focused by keyboard
     this.elsewhere = null; // {query, key}: pointed at in another picture
-    this.told = null; // the other pictures, of what is pointed at here
+    this.reported = null; // the other pictures, of what is pointed at here
     this.steps = new Steps();
     this.listen();
   }
@@ -52,7 +52,7 @@ class Words extends View {
     if (rebuilt) this.build();
     this.look();
     this.paint();
-    if (rebuilt) this.moveTabStop(this.shown());
+    if (rebuilt) this.moveTabStop(this.chosen());
     this.reveal();
   }
 
@@ -126,7 +126,7 @@ class Words extends View {
     return { side, index: pair[side] };
   }
 
-  shown() {
+  chosen() {
     const { query, key } = this.elsewhere ?? { query: null, key: null };
     return this.locked ?? this.pointed ??
       (query !== null ? { side: "query", index: query } : key !== null ? { side: "key", index: key } : this.rest());
@@ -134,9 +134,9 @@ class Words extends View {
 
   paint() {
     const { data, matrix, scale } = this;
-    const shown = this.shown();
-    const weights = weightsOf(data, matrix, shown);
-    const lit = this.of[other(shown.side)];
+    const chosen = this.chosen();
+    const weights = weightsOf(data, matrix, chosen);
+    const lit = this.of[other(chosen.side)];
     const shades = new Int16Array(weights.length);
     const numbers = Array(weights.length);
     for (let at = 0; at < weights.length; at++) {
@@ -149,19 +149,19 @@ class Words extends View {
       strip.frame(this.framed().filter(({ side }) => this.of[side] === strip));
       strip.press(this.locked && this.of[this.locked.side] === strip ? this.locked.index : null);
     }
-    this.say(shown, weights);
+    this.say(chosen, weights);
   }
 
   framed() {
     const { query = null, key = null } = this.elsewhere ?? {};
-    const places = [{ ...this.shown(), other: false }];
+    const places = [{ ...this.chosen(), other: false }];
     if (query !== null) places.push({ side: "query", index: query, other: false });
     if (key !== null) places.push({ side: "key", index: key, other: query !== null });
     return places;
   }
 
-  say(shown, weights) {
-    const parts = said(this.data, this.matrix, shown, weights).map(([text, standsOut]) => {
+  say(chosen, weights) {
+    const parts = sentenceOf(this.data, this.matrix, chosen, weights).map(([text, standsOut]) => {
       if (!standsOut) return text;
       return Object.assign(document.createElement("b"), { textContent: text, dir: "auto" });
     });
@@ -177,8 +177,8 @@ class Words extends View {
 
   // The words that were chosen elsewhere or for the reader are scrolled to, within the strips alone.
   reveal() {
-    const shown = this.shown();
-    const { offsetTop, offsetHeight } = this.of[shown.side].words[shown.index];
+    const chosen = this.chosen();
+    const { offsetTop, offsetHeight } = this.of[chosen.side].words[chosen.index];
     const { scrollTop, clientHeight } = this.strips;
     if (offsetTop < scrollTop || offsetTop + offsetHeight > scrollTop + clientHeight) {
       this.strips.scrollTop = offsetTop - (clientHeight - offsetHeight) / 2;
@@ -203,8 +203,8 @@ class Words extends View {
   tell() {
     const word = this.locked ?? this.pointed;
     const place = word && { query: null, key: null, [word.side]: word.index };
-    if (same(place, this.told)) return;
-    this.told = place;
+    if (same(place, this.reported)) return;
+    this.reported = place;
     point(this.root, this.data.group, place);
   }
 

@@ -17,7 +17,7 @@ const NOTHING = {
 };
 
 // Parts [text, whether it stands out] of the sentence about a word whose weights are `weights`.
-export function said(data, matrix, { side, index }, weights) {
+export function sentenceOf(data, matrix, { side, index }, weights) {
   const name = wordsOf(data, side)[index].text;
   const words = wordsOf(data, other(side));
   const partners = [...weights.keys()]
