@@ -63,7 +63,7 @@ def surveyed(engine: EngineInterface, sentences: Corpus) -> None:
 def speed(repeats: int) -> None:
     """The survey of all built-in sentences beside their forward passes alone, each with its tokenization."""
     engine, sentences = Engine("cpu"), corpus()
-    some = sentences.some(range(len(sentences)))
+    some = sentences.take(range(len(sentences)))
     engine.info(DEFAULT_MODEL)
     with engine._memory.lease(DEFAULT_MODEL) as loaded:
 

@@ -47,16 +47,16 @@ from training.finetuning.finetune import Finetune
 from training.finetuning.results import (
     Answered,
     AnswerSpan,
-    Begun,
     Classified,
     Prediction,
     Rated,
+    Started,
     Stepped,
     TaggedWords,
     Tuned,
 )
 from training.finetuning.scores import MEASURES, evaluate
-from training.finetuning.seeds import OfSeeds, fingerprint, write
+from training.finetuning.seeds import SeedScores, fingerprint, write
 from training.finetuning.sets import SETS
 from training.finetuning.settings import LEARNS, Learns, Settings
 from ui.precomputed import EMBEDDED
@@ -71,7 +71,7 @@ def ours(engine: Engine, model: str, data: Data, learns: Learns = "all", epochs:
     question = Finetune(model, short, Settings(learns=learns, epochs=epochs), tuned.new_id(), keep=False)
     began = ended = 0.0
     for event in engine.stream(question):
-        if isinstance(event, Begun):
+        if isinstance(event, Started):
             began = time.perf_counter()
         elif isinstance(event, Stepped):
             ended = time.perf_counter()
@@ -227,11 +227,11 @@ def race(
     return found
 
 
-def together(data: Data, runs: Sequence[Run]) -> OfSeeds:
+def together(data: Data, runs: Sequence[Run]) -> SeedScores:
     """The runs of a model as one: their mean with its interval over seeds and items, and what it stands beside."""
     said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
     score, first = evaluate(data, *said)[0], runs[0]
-    return OfSeeds(
+    return SeedScores(
         values=tuple(round(run["value"], 4) for run in runs),
         mean=round(score.value, 4),
         low=round(score.low, 4),

@@ -11,9 +11,9 @@ from contextlib import closing
 from itertools import islice
 from typing import TypeVar
 
+from analysis.corpus.head_statistics import HeadSets, HeadStatistics, total
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Corpus, Sentence
-from analysis.corpus.survey import Survey, Together, total
 from evidence.questions.average_heads import AverageHeads
 from evidence.questions.survey_heads import SurveyHeads
 from model_zoo.engine_interface import EngineInterface
@@ -25,12 +25,12 @@ AT_ONCE = 512
 """Sentences in one question."""
 
 
-def survey(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[Survey, None, None]:
+def survey(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[HeadStatistics, None, None]:
     """The survey of all sentences so far, batch after batch; the last is that of the whole corpus.
 
     Close it to stop. Raises what ``SurveyHeads`` does.
     """
-    so_far: Survey | None = None
+    so_far: HeadStatistics | None = None
     with closing(pieces(engine, corpus, lambda sentences: SurveyHeads(model, sentences))) as found:
         for part in found:
             so_far = part if so_far is None else total([so_far, part])
@@ -38,7 +38,7 @@ def survey(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[Sur
 
 
 def try_together(
-    engine: EngineInterface, model: str, corpus: Corpus, tried: Sequence[Together]
+    engine: EngineInterface, model: str, corpus: Corpus, tried: Sequence[HeadSets]
 ) -> Generator[tuple[Cases, ...], None, None]:
     """The cases of all sentences so far, a relation each, and which of its sets of heads are right."""
     so_far: tuple[Cases, ...] | None = None
@@ -76,4 +76,4 @@ def _questions(
     corpus: Corpus, ask: Callable[[tuple[Sentence, ...]], Streamed[Piece, Piece]]
 ) -> Iterator[Streamed[Piece, Piece]]:
     for start in range(0, len(corpus), AT_ONCE):
-        yield ask(corpus.some(range(start, min(start + AT_ONCE, len(corpus)))))
+        yield ask(corpus.take(range(start, min(start + AT_ONCE, len(corpus)))))

@@ -79,7 +79,7 @@ def of_words(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name
     longest = 1 + int(np.max(places, initial=0))
     found = np.unique(np.asarray(numbers, dtype=np.int64) * longest + np.asarray(places, dtype=np.int64))
     taken = [divmod(int(found[place]), longest) for place in _drawn(len(found))]
-    sentences = corpus.some(number for number, _ in taken)
+    sentences = corpus.take(number for number, _ in taken)
     spans = (sentence.spans[place] for sentence, (_, place) in zip(sentences, taken, strict=True))
     return Material(
         kind="words",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.corpus.coreference import Referred
-from analysis.corpus.looks import given_to_words
+from analysis.corpus.coreference import PronounAttention
+from analysis.corpus.looks import attention_to_words
 from analysis.corpus.placing import own_tokens
 from analysis.corpus.sentences import Sentence
 from model_zoo.loading import LoadedModel
@@ -18,7 +18,7 @@ from model_zoo.types import AttentionRun, FloatArray
 _AT_ONCE = 32  # sentences between two parts of an answer
 
 
-def refer(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[Referred]:
+def refer(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[PronounAttention]:
     """Some sentences at a time, shortest first."""
     ready: list[_Looked] = []
     heads: tuple[int, ...] = ()
@@ -47,12 +47,12 @@ def _looked(run: AttentionRun, sentence: Sentence) -> _Looked:
     if not own_tokens(run.encoding, sentence.spans)[list(sentence.coreference)].all():
         return _Looked(sentence)
     pronoun, every = sentence.coreference[0], slice(None)
-    layers = [given_to_words(run, sentence, pronoun, layer, every) for layer in range(run.n_layers)]
+    layers = [attention_to_words(run, sentence, pronoun, layer, every) for layer in range(run.n_layers)]
     found = [one for one in layers if one is not None]  # all of them: the pronoun has a token
     return _Looked(sentence, found[0][0], np.concatenate([given for _, given in found]))
 
 
-def _referred(heads: tuple[int, ...], ready: Sequence[_Looked]) -> Referred:
+def _referred(heads: tuple[int, ...], ready: Sequence[_Looked]) -> PronounAttention:
     found = [one for one in ready if one.shares is not None]
     shape = len(found), sum(heads)
     antecedent, distractor = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
@@ -64,7 +64,7 @@ def _referred(heads: tuple[int, ...], ready: Sequence[_Looked]) -> Referred:
         antecedent[row], distractor[row] = shares[:, right], shares[:, wrong]
         others = np.delete(shares, (pronoun, right), axis=1)
         strongest[row] = antecedent[row] > others.max(axis=1, initial=0.0)
-    return Referred(
+    return PronounAttention(
         heads,
         np.array([one.sentence.number for one in found], dtype=np.int64),
         np.array([one.token for one in found], dtype=np.int64),

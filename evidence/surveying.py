@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Final
 
+from analysis.corpus.head_statistics import BatchMeasurer, HeadSetAverager, HeadSets, HeadStatistics, Layer
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
-from analysis.corpus.survey import Averaging, Layer, Measuring, Survey, Together
 from model_zoo.capture import as_array
 from model_zoo.loading import LoadedModel
 from model_zoo.running import Batch, attend_batches
@@ -17,15 +17,15 @@ _SIDE_BY_SIDE: Final = 2
 """Layers measured at a time."""
 
 
-def survey(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[Survey]:
+def survey(loaded: LoadedModel, sentences: Sequence[Sentence]) -> Iterator[HeadStatistics]:
     """The survey of each batch as it is done."""
     with ThreadPoolExecutor(_SIDE_BY_SIDE) as threads:
         for batch, of_batch in batches(loaded, sentences):
-            measuring = Measuring(of_batch, batch.encodings)
-            yield measuring.survey(list(_layers(batch, measuring, threads)))
+            measuring = BatchMeasurer(of_batch, batch.encodings)
+            yield measuring.statistics(list(_layers(batch, measuring, threads)))
 
 
-def _layers(batch: Batch, measuring: Measuring, threads: Executor) -> Iterator[Layer]:
+def _layers(batch: Batch, measuring: BatchMeasurer, threads: Executor) -> Iterator[Layer]:
     """The layers in their order, as many measured side by side as there are threads: what numpy does of one is done on
     one core. No more than these are in memory.
     """
@@ -36,12 +36,12 @@ def _layers(batch: Batch, measuring: Measuring, threads: Executor) -> Iterator[L
 
 
 def average(
-    loaded: LoadedModel, sentences: Sequence[Sentence], tried: Sequence[Together]
+    loaded: LoadedModel, sentences: Sequence[Sentence], tried: Sequence[HeadSets]
 ) -> Iterator[tuple[Cases, ...]]:
     """The cases of each batch as it is done, a relation each."""
     layers = sorted({layer for one in tried for group in one.groups for layer, _ in group})
     for batch, of_batch in batches(loaded, sentences):
-        averaging = Averaging(of_batch, batch.encodings, tried)
+        averaging = HeadSetAverager(of_batch, batch.encodings, tried)
         for layer in layers:
             averaging.layer(layer, as_array(batch.weights(layer)))
         yield averaging.cases()

@@ -9,7 +9,16 @@ from typing import Final
 
 import numpy as np
 
-from analysis.corpus.importance import Effect, Foretold, Head, Matters, compared_sets, effects, foretold, matters
+from analysis.corpus.importance import (
+    Effect,
+    GradientEstimate,
+    Head,
+    HeadComparison,
+    compare_head,
+    compared_sets,
+    effects,
+    gradient_estimates,
+)
 from evidence.material import Material
 from jobs.switching import Answers, Switching
 from model_zoo.engine_interface import EngineInterface
@@ -95,14 +104,14 @@ class Mattering(Switching):
         return int((~np.isnan(self._answers.scores[0])).sum()) if len(self._answers) else 0
 
     @property
-    def matters(self) -> Matters | None:
+    def matters(self) -> HeadComparison | None:
         """What switching the head off does; None before anything is known."""
         if not self.n_scored:
             return None
-        return matters(self._answers.scores, self._answers.right, self._clusters(self._answers), self.sets)
+        return compare_head(self._answers.scores, self._answers.right, self._clusters(self._answers), self.sets)
 
     @property
-    def foretold(self) -> Foretold | None:
+    def gradient_estimate(self) -> GradientEstimate | None:
         """Gradients beside what happens, of every head; None before anything is known."""
         n = 1 + len(self._every_head)
         if not len(self._of_every):
@@ -111,7 +120,7 @@ class Mattering(Switching):
         if np.isnan(scores).all():
             return None
         gradients = np.concatenate(self._gradients_of)[: scores.shape[1]]
-        return foretold(gradients, scores, self._clusters(self._of_every))
+        return gradient_estimates(gradients, scores, self._clusters(self._of_every))
 
     @property
     def layers(self) -> tuple[Effect, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import closing
 
-from analysis.corpus.coreference import By, Judged, Pairs, Referred, judge
+from analysis.corpus.coreference import By, JudgedHeads, Pairs, PronounAttention, judge
 from evidence import asking
 from evidence.questions.refer import Refer
 from jobs.job import Job
@@ -29,8 +29,8 @@ class Referring(Job):
         self._models = [model]
         if random and not model.startswith(UNTRAINED):
             self._models.append(f"{UNTRAINED}{model}")
-        self._found: dict[str, list[Referred]] = {}
-        self._known: dict[tuple[int, By, int], Judged | None] = {}
+        self._found: dict[str, list[PronounAttention]] = {}
+        self._known: dict[tuple[int, By, int], JudgedHeads | None] = {}
         self._done = 0
 
     @property
@@ -48,32 +48,32 @@ class Referring(Job):
         return len(self._found)
 
     @property
-    def trained(self) -> Referred | None:
+    def trained(self) -> PronounAttention | None:
         """What was found of the model so far."""
         return self._joined(0)
 
     @property
-    def random(self) -> Referred | None:
+    def random(self) -> PronounAttention | None:
         """What was found of the network with random weights, once that is all; None where it is not asked for or cannot
         be had.
         """
         found, trained = self._joined(1), self.trained
         return None if found is None or trained is None or len(found.numbers) < len(trained.numbers) else found
 
-    def judged(self, by: By) -> Judged | None:
+    def judged(self, by: By) -> JudgedHeads | None:
         """The model's heads judged on what was found so far; None on too little."""
         return self._judged(0, self.trained, by)
 
-    def judged_at_random(self, by: By) -> Judged | None:
+    def judged_at_random(self, by: By) -> JudgedHeads | None:
         """The same with random weights; None where ``random`` is."""
         return self._judged(1, self.random, by)
 
-    def _joined(self, place: int) -> Referred | None:
+    def _joined(self, place: int) -> PronounAttention | None:
         parts = self._found.get(self._models[place]) if place < len(self._models) else None
-        return Referred.joined(parts) if parts else None
+        return PronounAttention.joined(parts) if parts else None
 
-    def _judged(self, place: int, found: Referred | None, by: By) -> Judged | None:
-        """Judged once: the page asks at every click."""
+    def _judged(self, place: int, found: PronounAttention | None, by: By) -> JudgedHeads | None:
+        """JudgedHeads once: the page asks at every click."""
         if found is None:
             return None
         key = place, by, len(found.numbers)

@@ -71,7 +71,7 @@ class Searching(Job):
         self.n_sentences = len(numbers)
         yield
         for start in range(0, len(numbers), _AT_ONCE):
-            sentences = self.corpus.some(numbers[start : start + _AT_ONCE])
+            sentences = self.corpus.take(numbers[start : start + _AT_ONCE])
             began = time.monotonic()
             with closing(self._engine.stream(Look(model, sentences, query, key, layer, head, joined))) as parts:
                 for part in parts:

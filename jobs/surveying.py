@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final, Literal
 
+from analysis.corpus.head_statistics import HeadSets
 from analysis.corpus.relations import best_ensemble, ensembles, findings
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
-from analysis.corpus.survey import Together
 from evidence import asking
 from jobs.job import Job, time_left
 from model_zoo.engine_interface import EngineInterface
@@ -65,16 +65,16 @@ class Surveying(Job):
         return 1 + (self.results.at_random is not None) + bool(self.results.ensembles)
 
     def steps(self) -> Generator[None, None, None]:
-        survey = None
+        statistics = None
         self._next("heads")
         try:
             with closing(asking.survey(self._engine, self.model, self.corpus)) as found:
-                for survey in found:
-                    self._of_stage = survey.n_texts / len(self.corpus)
+                for statistics in found:
+                    self._of_stage = statistics.n_texts / len(self.corpus)
                     yield
         finally:
-            if survey is not None:
-                self.results = Results(survey=survey, findings=findings(survey.cases))
+            if statistics is not None:
+                self.results = Results(statistics=statistics, findings=findings(statistics.cases))
         yield
         if self.corpus.has_trees:
             assert self.results is not None
@@ -86,30 +86,30 @@ class Surveying(Job):
 
     def _with_random_weights(self, results: Results) -> Generator[None, None, None]:
         self._next("random weights")
-        survey = None
+        statistics = None
         try:
             with closing(asking.survey(self._engine, f"{UNTRAINED}{self.model}", self.corpus)) as found:
-                for survey in found:
-                    self._of_stage = survey.n_texts / len(self.corpus)
+                for statistics in found:
+                    self._of_stage = statistics.n_texts / len(self.corpus)
                     yield
         except ModelZooError as error:
             self.results = replace(results, missing=str(error))
             return
-        assert survey is not None
-        self.results = replace(results, at_random=findings(survey.cases))
+        assert statistics is not None
+        self.results = replace(results, at_random=findings(statistics.cases))
         yield
 
     def _together(self, results: Results) -> Generator[None, None, None]:
         self._next("together")
-        groups = {found.relation: ensembles(found) for found in results.findings.found}
+        groups = {found.relation: ensembles(found) for found in results.findings.relations}
         if not groups:
             return
-        heads = results.survey.every_head()
+        heads = results.statistics.every_head()
         tried = [
-            Together(*relation, tuple(tuple(heads[place] for place in group) for group in of_relation))
+            HeadSets(*relation, tuple(tuple(heads[place] for place in group) for group in of_relation))
             for relation, of_relation in groups.items()
         ]
-        n_cases = sum(found.n_choosing + found.n_judged for found in results.findings.found)
+        n_cases = sum(found.n_choosing + found.n_judged for found in results.findings.relations)
         cases = None
         with closing(asking.try_together(self._engine, self.model, self.corpus, tried)) as found:
             for cases in found:

@@ -15,7 +15,7 @@ from model_zoo.types import duration
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import SoftScores
-from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Stepped, Tuned, best_of
+from training.finetuning.results import Evaluated, Event, FirstVectors, Started, Stepped, Tuned, best_of
 from training.finetuning.settings import Settings
 
 MOST_KEPT = 4
@@ -44,7 +44,7 @@ class Run:
 
     candidate: Candidate
     id: str = field(default_factory=tuned.new_id)
-    begun: Begun | None = None
+    begun: Started | None = None
     steps: list[Stepped] = field(default_factory=list)
     evaluated: list[Evaluated] = field(default_factory=list)
     first_vectors: list[FirstVectors] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Run:
 
     def note(self, event: Event) -> None:
         match event:
-            case Begun():
+            case Started():
                 self.begun = event  # with nothing where what a stopped training had learnt is gone
                 self.steps, self.evaluated = list(event.steps), list(event.evaluated)
                 self.first_vectors = list(event.first_vectors)

@@ -20,10 +20,10 @@ import pandas as pd
 
 from analysis.agreement import readable
 from analysis.corpus.every_head import layers_and_heads
+from analysis.corpus.head_statistics import HeadStatistics
 from analysis.corpus.importance import Curve
 from analysis.corpus.relations import Findings
 from analysis.corpus.results import Results
-from analysis.corpus.survey import Survey
 from analysis.findings import Ranking
 from analysis.heads import HeadTable
 from analysis.lens_fit import JudgedLens
@@ -346,11 +346,11 @@ def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating],
 
 
 @body.register
-def _(found: Survey) -> str:
+def _(found: HeadStatistics) -> str:
     names = [name for name in _MAPS if name in found.defined()]
     layer, head = layers_and_heads(found.heads)
     maps = "".join(_head_map(layer, head, found.measure(name), _MAPS[name]) for name in names)
-    said = " ".join(found.told.sentences())
+    said = " ".join(found.skipped.notices())
     return (
         maps + first_rows(found.to_frame()[["layer", "head", "label", *names]]) + (_note(escape(said)) if said else "")
     )
@@ -372,7 +372,7 @@ def _(found: Ranking) -> str:
 def _(found: Results) -> str:
     columns = ["relation", "direction", "layer", "head", "right", "low", "high", "words", "offset_right"]
     table = found.to_frame()
-    return body(found.survey) + (first_rows(table[columns]) if len(table) else "")
+    return body(found.statistics) + (first_rows(table[columns]) if len(table) else "")
 
 
 @body.register

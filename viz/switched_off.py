@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from analysis.corpus.importance import Effect, Matters, Mean
+from analysis.corpus.importance import Effect, HeadComparison, Mean
 from model_zoo.types import with_interval
 from viz.layout import PERCENT, axis, token_text
 from viz.marks import LEGEND_BELOW, bars_layout, error_bars
@@ -15,7 +15,7 @@ from viz.palette import theme
 _ROW: Final = 26  # px
 
 
-def switched_off(found: Matters, what: str, *, right: bool = False, dark: bool = False) -> go.Figure:
+def switched_off(found: HeadComparison, what: str, *, right: bool = False, dark: bool = False) -> go.Figure:
     """A row a set of heads, the head itself on top, then others of its layer by themselves, then all of the layer: the
     mean change of a score with its interval, ``what`` names it; or with ``right`` the share of right answers, where a
     dotted line is at that with nothing off.

@@ -139,7 +139,7 @@ def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Referred(Shows):
+class PronounAttention(Shows):
     """Attention from the pronouns of sentences, those that could be placed among the model's tokens.
 
     ``numbers`` (sentences,) are theirs, ``tokens`` (sentences,) the places of their pronouns' first tokens.
@@ -159,7 +159,7 @@ class Referred(Shows):
     left_out: IntArray = field(repr=False)
 
     def __repr__(self) -> str:
-        return f"<Referred {counted(len(self.numbers), 'sentence')}, {counted(sum(self.heads), 'head')}>"
+        return f"<PronounAttention {counted(len(self.numbers), 'sentence')}, {counted(sum(self.heads), 'head')}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a sentence and head: sentence (its number), layer, head, the shares that antecedent and distractor
@@ -179,7 +179,7 @@ class Referred(Shows):
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[Referred]) -> Referred:
+    def joined(cls, parts: Sequence[PronounAttention]) -> PronounAttention:
         """All parts, of one model, in the order of their sentences."""
         whole = [part for part in parts if len(part.numbers)]
         left_out = np.sort(np.concatenate([part.left_out for part in parts]))
@@ -222,7 +222,7 @@ def first_of_two(sentence: Sentence) -> int | None:
     return min(_asked(sentence)[1:])
 
 
-def at_offset(offset: int) -> Rule:
+def offset_rule(offset: int) -> Rule:
     """The word so many words after the pronoun, before it where that is negative."""
     return lambda sentence: _asked(sentence)[0] + offset
 
@@ -236,7 +236,7 @@ def _nouns(sentence: Sentence) -> list[int]:
     return [place for place, upos in enumerate(sentence.upos) if upos in ("NOUN", "PROPN")]
 
 
-def right(referred: Referred, by: By) -> DoubleArray:
+def right(referred: PronounAttention, by: By) -> DoubleArray:
     """How right each head is, (sentences, heads): 1 or 0, and 0.5 where "more" is asked and both nouns have as much, as
     in models that only look back, where it may be none.
     """
@@ -246,7 +246,7 @@ def right(referred: Referred, by: By) -> DoubleArray:
     return np.where(referred.antecedent == referred.distractor, 0.5, more)
 
 
-def of_rule(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
+def rule_scores(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
     """How right a rule is, (sentences,): 1 for the antecedent, 0 for another word; by "more" 0.5 for a word
     that is neither candidate.
     """
@@ -259,7 +259,7 @@ def of_rule(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(Shows):
+class JudgedHeads(Shows):
     """How often heads are right, ``by`` one of the two measures: ``choosing`` (heads,) on the ``n_choosing`` sentences
     of one half, ``shares`` (heads,) with 95% intervals over sentences on the ``n_judging`` of the other.
 
@@ -300,9 +300,9 @@ class Judged(Shows):
         )
 
 
-def judge(pairs: Pairs, referred: Referred, by: By = "most") -> Judged | None:
+def judge(pairs: Pairs, referred: PronounAttention, by: By = "most") -> JudgedHeads | None:
     """Choose and judge the heads of a model. None where a half has fewer than ``FEWEST`` sentences."""
-    sentences = pairs.corpus.some(referred.numbers.tolist())
+    sentences = pairs.corpus.take(referred.numbers.tolist())
     judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
     if min(judging.sum(), (~judging).sum()) < FEWEST:
         return None
@@ -316,10 +316,10 @@ def judge(pairs: Pairs, referred: Referred, by: By = "most") -> Judged | None:
         "first noun": first,
         "fixed offset": _best_offset(chosen_by, by),
     }
-    of_rules = [of_rule(judged_by, rule, by) for rule in rules.values()]
+    of_rules = [rule_scores(judged_by, rule, by) for rule in rules.values()]
     shares = shares_of(np.column_stack([of_heads[judging], *of_rules]))
     n_heads = of_heads.shape[1]
-    return Judged(
+    return JudgedHeads(
         by=by,
         heads=referred.heads,
         n_choosing=len(chosen_by),
@@ -339,7 +339,7 @@ def shares_of(scores: DoubleArray) -> tuple[Share, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class OfKind(Shows):
+class KindAccuracy(Shows):
     """How often a head is right in the ``n`` sentences of a kind, or of all kinds (""), on the half that judges, and
     how often rules are, by their names.
     """
@@ -350,10 +350,12 @@ class OfKind(Shows):
     beside: Mapping[str, float]
 
 
-def by_kind(pairs: Pairs, referred: Referred, judged: Judged, head: int) -> tuple[OfKind, ...]:
+def accuracy_by_kind(
+    pairs: Pairs, referred: PronounAttention, judged: JudgedHeads, head: int
+) -> tuple[KindAccuracy, ...]:
     """How often one head is right: in all sentences first, then in those of each of ``KINDS`` that has any."""
     of_head = right(referred, judged.by)[:, head]
-    sentences = pairs.corpus.some(referred.numbers.tolist())
+    sentences = pairs.corpus.take(referred.numbers.tolist())
     kinds = [pairs.kinds[number] for number in referred.numbers]
     found = []
     for kind in ("", *KINDS):
@@ -361,12 +363,12 @@ def by_kind(pairs: Pairs, referred: Referred, judged: Judged, head: int) -> tupl
         if places:
             (share,) = shares_of(of_head[places][:, None])
             of_kind = [sentences[place] for place in places]
-            beside = {name: float(of_rule(of_kind, rule, judged.by).mean()) for name, rule in judged.rules.items()}
-            found.append(OfKind(kind, len(places), share, beside))
+            beside = {name: float(rule_scores(of_kind, rule, judged.by).mean()) for name, rule in judged.rules.items()}
+            found.append(KindAccuracy(kind, len(places), share, beside))
     return tuple(found)
 
 
 def _best_offset(sentences: Sequence[Sentence], by: By) -> Rule:
     by_size = sorted(OFFSETS, key=abs)
-    found = [float(of_rule(sentences, at_offset(offset), by).mean()) for offset in by_size]
-    return at_offset(by_size[int(np.argmax(found))])
+    found = [float(rule_scores(sentences, offset_rule(offset), by).mean()) for offset in by_size]
+    return offset_rule(by_size[int(np.argmax(found))])

@@ -29,5 +29,5 @@ def shares_right(cases: Cases) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
         sums = np.add.reduceat(cases.heads_right()[order].astype(np.float64), starts, axis=0)
     else:
         sums = np.zeros((0, cases.n_heads))
-    moments = Moments.of(sums, sizes[:, None].astype(np.float64))
+    moments = Moments.from_sums(sums, sizes[:, None].astype(np.float64))
     return moments.means, *moments.intervals(shares=True)

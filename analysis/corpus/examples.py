@@ -42,7 +42,7 @@ class Examples(Shows):
     drawn: FloatArray = field(repr=False)
 
     @classmethod
-    def of(cls, pairs: Strongest, sentences: IntArray) -> Examples:
+    def from_pairs(cls, pairs: Strongest, sentences: IntArray) -> Examples:
         """Those of some sentences, given by their numbers (texts,); ``pairs`` are (texts, heads)."""
         numbers = np.where(pairs.query >= 0, sentences[:, None], -1)
         rows = np.stack([pairs.weight.T, numbers.T, pairs.query.T, pairs.key.T], axis=-1).astype(np.float32)

@@ -103,7 +103,7 @@ def effects(
 
 
 @dataclass(frozen=True, slots=True)
-class Matters(Shows):
+class HeadComparison(Shows):
     """One head off, beside ``others`` of its layer, each off by itself, and beside all heads of its layer together.
 
     ``score`` is the mean with nothing off (ln P in nats), ``right`` the share of items that are answered rightly then.
@@ -148,12 +148,12 @@ def compared_sets(head: Head, n_heads: int) -> tuple[tuple[Head, ...], ...]:
     return (head,), *(((layer, one),) for one in others), whole
 
 
-def matters(
+def compare_head(
     scores: FloatArray, right: FloatArray, clusters: npt.ArrayLike, sets: Sequence[tuple[Head, ...]]
-) -> Matters:
+) -> HeadComparison:
     """The comparison that ``compared_sets`` asks for, given scores and what is right (1 + sets, items)."""
     head, *others, layer = effects(scores, right, clusters, sets)
-    return Matters(
+    return HeadComparison(
         score=mean_of(scores[0], clusters),
         right=share_of(right[0], clusters),
         head=head,
@@ -164,7 +164,7 @@ def matters(
 
 
 @dataclass(frozen=True, slots=True)
-class Foretold(Shows):
+class GradientEstimate(Shows):
     """What gradients say of every head beside what happens when it is off: means in nats, layer by layer.
 
     ``importance`` is the mean over items of |∂ score / ∂ gate| (Michel et al. 2019), ``estimate`` minus the mean of
@@ -193,7 +193,7 @@ class Foretold(Shows):
         )
 
 
-def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike) -> Foretold:
+def gradient_estimates(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike) -> GradientEstimate:
     """From the gradients (items, layers, heads) and the scores (1 + layers · heads, items) of the same items: first
     with nothing off, then with each head off by itself, layer by layer.
     """
@@ -215,7 +215,7 @@ def foretold(gradients: FloatArray, scores: FloatArray, clusters: npt.ArrayLike)
     def means(values: DoubleArray) -> tuple[Mean, ...]:
         return tuple(mean_of(column, cluster) for column in values.T)
 
-    return Foretold(
+    return GradientEstimate(
         importance=means(np.abs(flat)),
         estimate=means(-flat),
         change=means(change),

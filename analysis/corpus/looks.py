@@ -45,7 +45,7 @@ class Hits(ReadOnly, Shows):
         """One row a pair and head, with the fields as columns."""
         return pd.DataFrame({one.name: getattr(self, one.name) for one in fields(self)})
 
-    def at(self, places: IntArray | BoolArray | slice) -> Hits:
+    def take(self, places: IntArray | BoolArray | slice) -> Hits:
         """Some of them, in this order."""
         return Hits(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
 
@@ -56,7 +56,7 @@ class Hits(ReadOnly, Shows):
         order = np.lexsort((self.key_start, self.query_start, self.sentence, -self.weight, self.of))
         of = self.of[order]
         rank = np.arange(len(of)) - np.searchsorted(of, of)
-        return self.at(order[rank < most])
+        return self.take(order[rank < most])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,23 +127,23 @@ class Looks(ReadOnly, Shows):
         """The same of a head that spreads its attention evenly."""
         return _mean(self.even, self.n)
 
-    def of(self, place: int) -> Hits:
+    def head_hits(self, place: int) -> Hits:
         """The strongest pairs of one of the heads, by its place."""
-        return self.hits.at(self.hits.of == place)
+        return self.hits.take(self.hits.of == place)
 
     def strongest_of_all(self, most: int) -> Hits:
         """The strongest pairs, whichever head looks: each pair once, with the head that looks the most."""
         order = np.argsort(-self.hits.weight, kind="stable")
         spans = np.stack([self.hits.sentence, self.hits.query_start, self.hits.key_start], axis=1)[order]
         _, first = np.unique(spans, axis=0, return_index=True)
-        return self.hits.at(order[np.sort(first)[:most]])
+        return self.hits.take(order[np.sort(first)[:most]])
 
 
 def _mean(sums: DoubleArray, n: IntArray) -> DoubleArray:
     return np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)
 
 
-def given_to_words(
+def attention_to_words(
     run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int | slice
 ) -> tuple[int, FloatArray] | None:
     """The first token of a word, and what a head gives of the word's attention to each word, (words,), or a slice of a
@@ -164,5 +164,5 @@ def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int,
     """The word to which a head gives the most of a word's attention, beside that word and special tokens. None where it
     can see no other, or the word has no token.
     """
-    found = given_to_words(run, sentence, word, layer, head)
+    found = attention_to_words(run, sentence, word, layer, head)
     return int(found[1].argmax()) if found is not None and found[1].any() else None

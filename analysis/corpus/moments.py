@@ -35,14 +35,14 @@ class Moments:
     frames: Mapping[int, tuple[DoubleArray, DoubleArray]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, sums: DoubleArray, counts: DoubleArray, frames: IntArray | None = None) -> Moments:
+    def from_sums(cls, sums: DoubleArray, counts: DoubleArray, frames: IntArray | None = None) -> Moments:
         """Those of some sentences: ``sums`` (texts, ...) and ``counts`` (texts, ...), which broadcasts to them. With
         the numbers of their ``frames`` (texts,), these are the units.
         """
         counts = counts.astype(np.float64)
         if frames is not None:
             own = {int(one): (sums[frames == one].sum(0), counts[frames == one].sum(0)) for one in np.unique(frames)}
-            return replace(cls.of(sums[:0], counts[:0]), frames=own)
+            return replace(cls.from_sums(sums[:0], counts[:0]), frames=own)
         return cls(
             sums.sum(axis=0),
             (sums**2).sum(axis=0),
@@ -86,7 +86,7 @@ class Moments:
         if not self.frames:
             return self
         s, n = (np.array(each) for each in zip(*self.frames.values(), strict=True))
-        return replace(self, frames={}) + Moments.of(s, n)
+        return replace(self, frames={}) + Moments.from_sums(s, n)
 
     @property
     def means(self) -> DoubleArray:

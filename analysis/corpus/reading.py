@@ -86,7 +86,7 @@ def sampled(corpus: Corpus, n: int, seed: int) -> Corpus:
     """At most ``n`` sentences, drawn by the seed, in their order."""
     if len(corpus) <= n:
         return corpus
-    return corpus.only(np.sort(np.random.default_rng(seed).choice(len(corpus), n, replace=False)).tolist())
+    return corpus.subset(np.sort(np.random.default_rng(seed).choice(len(corpus), n, replace=False)).tolist())
 
 
 def read_frequencies(name: str, data: bytes) -> dict[str, float]:

@@ -49,7 +49,7 @@ class Relation(NamedTuple):
     direction: Direction
 
 
-class Asked(NamedTuple):
+class RelationQuery(NamedTuple):
     """One case of a sentence: the places of the word that looks and of its partners."""
 
     relation: Relation
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
         return sum(_BIT.get(offset, 0) for offset in {partner - self.query for partner in self.partners})
 
 
-def asked_of(sentence: Sentence, placed: BoolArray) -> Iterator[Asked]:
+def relation_queries(sentence: Sentence, placed: BoolArray) -> Iterator[RelationQuery]:
     """The cases of a sentence between words that are ``placed`` (words,) among a model's tokens; punctuation and the
     root's own relation are left out.
     """
@@ -75,10 +75,10 @@ def asked_of(sentence: Sentence, placed: BoolArray) -> Iterator[Asked]:
     for place, (head, deprel) in enumerate(zip(sentence.heads, sentence.deprel, strict=True)):
         if head < 0 or deprel in _LEFT_OUT or not (placed[place] and placed[head]):
             continue
-        yield Asked(Relation(deprel, "up"), place, (head,))
+        yield RelationQuery(Relation(deprel, "up"), place, (head,))
         below.setdefault((head, deprel), []).append(place)
     for (head, deprel), dependents in below.items():
-        yield Asked(Relation(deprel, "down"), head, tuple(dependents))
+        yield RelationQuery(Relation(deprel, "down"), head, tuple(dependents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class Cases(Shows):
     """Cases of many sentences, in no order that means anything: an entry each.
 
     ``names`` are the relations, ``relation`` (cases,) says which; ``sentence`` its number, ``unit`` that of the frame
-    from which templates made it, where they did, and else its own; ``judged`` whether it is of the half that judges,
-    ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as in ``Asked``, ``chance`` how
-    often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are right, packed as
+    from which templates made it, if they did, and else its own; ``judged`` whether it is of the half that judges,
+    ``query`` and ``key`` the places of the word and of its nearest partner, ``offsets`` as in ``RelationQuery``,
+    ``chance`` how often a word drawn at random is a partner, ``right`` (cases, bytes) which heads are right, packed as
     ``numpy.packbits`` does.
     """
 
@@ -105,9 +105,9 @@ class Cases(Shows):
     right: npt.NDArray[np.uint8] = field(repr=False)
 
     @classmethod
-    def of(
+    def build(
         cls,
-        asked: Sequence[Asked],
+        asked: Sequence[RelationQuery],
         right: BoolArray,
         sentence: IntArray,
         judged: BoolArray,
@@ -179,7 +179,7 @@ class Cases(Shows):
         """Some of them (cases,)."""
         return replace(self, **{name: getattr(self, name)[chosen] for name in _ARRAYS})
 
-    def of_relation(self, relation: Relation) -> Cases:
+    def select(self, relation: Relation) -> Cases:
         """Those of one relation, in the order of the corpus; of ``ALL`` those of every relation from below."""
         if relation == ALL:
             up = np.array([name.direction == "up" for name in self.names], dtype=bool)
@@ -215,7 +215,7 @@ class Share(Shows):
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Shows):
+class RelationResult(Shows):
     """One relation and the head that finds it best.
 
     ``head`` is a place among all heads, layer by layer; it and the ``offset`` are the best on the ``n_choosing`` cases
@@ -270,15 +270,16 @@ class Findings(Shows):
     cases in a half, with how many they have in all.
     """
 
-    found: tuple[Found, ...] = field(repr=False)
+    relations: tuple[RelationResult, ...] = field(repr=False)
     too_few: tuple[tuple[Relation, int], ...] = field(repr=False)
 
-    def of(self, relation: Relation) -> Found | None:
-        return next((one for one in self.found if one.relation == relation), None)
+    def get(self, relation: Relation) -> RelationResult | None:
+        return next((result for result in self.relations if result.relation == relation), None)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a relation, as ``Found.to_frame``; the place of a head is that among all heads."""
-        return pd.concat([one.to_frame() for one in self.found], ignore_index=True) if self.found else pd.DataFrame()
+        """One row a relation, as ``RelationResult.to_frame``; the place of a head is that among all heads."""
+        frames = [result.to_frame() for result in self.relations]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def findings(cases: Cases) -> Findings:
@@ -287,7 +288,7 @@ def findings(cases: Cases) -> Findings:
     """
     up = np.array([name.direction == "up" for name in cases.names], dtype=bool)
     every = [(ALL, up[cases.relation])] if len(cases) else []
-    rows: list[Found] = []
+    rows: list[RelationResult] = []
     hits: list[tuple[BoolArray, IntArray]] = []
     too_few, p_values = [], []
     for relation, chosen in [*every, *((name, cases.relation == at) for at, name in enumerate(cases.names))]:
@@ -304,7 +305,7 @@ def findings(cases: Cases) -> Findings:
         p_values.append(p_better(of_head, of_offset, unit))
         unknown = Share(0, 0, 0)
         rows.append(
-            Found(
+            RelationResult(
                 relation=relation,
                 n_choosing=int(choose.sum()),
                 n_judged=int(judge.sum()),
@@ -395,7 +396,7 @@ Group = tuple[int, ...]
 """Heads, by their places among all heads, whose attention is averaged."""
 
 
-def ensembles(found: Found) -> tuple[Group, ...]:
+def ensembles(found: RelationResult) -> tuple[Group, ...]:
     """The sets of two to four of the heads that are best on the half that chooses, and each of these alone; which of
     them is best is for that half to say, too (Limisiewicz et al. 2020).
     """
@@ -424,5 +425,5 @@ def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> 
     """Choose and judge among groups; ``cases`` are those of the relation, their "heads" are the groups. None where
     there are too few of them.
     """
-    found = findings(cases).of(relation)
+    found = findings(cases).get(relation)
     return None if found is None else Ensemble(relation, groups[found.head], found.accuracy)

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from analysis.corpus.head_statistics import HeadStatistics
 from analysis.corpus.relations import Ensemble, Findings, Relation
-from analysis.corpus.survey import Survey
 from model_zoo.types import Shows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results(Shows):
-    """``findings`` are of the ``survey``'s relations; ``at_random`` of the same network with random weights, None where
-    it was not run, ``missing`` saying why it could not be; ``ensembles`` are sets of heads that look together.
+    """``findings`` are of the relations in ``statistics``; ``at_random`` of the same network with random weights, None
+    if it was not run, ``missing`` saying why it could not be; ``ensembles`` are sets of heads that look together.
     """
 
-    survey: Survey
+    statistics: HeadStatistics
     findings: Findings
     at_random: Findings | None = None
     ensembles: tuple[Ensemble, ...] = field(default=(), repr=False)
@@ -30,7 +30,7 @@ class Results(Shows):
         """One row a relation, as ``Findings.to_frame``, with layer and head instead of the head's place."""
         table = self.findings.to_frame()
         if not table.empty:
-            heads = [self.survey.head(place) for place in table.pop("place")]
+            heads = [self.statistics.head(place) for place in table.pop("place")]
             table.insert(2, "layer", [layer for layer, _ in heads])
             table.insert(3, "head", [head for _, head in heads])
         return table

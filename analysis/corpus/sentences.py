@@ -219,11 +219,11 @@ class Corpus(Shows):
     def __iter__(self) -> Iterator[Sentence]:
         return map(self.sentence, range(len(self)))
 
-    def some(self, numbers: Iterable[int]) -> tuple[Sentence, ...]:
+    def take(self, numbers: Iterable[int]) -> tuple[Sentence, ...]:
         """The sentences at these places."""
         return tuple(map(self.sentence, numbers))
 
-    def only(self, numbers: Sequence[int]) -> Corpus:
+    def subset(self, numbers: Sequence[int]) -> Corpus:
         """The sentences at these places, numbered anew; words count as often there as here."""
         found = Corpus(files=self.files, report=self.report)
         for number in numbers:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from analysis.corpus.head_statistics import HeadSets
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
-from analysis.corpus.survey import Together
 from evidence.questions.survey_heads import SurveyHeads
 from model_zoo.question import LoadedModel, Streamed
 
@@ -21,7 +21,7 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
 
     model: str
     sentences: tuple[Sentence, ...]
-    tried: tuple[Together, ...]
+    tried: tuple[HeadSets, ...]
 
     remembered = False  # as in SurveyHeads
 
@@ -38,4 +38,4 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
 
     @classmethod
     def example(cls, model: str) -> Self:
-        return cls(model, SurveyHeads.example(model).sentences, (Together("nsubj", "up", (((0, 0),),)),))
+        return cls(model, SurveyHeads.example(model).sentences, (HeadSets("nsubj", "up", (((0, 0),),)),))

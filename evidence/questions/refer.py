@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from analysis.corpus.coreference import Referred
+from analysis.corpus.coreference import PronounAttention
 from analysis.corpus.sentences import Sentence
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Streamed
@@ -14,12 +14,12 @@ from reading.sentences import plain_words
 
 
 @dataclass(frozen=True, slots=True)
-class Refer(Streamed[Referred, Referred]):
+class Refer(Streamed[PronounAttention, PronounAttention]):
     """Attention from pronouns to what they mean and to a distractor, in every head: of ``sentences`` with
     ``coreference``, some hundred at most.
 
-    The answers to parts join to that of the whole (``Referred.joined``). Raises InvalidInput for a sentence without a
-    pronoun, NotSupported for models without attention.
+    The answers to parts join to that of the whole (``PronounAttention.joined``). Raises InvalidInput for a sentence
+    without a pronoun, NotSupported for models without attention.
     """
 
     model: str
@@ -36,15 +36,15 @@ class Refer(Streamed[Referred, Referred]):
                     "A sentence has no pronoun, antecedent and distractor. Give the places of three words.", which=place
                 )
 
-    def parts(self, loaded: LoadedModel) -> Iterator[Referred]:
+    def parts(self, loaded: LoadedModel) -> Iterator[PronounAttention]:
         from evidence import referring
 
         return referring.refer(loaded, self.sentences)
 
-    def whole(self, parts: Sequence[Referred]) -> Referred:
-        return Referred.joined(parts)
+    def whole(self, parts: Sequence[PronounAttention]) -> PronounAttention:
+        return PronounAttention.joined(parts)
 
-    def again(self, whole: Referred) -> Iterable[Referred]:
+    def again(self, whole: PronounAttention) -> Iterable[PronounAttention]:
         return (whole,)
 
     @classmethod

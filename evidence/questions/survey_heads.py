@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from analysis.corpus.head_statistics import HeadStatistics, total
 from analysis.corpus.sentences import Sentence
-from analysis.corpus.survey import Survey, total
 from model_zoo.question import LoadedModel, Streamed
 from reading.sentences import plain_words
 
 
 @dataclass(frozen=True, slots=True)
-class SurveyHeads(Streamed[Survey, Survey]):
+class SurveyHeads(Streamed[HeadStatistics, HeadStatistics]):
     """Run sentences in batches of similar length and measure every head: where its attention goes, with how much it
     carries, how often it finds the partner of each relation, the tree that it spans, and its strongest examples.
 
@@ -24,15 +24,15 @@ class SurveyHeads(Streamed[Survey, Survey]):
 
     remembered = False  # who asks adds the parts up; of a corpus they would push everything else out of memory
 
-    def parts(self, loaded: LoadedModel) -> Iterator[Survey]:
+    def parts(self, loaded: LoadedModel) -> Iterator[HeadStatistics]:
         from evidence import surveying
 
         return surveying.survey(loaded, self.sentences)
 
-    def whole(self, parts: Sequence[Survey]) -> Survey:
+    def whole(self, parts: Sequence[HeadStatistics]) -> HeadStatistics:
         return total(parts)
 
-    def again(self, whole: Survey) -> Iterable[Survey]:
+    def again(self, whole: HeadStatistics) -> Iterable[HeadStatistics]:
         return (whole,)
 
     @classmethod

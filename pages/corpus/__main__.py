@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from analysis.corpus.head_statistics import NAMES, NUMBERS
 from analysis.corpus.reading import built_in
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import Share
 from analysis.corpus.results import Results
-from analysis.corpus.survey import NAMES, NUMBERS
 from jobs.surveying import Surveying
 from model_zoo import DEFAULT_MODEL, Engine
 from ui.precomputed import command
@@ -39,11 +39,11 @@ def differences(stored: Results, fresh: Results) -> Iterator[str]:
     for name in NAMES:
         if name in NUMBERS:
             continue
-        moved = np.nanmax(np.abs(stored.survey.measure(name) - fresh.survey.measure(name)), initial=0)
+        moved = np.nanmax(np.abs(stored.statistics.measure(name) - fresh.statistics.measure(name)), initial=0)
         if moved > 0.001:
             yield f"{name} differs by {moved:.4f}"
-    for one in fresh.findings.found:
-        before = stored.findings.of(one.relation)
+    for one in fresh.findings.relations:
+        before = stored.findings.get(one.relation)
         if before is None or abs(before.accuracy.share - one.accuracy.share) > 0.02:
             yield f"{'.'.join(one.relation)} is found in {one.accuracy.share:.3f}, and was in " + (
                 "none" if before is None else f"{before.accuracy.share:.3f}"
@@ -58,9 +58,9 @@ def table(results: Results) -> str:
         "| relation | words | best head | right, % | best offset, % | random weights, % | uniform, % | p |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for one in results.findings.found:
-        layer, head = results.survey.head(one.head)
-        random = None if results.at_random is None else results.at_random.of(one.relation)
+    for one in results.findings.relations:
+        layer, head = results.statistics.head(one.head)
+        random = None if results.at_random is None else results.at_random.get(one.relation)
         rows.append(
             f"| {short(one.relation)} | {one.n_judged:,} | {layer + 1}.{head + 1} | {_percent(one.accuracy)} "
             f"| {one.offset:+d}: {_percent(one.by_offset)} ".replace("-", "−")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.corpus.examples import STEPS
 from analysis.corpus.relation_names import short
-from analysis.corpus.relations import ALL, Found
+from analysis.corpus.relations import ALL, RelationResult
 from analysis.corpus.sentences import Corpus
 from analysis.head_measures import special_names
 from evidence.questions.survey_heads import SurveyHeads
@@ -68,16 +68,16 @@ def draw(scene: Scene) -> None:
         switching_off.panel(scene, found.relation)
 
 
-def _relation(scene: Scene) -> Found | None:
+def _relation(scene: Scene) -> RelationResult | None:
     """The relation that this head finds best on the half that chooses, above the offset there; of those it is the best
     head of, if there are any.
     """
-    found = [one for one in scene.found.findings.found if one.relation != ALL]
+    found = [one for one in scene.found.findings.relations if one.relation != ALL]
     own = [one for one in found if one.head == scene.place] or found
     return max(own, key=lambda one: float(one.choosing[scene.place]) - one.by_offset.share, default=None)
 
 
-def _said(scene: Scene, numbers: Numbers, found: Found | None) -> str:
+def _said(scene: Scene, numbers: Numbers, found: RelationResult | None) -> str:
     """The head in a sentence: the relation that it finds best, or where it looks."""
     if found is not None:
         return evidence(scene, found, scene.place)
@@ -85,14 +85,14 @@ def _said(scene: Scene, numbers: Numbers, found: Found | None) -> str:
     return f"**Layer {scene.layer + 1}, head {scene.head + 1}**: {_share(measure, scene.place)}."
 
 
-def _beside(scene: Scene, found: Found | None) -> str:
+def _beside(scene: Scene, found: RelationResult | None) -> str:
     """What that is compared with, and what the head is called by its numbers."""
     said = []
     if found is not None:
         said.append(beside(scene, found, scene.place))
         if found.head != scene.place:
             said.append("It is not the best head of any relation; this is the one it finds best.")
-    label = scene.found.survey.table().labels[scene.place]
+    label = scene.found.statistics.table().labels[scene.place]
     said.append(
         "No rule of “Kinds of heads” fits it." if label == "mixed" else f"By its numbers it is “{as_text(label)}”."
     )
@@ -108,13 +108,13 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
     """Measures and relations of the head among all heads."""
     names = [name for name in _MEASURES if name in numbers.measures]
     measures = [numbers.measures[name] for name in names]
-    survey = scene.found.survey
+    statistics = scene.found.statistics
     found = sorted(
-        (one for one in scene.found.findings.found if one.relation != ALL),
+        (one for one in scene.found.findings.relations if one.relation != ALL),
         key=lambda one: -float(one.judged[scene.place]),
     )[:_RELATIONS]
     unit = "share of held-out words"
-    measures += [HeadMeasure(short(one.relation), *survey.right(one.relation), unit) for one in found]
+    measures += [HeadMeasure(short(one.relation), *statistics.right(one.relation), unit) for one in found]
     lines, imports = scene.survey_in_python(names)
     relations = ", ".join(relation_in_python(one.relation) for one in found)
     as_python.put(
@@ -127,15 +127,15 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
         imports=("import numpy as np", *imports, *["from analysis.corpus.relations import Relation"] * bool(found)),
     )
     figures.show(
-        partial(measure_dots, survey.every_head(), measures, scene.place),
+        partial(measure_dots, statistics.every_head(), measures, scene.place),
         "measures of a head",
         f"head-{scene.layer + 1}-{scene.head + 1}",
         lambda point: open_head(int(point[0]), int(point[1])),
     )
     caption(
-        f"Means over {survey.n_texts:,} sentences, with 95% intervals over {scene.units}; ticks are the model's other "
-        "heads. “Carried by” counts each token by attention times the length of its value vector: a head can look at "
-        "special tokens and take next to nothing from them."
+        f"Means over {statistics.n_texts:,} sentences, with 95% intervals over {scene.units}; ticks are the model's "
+        "other heads. “Carried by” counts each token by attention times the length of its value vector: a head can "
+        "look at special tokens and take next to nothing from them."
     )
     with st.container(horizontal=True):
         for one in found[:2]:
@@ -155,7 +155,7 @@ def _show_relation(relation: str) -> None:
 
 def _examples(scene: Scene) -> None:
     """The strongest sentences, or some of every strength."""
-    found = scene.found.survey.examples
+    found = scene.found.statistics.examples
     with widgets.controls("examples"):
         which = widgets.choice("Examples", EXAMPLES, label_visibility="collapsed")
     if which == "strong":
@@ -189,12 +189,12 @@ def _own_sentence(scene: Scene) -> None:
     widgets.short_enough(text)
     corpus = Corpus()
     corpus.add(text, plain_words(text))
-    found = engine().ask(SurveyHeads(scene.model, corpus.some([0]))).examples.strongest(scene.place)
+    found = engine().ask(SurveyHeads(scene.model, corpus.take([0]))).examples.strongest(scene.place)
     if not found:
         caption("This sentence has fewer than two words, so no pair of them can be looked at.")
         return
     example_sentences.show(
-        looking.of_sentences(scene.model, corpus.some([0]), [Looked(0, found[0].query)], scene.layer, scene.head),
+        looking.of_sentences(scene.model, corpus.take([0]), [Looked(0, found[0].query)], scene.layer, scene.head),
         scene.info,
         "own sentence",
         "own-sentence",

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from analysis.corpus.survey import Survey
+from analysis.corpus.head_statistics import HeadStatistics
 from analysis.head_measures import special_names
 from pages.corpus.heads import open_head
 from pages.corpus.measures import Numbers, Sought
@@ -29,7 +29,7 @@ _PLACE, _LABEL, _NUMBER, _END = 50, 150, 130, 60  # px
 
 
 def draw(scene: Scene) -> None:
-    survey = scene.found.survey
+    statistics = scene.found.statistics
     numbers = Numbers(scene.found, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
     asked = numbers.sought()
     with widgets.controls():
@@ -55,11 +55,11 @@ def draw(scene: Scene) -> None:
     sought = asked.get(find)
     best = sought.best() if sought else []
     if sought:
-        _say(survey, sought, best, numbers.of(sought.measure))
+        _say(statistics, sought, best, numbers.of(sought.measure))
     figures.show(
         partial(
             head_scatter,
-            survey.every_head(),
+            statistics.every_head(),
             across,
             up,
             colour,
@@ -75,7 +75,7 @@ def draw(scene: Scene) -> None:
         f"Point at a head for its numbers with their 95% intervals over {scene.units}; click it, or a row of the "
         "table, to open it."
     )
-    _table(survey, numbers)
+    _table(statistics, numbers)
 
 
 def _chosen(label: str, field: Field[str], options: Mapping[str, str], width: int) -> str:
@@ -87,20 +87,20 @@ def _chosen(label: str, field: Field[str], options: Mapping[str, str], width: in
     return st.selectbox(label, **field.offering(options), width=width)
 
 
-def _say(survey: Survey, sought: Sought, best: list[int], measure: HeadMeasure) -> None:
+def _say(statistics: HeadStatistics, sought: Sought, best: list[int], measure: HeadMeasure) -> None:
     """The heads that do most what one looks for, in a sentence, with what can be said of each."""
     said = []
     for place in best:
         value, low, high = (measure.written(each[place]) for each in (measure.values, measure.lows, measure.highs))
         said.append(f"**{value}**{measure.after} ({low} to {high})")
-    (layer, head), *others = (survey.head(place) for place in best)
+    (layer, head), *others = (statistics.head(place) for place in best)
     then = ", ".join(f"{one.layer + 1}.{one.head + 1}: {text}" for one, text in zip(others, said[1:], strict=True))
     what = as_text(f"{sought.says} most")
     st.markdown(f"**Layer {layer + 1}, head {head + 1}** {what}: {said[0]}." + f" Then {then}." * bool(then))
     caption(f"The numbers are a {measure.unit}, with 95% intervals. {sought.condition}".rstrip())
 
 
-def _table(survey: Survey, numbers: Numbers) -> None:
+def _table(statistics: HeadStatistics, numbers: Numbers) -> None:
     """All heads with all measures and intervals; a row that is selected opens its head."""
     frame = numbers.frame()
     titles = {name: measure.name for name, measure in numbers.measures.items()}
@@ -117,7 +117,7 @@ def _table(survey: Survey, numbers: Numbers) -> None:
     def open_selected() -> None:
         rows = st.session_state[_TABLE]["selection"]["rows"]
         if rows:
-            open_head(*survey.head(rows[0]))
+            open_head(*statistics.head(rows[0]))
 
     st.dataframe(
         frame,

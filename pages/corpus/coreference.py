@@ -18,11 +18,11 @@ from analysis.corpus.coreference import (
     FEWEST,
     KINDS,
     By,
-    Judged,
-    OfKind,
+    JudgedHeads,
+    KindAccuracy,
     Pairs,
-    Referred,
-    by_kind,
+    PronounAttention,
+    accuracy_by_kind,
     read_pairs,
     right,
 )
@@ -189,7 +189,7 @@ def _before(pairs: Pairs, scene: Scene) -> None:
     caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
 
 
-def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged, file: File | None) -> None:
+def _results(scene: Scene, job: Referring, referred: PronounAttention, judged: JudgedHeads, file: File | None) -> None:
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
     if len(referred.numbers) + len(referred.left_out) == len(pairs.corpus):
         _pronouns_in_python(scene, judged, file)
@@ -201,8 +201,8 @@ def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged, f
     with picture:
         beside: dict[str, float] = {}
         if at_random is not None and random is not None:
-            beside = {one.kind: one.share.share for one in by_kind(pairs, random, at_random, at_random.best)}
-        _dots(referred, judged, by_kind(pairs, referred, judged, chosen), chosen, beside)
+            beside = {one.kind: one.share.share for one in accuracy_by_kind(pairs, random, at_random, at_random.best)}
+        _dots(referred, judged, accuracy_by_kind(pairs, referred, judged, chosen), chosen, beside)
     with table:
         _table(judged)
     st.markdown(_compared(referred, judged, at_random))
@@ -213,7 +213,7 @@ def _results(scene: Scene, job: Referring, referred: Referred, judged: Judged, f
     _sentences(scene, pairs, referred, judged, chosen)
 
 
-def _pronouns_in_python(scene: Scene, judged: Judged, file: File | None) -> None:
+def _pronouns_in_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
     imports = ["import numpy as np", "from evidence.questions.refer import Refer"]
     read = "pairs = built_in()"
     if file is not None:
@@ -234,18 +234,18 @@ def _pronouns_in_python(scene: Scene, judged: Judged, file: File | None) -> None
     )
 
 
-def _place(referred: Referred, place: int) -> tuple[int, int]:
+def _place(referred: PronounAttention, place: int) -> tuple[int, int]:
     """Layer and head, from 0, of a place among all heads."""
     layer = int(np.searchsorted(np.cumsum(referred.heads), place, side="right"))
     return layer, place - sum(referred.heads[:layer])
 
 
-def _name(referred: Referred, place: int) -> str:
+def _name(referred: PronounAttention, place: int) -> str:
     layer, head = _place(referred, place)
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _first(pairs: Pairs, referred: Referred, judged: Judged) -> str:
+def _first(pairs: Pairs, referred: PronounAttention, judged: JudgedHeads) -> str:
     """The best head in a sentence, and whether it is better than what needs no meaning."""
     best = judged.best
     found = judged.shares[best]
@@ -267,7 +267,7 @@ def _first(pairs: Pairs, referred: Referred, judged: Judged) -> str:
     )
 
 
-def _compared(referred: Referred, judged: Judged, at_random: Judged | None) -> str:
+def _compared(referred: PronounAttention, judged: JudgedHeads, at_random: JudgedHeads | None) -> str:
     """What needs no meaning, and how much of its attention the best head gives to both nouns."""
     best = judged.best
     rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
@@ -280,20 +280,24 @@ def _compared(referred: Referred, judged: Judged, at_random: Judged | None) -> s
     )
 
 
-def _chance(pairs: Pairs, referred: Referred, by: By) -> float:
+def _chance(pairs: Pairs, referred: PronounAttention, by: By) -> float:
     """How often one of the two nouns, or one of all other words, drawn at random is the one that is meant."""
     lengths = pairs.corpus.lengths()[referred.numbers]
     return 0.5 if by == "more" else float((1 / (lengths - 1)).mean())
 
 
-def _chosen(judged: Judged) -> int:
+def _chosen(judged: JudgedHeads) -> int:
     """The head of the row that is selected in the table; the best one where none is."""
     rows = st.session_state.get(f"{_TABLE} {judged.by}", {}).get("selection", {}).get("rows", [])
     return int(judged.order[rows[0]]) if rows and rows[0] < len(judged.order) else judged.best
 
 
 def _dots(
-    referred: Referred, judged: Judged, kinds: Sequence[OfKind], head: int, at_random: Mapping[str, float]
+    referred: PronounAttention,
+    judged: JudgedHeads,
+    kinds: Sequence[KindAccuracy],
+    head: int,
+    at_random: Mapping[str, float],
 ) -> None:
     found = [
         Found(
@@ -313,14 +317,14 @@ def _dots(
     caption("How often it is right, by what tells which noun is meant.")
 
 
-def _frame(judged: Judged) -> pd.DataFrame:
+def _frame(judged: JudgedHeads) -> pd.DataFrame:
     """All heads, best first on the half that chooses; layer and head from 1."""
     frame = judged.to_frame().rename(columns={"held_out": "held out", "low": "from", "high": "to"})
     frame[["layer", "head"]] += 1
     return frame
 
 
-def _table(judged: Judged) -> None:
+def _table(judged: JudgedHeads) -> None:
     frame = _frame(judged)
     best = frame.head(_SHOWN)
     ends = zip(best["held out"], best["from"], best["to"], strict=True)
@@ -347,7 +351,7 @@ def _table(judged: Judged) -> None:
     save.table("Heads and pronouns", lambda: frame, "pronouns")
 
 
-def _sentences(scene: Scene, pairs: Pairs, referred: Referred, judged: Judged, head: int) -> None:
+def _sentences(scene: Scene, pairs: Pairs, referred: PronounAttention, judged: JudgedHeads, head: int) -> None:
     """Where the head is right and where it is wrong, clearest first."""
     of_head = right(referred, judged.by)[:, head]
     by_how_much = referred.antecedent[:, head] - referred.distractor[:, head]
@@ -378,7 +382,7 @@ def _asked(pairs: Pairs, number: int) -> ExampleSentence:
     return ExampleSentence(sentence.text, pronoun, expected=antecedent)
 
 
-def _looked_at(pairs: Pairs, referred: Referred, row: int, place: int) -> ExampleSentence:
+def _looked_at(pairs: Pairs, referred: PronounAttention, row: int, place: int) -> ExampleSentence:
     """The same with what a head gives to both nouns."""
     sentence = pairs.corpus.sentence(int(referred.numbers[row]))
     assert sentence.coreference is not None
@@ -401,13 +405,13 @@ def _rare_words(scene: Scene) -> None:
     if scene.results is None:
         ask_for(scene.lacks("results") or "")
         return
-    survey = scene.results.survey
-    heads = survey.every_head()
-    known = [name for name in _RARE if name in survey.defined()]
+    statistics = scene.results.statistics
+    heads = statistics.every_head()
+    known = [name for name in _RARE if name in statistics.defined()]
     if not known:
         ask_for("No sentence has a word that is rarer than its others. Bring longer or more varied sentences.")
         return
-    measures = {name: HeadMeasure(_RARE[name], survey.measure(name), *survey.interval(name)) for name in known}
+    measures = {name: HeadMeasure(_RARE[name], statistics.measure(name), *statistics.interval(name)) for name in known}
     lines, imports = scene.survey_in_python(known)
     as_python.put(
         f"{lines}numbers = np.array([found.measure(name) for name in {as_python.literal(known)}])  # a column a head",
@@ -418,7 +422,7 @@ def _rare_words(scene: Scene) -> None:
     share = "rare_listed" if "rare_listed" in measures else "rare"
     measure = measures[share]
     best = int(np.nanargmax(measure.values))
-    uniform = float(np.nanmean(getattr(survey.table().uniform, share)))
+    uniform = float(np.nanmean(getattr(statistics.table().uniform, share)))
     st.markdown(
         f"**Layer {heads[best].layer + 1}, head {heads[best].head + 1}** gives the rarest word of a sentence more of "
         f"its attention than any other head: **{percent(measure.values[best])}** ({percent(measure.lows[best])} to "
@@ -445,7 +449,7 @@ def _rare_words(scene: Scene) -> None:
 def _with_rare_words(scene: Scene, listed: bool, layer: int, head: int) -> list[ExampleSentence]:
     """Some sentences with their rarest word."""
     found: list[ExampleSentence] = []
-    for sentence in scene.corpus.some(range(min(_LOOKED_THROUGH, len(scene.corpus)))):
+    for sentence in scene.corpus.take(range(min(_LOOKED_THROUGH, len(scene.corpus)))):
         rarest = sentence.rare[listed]
         if rarest is not None and len(found) < _EXAMPLES:
             found.append(ExampleSentence(sentence.text, expected=sentence.spans[rarest], layer=layer, head=head))
@@ -453,11 +457,11 @@ def _with_rare_words(scene: Scene, listed: bool, layer: int, head: int) -> list[
 
 
 def _rare_frame(scene: Scene, known: Sequence[str]) -> pd.DataFrame:
-    survey = scene.found.survey
-    frame = pd.DataFrame([(layer + 1, head + 1) for layer, head in survey.every_head()], columns=["layer", "head"])
+    statistics = scene.found.statistics
+    frame = pd.DataFrame([(layer + 1, head + 1) for layer, head in statistics.every_head()], columns=["layer", "head"])
     for name in known:
-        low, high = survey.interval(name)
-        frame[name], frame[f"{name} from"], frame[f"{name} to"] = survey.measure(name), low, high
+        low, high = statistics.interval(name)
+        frame[name], frame[f"{name} from"], frame[f"{name} to"] = statistics.measure(name), low, high
     return frame
 
 

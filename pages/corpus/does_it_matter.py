@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.corpus.importance import Curve, Foretold, Mean
+from analysis.corpus.importance import Curve, GradientEstimate, Mean
 from analysis.corpus.relation_names import short
 from evidence.items import LabelledText
 from evidence.material import of_labels, of_pairs
@@ -111,7 +111,7 @@ def _asked_inside(scene: Scene) -> Tried | None:
     if scene.results is None:
         ask_for(scene.lacks("results") or "")
         return None
-    relations = {written(one.relation): short(one.relation) for one in scene.results.findings.found}
+    relations = {written(one.relation): short(one.relation) for one in scene.results.findings.relations}
     if not relations:
         ask_for("These sentences have no trees, so no relations. Try minimal pairs, or bring a treebank.")
         return None
@@ -237,7 +237,7 @@ def _best(scene: Scene) -> tuple[int, int]:
     """The head that finds the chosen relation best."""
     relation = scene.relation()
     assert relation is not None
-    return scene.found.survey.head(relation.head)
+    return scene.found.statistics.head(relation.head)
 
 
 def _take_best(scene: Scene) -> None:
@@ -254,7 +254,7 @@ def _take_best(scene: Scene) -> None:
 
 def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
     """What gradients foretell of every head beside what happens, and whole layers."""
-    foretold = job.foretold
+    foretold = job.gradient_estimate
     if foretold is None:
         return
     st.markdown("**Every head: what its gradient foretells, and what happens**")
@@ -282,7 +282,8 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
     caption(_foretold(foretold, tried, importance=importance))
     if not job.running and as_python.has_lines():
         as_python.put(
-            "every = zip(job.foretold.importance, job.foretold.estimate, job.foretold.change)\n"
+            "means = job.gradient_estimate\n"
+            "every = zip(means.importance, means.estimate, means.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
             lambda: np.array([[mean.value for mean in head] for head in _every(foretold)]),
             imports=("import numpy as np",),
@@ -304,7 +305,7 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
     save.table("Every head", lambda: _table(heads, foretold), "every-head-off")
 
 
-def _every(foretold: Foretold) -> Iterable[tuple[Mean, ...]]:
+def _every(foretold: GradientEstimate) -> Iterable[tuple[Mean, ...]]:
     return zip(foretold.importance, foretold.estimate, foretold.change, strict=True)
 
 
@@ -313,7 +314,7 @@ def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
     return HeadMeasure(name, values, lows, highs, "nats")
 
 
-def _foretold(foretold: Foretold, tried: Tried, *, importance: bool) -> str:
+def _foretold(foretold: GradientEstimate, tried: Tried, *, importance: bool) -> str:
     """How well gradients foretell what happens."""
     rho = foretold.by_importance if importance else foretold.by_estimate
     known = with_interval(rho.value, rho.low, rho.high)
@@ -330,7 +331,7 @@ def _foretold(foretold: Foretold, tried: Tried, *, importance: bool) -> str:
     )
 
 
-def _table(heads: list[tuple[int, int]], foretold: Foretold) -> pd.DataFrame:
+def _table(heads: list[tuple[int, int]], foretold: GradientEstimate) -> pd.DataFrame:
     frame = foretold.to_frame().drop(columns="place")
     frame.columns = frame.columns.str.replace("estimate", "expected change").str.replace("_low", " from")
     frame.columns = frame.columns.str.replace("_high", " to")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from analysis.corpus.relation_names import ends
-from analysis.corpus.relations import ALL, Found
+from analysis.corpus.relations import ALL, RelationResult
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
 from viz.predictions import percent
@@ -14,21 +14,21 @@ OFFSET: Final = "best offset"
 """What the best fixed offset is called in figures."""
 
 
-def compared(scene: Scene, found: Found) -> dict[str, float]:
+def compared(scene: Scene, found: RelationResult) -> dict[str, float]:
     """What a relation's best head is compared with, by name, on the same held-out words."""
-    random = None if scene.found.at_random is None else scene.found.at_random.of(found.relation)
+    random = None if scene.found.at_random is None else scene.found.at_random.get(found.relation)
     shares = {OFFSET: found.by_offset.share, "uniform": found.chance}
     return shares if random is None else shares | {"random weights": random.accuracy.share}
 
 
-def evidence(scene: Scene, found: Found, place: int) -> str:
+def evidence(scene: Scene, found: RelationResult, place: int) -> str:
     """How often a head finds a relation's partner on the half that judges; ``place`` is the head's among all."""
-    survey = scene.found.survey
-    layer, head = survey.head(place)
+    statistics = scene.found.statistics
+    layer, head = statistics.head(place)
     if place == found.head:
         share, low, high = found.accuracy.share, found.accuracy.low, found.accuracy.high
     else:
-        share, low, high = (float(each[place]) for each in survey.right(found.relation))
+        share, low, high = (float(each[place]) for each in statistics.right(found.relation))
     start, end = ends(found.relation)
     where = "the head of its phrase is" if found.relation == ALL else f"the {end} is"
     looks = "a word" if found.relation == ALL else f"its {start}" if start != end else "the other"
@@ -38,13 +38,13 @@ def evidence(scene: Scene, found: Found, place: int) -> str:
     )
 
 
-def beside(scene: Scene, found: Found, place: int) -> str:
+def beside(scene: Scene, found: RelationResult, place: int) -> str:
     """What a head is compared with, on the same words; of the best one whether it is more than the offset."""
     others = [
         f"the best fixed offset ({_offset(found.offset)}) {percent(found.by_offset.share)}",
         f"uniform attention {percent(found.chance)}",
     ]
-    random = None if scene.found.at_random is None else scene.found.at_random.of(found.relation)
+    random = None if scene.found.at_random is None else scene.found.at_random.get(found.relation)
     if random is not None:
         others.append(f"the best head with random weights {percent(random.accuracy.share)}")
     several = scene.found.ensemble(found.relation)

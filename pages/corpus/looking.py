@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from analysis.corpus.examples import Example
-from analysis.corpus.looks import given_to_words
+from analysis.corpus.looks import attention_to_words
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Sentence
@@ -32,7 +32,7 @@ class Looked(NamedTuple):
 
 def sentences(scene: Scene, looked: Sequence[Looked], layer: int, head: int) -> list[ExampleSentence]:
     """Sentences of the corpus with what a head (layer and head from 0) gives to their words; they are run now."""
-    return of_sentences(scene.model, scene.corpus.some(each.sentence for each in looked), looked, layer, head)
+    return of_sentences(scene.model, scene.corpus.take(each.sentence for each in looked), looked, layer, head)
 
 
 def of_sentences(
@@ -42,7 +42,7 @@ def of_sentences(
     found = []
     runs = engine().ask_all([Attend(model, sentence.text) for sentence in some])
     for (_, query, expected), sentence, run in zip(looked, some, runs, strict=True):
-        given = given_to_words(run, sentence, query, layer, head)
+        given = attention_to_words(run, sentence, query, layer, head)
         if given is None:
             continue
         token, weights = given
@@ -66,7 +66,7 @@ def of_sentences(
 def examples(scene: Scene, found: Sequence[Example], layer: int, head: int) -> list[ExampleSentence]:
     """The pairs of words that a survey kept of a head, without running their sentences again."""
     shown = []
-    for one, sentence in zip(found, scene.corpus.some(each.sentence for each in found), strict=True):
+    for one, sentence in zip(found, scene.corpus.take(each.sentence for each in found), strict=True):
         tokens = np.flatnonzero(word_of_token(engine().encode(scene.model, sentence.text), sentence.spans) == one.query)
         shown.append(
             ExampleSentence(

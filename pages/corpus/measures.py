@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from analysis.corpus.head_statistics import BY_VALUE
 from analysis.corpus.relation_names import looks, short
 from analysis.corpus.results import Results
-from analysis.corpus.survey import BY_VALUE
 from analysis.heads import RULES
 from model_zoo.types import DoubleArray, counted
 from pages.corpus.scene import relation_in_python, written
@@ -77,8 +77,8 @@ class Numbers:
     """
 
     def __init__(self, results: Results, special: Mapping[str, str]) -> None:
-        self._survey, self._special = results.survey, special
-        self._found = {written(one.relation): one for one in results.findings.found}
+        self._statistics, self._special = results.statistics, special
+        self._found = {written(one.relation): one for one in results.findings.relations}
         self.measures = self._measures()
 
     def _measures(self) -> dict[str, HeadMeasure]:
@@ -88,9 +88,9 @@ class Numbers:
         titles = {key: (f"on {place}", SHARE) for key, place in places.items()}
         titles |= _NUMBERS
         titles |= {f"{BY_VALUE}{key}": (f"carried by {place}", _BY_VALUE) for key, place in places.items()}
-        known = set(self._survey.defined())
+        known = set(self._statistics.defined())
         return {
-            key: HeadMeasure(title, self._survey.measure(key), *self._survey.interval(key), unit)
+            key: HeadMeasure(title, self._statistics.measure(key), *self._statistics.interval(key), unit)
             for key, (title, unit) in titles.items()
             if key in known
         }
@@ -106,10 +106,10 @@ class Numbers:
         if name in self.measures:
             return self.measures[name]
         relation = self._found[name].relation
-        return HeadMeasure(short(relation), *self._survey.right(relation), _RIGHT)
+        return HeadMeasure(short(relation), *self._statistics.right(relation), _RIGHT)
 
     def in_python(self, name: str) -> str:
-        """A number of every head in a survey, ``found``, as an expression."""
+        """A number of every head in a statistics, ``found``, as an expression."""
         if name in self.measures:
             return f'found.measure("{name}")'
         return f"found.right({relation_in_python(self._found[name].relation)})[0]"
@@ -122,13 +122,13 @@ class Numbers:
         """All that a finder can look for, by its name in links: what the rules of kinds of heads test, the model's
         special tokens, and every relation in both directions.
         """
-        survey = self._survey
+        statistics = self._statistics
         asked = {
             rule.tested: Sought(_OF_RULES[rule.tested], scores, rule.tested)
-            for rule, scores in zip(RULES, survey.table().rule_scores, strict=True)
+            for rule, scores in zip(RULES, statistics.table().rule_scores, strict=True)
         }
         asked |= {
-            share: Sought(f"looks at {name}", survey.measure(share), share)
+            share: Sought(f"looks at {name}", statistics.measure(share), share)
             for share, name in self._special.items()
             if share in self.measures
         }
@@ -147,11 +147,11 @@ class Numbers:
 
     def frame(self) -> pd.DataFrame:
         """A row a head: layer and head from 1, its kind, and each measure with the ends of its interval."""
-        heads = self._survey.every_head()
+        heads = self._statistics.every_head()
         columns: dict[str, object] = {
             "layer": [layer + 1 for layer, _ in heads],
             "head": [head + 1 for _, head in heads],
-            "label": self._survey.table().labels,
+            "label": self._statistics.table().labels,
         }
         for name, one in self.measures.items():
             columns |= {name: one.values, f"{name}_low": one.lows, f"{name}_high": one.highs}

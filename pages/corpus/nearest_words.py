@@ -193,7 +193,7 @@ def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: N
         f"**{nearest:.2f}** to **{farthest:.2f}**; the mean cosine with all {found.n:,} tokens is {found.mean:.2f}."
     )
     caption(f"Read: {read}{of}{full}. The word itself is left out where its sentence is among them.")
-    sentences = scene.corpus.some([one.sentence for one in found.tokens])
+    sentences = scene.corpus.take([one.sentence for one in found.tokens])
     _sentences(scene, layer, sentences, found.tokens)
     looked_at = _looked_at(scene, sentences, found.tokens) if scene.info.n_heads else None
     _histograms(scene, sentences, found.tokens, looked_at)

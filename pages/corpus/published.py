@@ -55,8 +55,8 @@ def table(scene: Scene) -> pd.DataFrame:
     """The paper's relations, with what was found here of the nearest universal one."""
     rows = []
     for row in _TABLE:
-        mine = scene.found.findings.of(row.nearest)
-        head = "" if mine is None else "-".join(str(at + 1) for at in scene.found.survey.head(mine.head))
+        mine = scene.found.findings.get(row.nearest)
+        head = "" if mine is None else "-".join(str(at + 1) for at in scene.found.statistics.head(mine.head))
         rows.append(
             {
                 "relation": row.label,

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.corpus.relation_names import short
-from analysis.corpus.relations import FEWEST, Found
+from analysis.corpus.relations import FEWEST, RelationResult
 from pages.corpus import looking, published
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import open_head
@@ -48,7 +48,7 @@ _RELATION: Final = 360  # px
 
 
 def draw(scene: Scene) -> None:
-    found = scene.found.findings.found
+    found = scene.found.findings.relations
     if not found:
         _say_nothing(scene)
         return
@@ -78,7 +78,7 @@ def draw(scene: Scene) -> None:
 
 
 def _is_written(scene: Scene) -> bool:
-    return any(written(one.relation) == RELATION.value for one in scene.found.findings.found)
+    return any(written(one.relation) == RELATION.value for one in scene.found.findings.relations)
 
 
 def _say_nothing(scene: Scene) -> None:
@@ -97,11 +97,11 @@ def _say_nothing(scene: Scene) -> None:
 
 def _best(scene: Scene) -> None:
     """The best head of each relation, beside its baselines; a click chooses the relation and its head."""
-    found = scene.found.findings.found
+    found = scene.found.findings.relations
     rows = [
         relation_dots.Found(
             short(one.relation),
-            scene.found.survey.head(one.head),
+            scene.found.statistics.head(one.head),
             one.n_judged,
             one.accuracy.share,
             one.accuracy.low,
@@ -121,7 +121,7 @@ def _best(scene: Scene) -> None:
     as_python.put(
         f"{lines}"
         "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
-        "best = findings(found.cases).found\n"
+        "best = findings(found.cases).relations\n"
         "numbers = np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in best])",
         lambda: np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in found]),
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
@@ -138,10 +138,10 @@ def _best(scene: Scene) -> None:
     )
 
 
-def _all(scene: Scene, chosen: Found) -> None:
+def _all(scene: Scene, chosen: RelationResult) -> None:
     """Every head by every relation; a click chooses both."""
-    survey, found = scene.found.survey, scene.found.findings.found
-    values, lows, highs = map(np.array, zip(*(survey.right(one.relation) for one in found), strict=True))
+    statistics, found = scene.found.statistics, scene.found.findings.relations
+    values, lows, highs = map(np.array, zip(*(statistics.right(one.relation) for one in found), strict=True))
     beside: dict[str, list[float]] = {"best head": [one.accuracy.share for one in found]}
     for one in found:
         for name, share in compared(scene, one).items():
@@ -154,8 +154,7 @@ def _all(scene: Scene, chosen: Found) -> None:
 
     lines, imports = scene.survey_in_python()
     as_python.put(
-        f"{lines}"
-        "numbers = np.array([one.judged for one in findings(found.cases).found])  # a row a relation, a column a head",
+        f"{lines}numbers = np.array([one.judged for one in findings(found.cases).relations])  # (relations, heads)",
         lambda: values,
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
@@ -163,7 +162,7 @@ def _all(scene: Scene, chosen: Found) -> None:
         figures.show(
             partial(
                 relation_matrix,
-                survey.every_head(),
+                statistics.every_head(),
                 [short(one.relation) for one in found],
                 values,
                 lows,
@@ -180,11 +179,11 @@ def _all(scene: Scene, chosen: Found) -> None:
     caption("A diamond marks each relation's best head of the half that chooses. Click a cell to see its sentences.")
 
 
-def _sentences(scene: Scene, found: Found, place: int) -> None:
+def _sentences(scene: Scene, found: RelationResult, place: int) -> None:
     """Held-out sentences in which a head is right, and those in which it is wrong."""
-    survey = scene.found.survey
-    layer, head = survey.head(place)
-    cases = survey.cases.of_relation(found.relation)
+    statistics = scene.found.statistics
+    layer, head = statistics.head(place)
+    cases = statistics.cases.select(found.relation)
     right, wrong = looking.right_and_wrong(cases.where(cases.judged), place)
     with widgets.controls("relation sentences"):
         which = widgets.choice(
@@ -216,11 +215,11 @@ def _sentences(scene: Scene, found: Found, place: int) -> None:
 
 def _trees(scene: Scene) -> None:
     """Trees from single heads, beside the chain of neighbours."""
-    edges, chain = scene.found.survey.edges, scene.found.survey.chain
+    edges, chain = scene.found.statistics.edges, scene.found.statistics.chain
     if not edges.n.sum():
         return
     best = int(np.argmax(edges.means))
-    layer, head = scene.found.survey.head(best)
+    layer, head = scene.found.statistics.head(best)
     low, high = (float(ends[best]) for ends in edges.intervals(shares=True))
     st.markdown(
         f"**Whole trees.** The tree with the most attention of layer {layer + 1}, head {head + 1} has "
@@ -240,7 +239,7 @@ def _left_out(scene: Scene) -> None:
     few = [f"{short(relation)} ({n})" for relation, n in results.findings.too_few]
     if few:
         caption(f"Fewer than {FEWEST} cases in a half, so not judged: {join_names(few)}.")
-    for said in results.survey.told.sentences():
+    for said in results.statistics.skipped.notices():
         caption(f"Not measured: {said}")
     if results.missing:
         caption(f"Not compared with random weights: {results.missing}")
@@ -248,10 +247,10 @@ def _left_out(scene: Scene) -> None:
 
 def table(scene: Scene) -> pd.DataFrame:
     """A row a relation: the best head, how often it is right, and what it is compared with; layers, heads from 1."""
-    survey = scene.found.survey
+    statistics = scene.found.statistics
     rows = []
-    for one in scene.found.findings.found:
-        layer, head = survey.head(one.head)
+    for one in scene.found.findings.relations:
+        layer, head = statistics.head(one.head)
         several = scene.found.ensemble(one.relation)
         rows.append(
             {
@@ -277,7 +276,7 @@ def table(scene: Scene) -> pd.DataFrame:
 
 
 def _named(scene: Scene, place: int) -> str:
-    layer, head = scene.found.survey.head(place)
+    layer, head = scene.found.statistics.head(place)
     return f"{layer + 1}.{head + 1}"
 
 

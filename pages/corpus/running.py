@@ -66,7 +66,7 @@ def draw(model: str, source: Source) -> None:
 def _aftermath(job: Surveying) -> None:
     """What the last run did not come to."""
     assert job.results is not None
-    n = job.results.survey.n_texts
+    n = job.results.statistics.n_texts
     if job.stopping and n < len(job.corpus):
         st.info(
             as_text(f"Stopped after {n:,} of {len(job.corpus):,} sentences; what is shown is of these."),

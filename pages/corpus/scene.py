@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from analysis.corpus.relations import Found, Relation
+from analysis.corpus.relations import Relation, RelationResult
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from model_zoo.types import ModelInfo, ModelSpec, counted
@@ -57,14 +57,14 @@ class Scene:
     @property
     def place(self) -> int:
         """The chosen head's place among all heads."""
-        return self.found.survey.place(self.layer, self.head)
+        return self.found.statistics.place(self.layer, self.head)
 
-    def relation(self) -> Found | None:
+    def relation(self) -> RelationResult | None:
         """The chosen relation as it was found; the first one where none is chosen, None where there is none."""
         findings = self.found.findings
         deprel, _, direction = RELATION.value.partition(".")
-        chosen = next((one for one in findings.found if one.relation == (deprel, direction)), None)
-        return chosen or (findings.found[0] if findings.found else None)
+        chosen = next((one for one in findings.relations if one.relation == (deprel, direction)), None)
+        return chosen or (findings.relations[0] if findings.relations else None)
 
     def survey_in_python(self, names: Collection[str] = ()) -> tuple[str, list[str]]:
         """Lines that bind ``found`` to a survey of all heads, with the rarest words noted where measures of these

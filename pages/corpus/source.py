@@ -156,7 +156,7 @@ def _drawn(
 ) -> Source:
     corpus = sampled(whole, n, seed)
     if corpus is whole:
-        corpus = whole.only(range(len(whole)))  # the rarest words are noted in it, and others have the whole
+        corpus = whole.subset(range(len(whole)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
     lines, imports = _read_in_python(files, n if n < len(whole) else None, seed, choices)
     rare, more = _rare_in_python(frequencies)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.corpus.importance import Head, Matters, Mean
+from analysis.corpus.importance import Head, HeadComparison, Mean
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
@@ -79,13 +79,13 @@ def words_of(scene: Scene, relation: Relation) -> Tried:
     hidden = "a word" if relation == ALL else f"the {ends(relation)[0]}"
 
     def make() -> Material:
-        cases = scene.found.survey.cases.of_relation(relation)
+        cases = scene.found.statistics.cases.select(relation)
         return of_words(scene.corpus, cases.sentence, cases.query, name)
 
     lines, imports = scene.survey_in_python()
     asked = (
         f"{lines}"
-        f"cases = found.cases.of_relation({relation_in_python(relation)})\n"
+        f"cases = found.cases.select({relation_in_python(relation)})\n"
         f'material = of_words(corpus, cases.sentence, cases.query, "{written(relation)}")\n'
     )
     needed = "from analysis.corpus.relations import Relation", "from evidence.material import of_words"
@@ -193,7 +193,7 @@ def put_python(scene: Scene, job: Mattering, tried: Tried, part: str = "") -> No
         return
     sample = f".sample({_FEW})" if len(job.material) == _FEW < job.material.n_all else ""
     effects = matters.head, *matters.others, matters.layer
-    every = "" if job.foretold is not None else ", every=False"
+    every = "" if job.gradient_estimate is not None else ", every=False"
     given = f"{as_python.literal(scene.model)}, material{sample}, {job.head}, {job.shape}{every}"
     as_python.put(
         f"{material}"
@@ -208,7 +208,7 @@ def put_python(scene: Scene, job: Mattering, tried: Tried, part: str = "") -> No
     )
 
 
-def sentence(matters: Matters, tried: Tried) -> str:
+def sentence(matters: HeadComparison, tried: Tried) -> str:
     """What switching the head off does, in plain sentences."""
     ((layer, head),) = matters.head.heads
     change, kind = matters.head.change, tried.kind
@@ -251,7 +251,7 @@ def _digits(mean: Mean) -> str:
     return ".2f" if mean.high - mean.low >= _WIDE else ".3f"
 
 
-def _others(matters: Matters) -> str:
+def _others(matters: HeadComparison) -> str:
     """How many of the other heads do as much."""
     n, as_much = len(matters.others), matters.n_as_much
     if not n:
@@ -264,7 +264,7 @@ def _others(matters: Matters) -> str:
     return f"Of {which} of its layer, {as_much} do as much by themselves."
 
 
-def basis(job: Mattering, matters: Matters, tried: Tried) -> str:
+def basis(job: Mattering, matters: HeadComparison, tried: Tried) -> str:
     """What was measured, of what, and what was left out, for the small print."""
     material, answers = job.material, job.answers
     score = matters.score
@@ -298,7 +298,7 @@ def left_out(answers: Answers) -> str:
     return f"Left out: {each}."
 
 
-def table(matters: Matters) -> pd.DataFrame:
+def table(matters: HeadComparison) -> pd.DataFrame:
     """A row for each set of heads that was switched off."""
     table = matters.to_frame()
     table["layer"] += 1

@@ -198,7 +198,7 @@ def _at_once(scene: Scene, asked: _Asked) -> Looks:
     key = ("look", scene.model, engine().revision(scene.model), scene.source.fingerprint, *asked.wanted)
 
     def compute() -> Looks:
-        sentences = scene.corpus.some(asked.at_once)
+        sentences = scene.corpus.take(asked.at_once)
         return engine().ask(Look(scene.model, sentences, *asked.wanted))
 
     with st.spinner("Searching …", show_time=True):
@@ -223,7 +223,7 @@ def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
     _search(scene, asked, looks.n_sentences)
     if not looks.n[best]:
         return
-    hits = looks.strongest_of_all(_SHOWN) if len(looks.layer) > 1 else looks.of(best).at(slice(_SHOWN))
+    hits = looks.strongest_of_all(_SHOWN) if len(looks.layer) > 1 else looks.head_hits(best).take(slice(_SHOWN))
     if len(looks.layer) > 1:
         left, right = st.columns([2, 3], gap="large")
         with left:
@@ -246,7 +246,7 @@ def _put_python(scene: Scene, asked: _Asked, looks: Looks) -> None:
     as_python.put(
         f"{lines}"
         f"query, key = {query}, {key}\n"
-        f"sentences = corpus.some(may_match(corpus, query, key){some})\n"
+        f"sentences = corpus.take(may_match(corpus, query, key){some})\n"
         f"looks = engine.ask(Look({given}))\n"
         "numbers = looks.mean  # of each head: its layer is in looks.layer, its number in looks.head",
         lambda: looks.mean,

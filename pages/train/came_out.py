@@ -23,7 +23,7 @@ from training.finetuning.folder import chosen_by
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters, too_few_to_choose_by
-from training.finetuning.seeds import said_of_seeds
+from training.finetuning.seeds import describe_seeds
 from ui import View, as_python, as_text, figures, join_names, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
@@ -100,7 +100,7 @@ def _scores(every: Sequence[Tuned]) -> None:
         said.append(f"Each seed’s weights are those of its best epoch on the development split: {epochs}.")
         said.append(too_few_to_choose_by(every[0].data))
     else:
-        said += [chosen_by(every[0]), said_of_seeds(every[0].data, every[0].base, every[0].settings)]
+        said += [chosen_by(every[0]), describe_seeds(every[0].data, every[0].base, every[0].settings)]
     st.caption(" ".join(filter(None, said)))
     if several:
         st.caption(

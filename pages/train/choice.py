@@ -12,7 +12,7 @@ from pages.train import fields, own_data
 from pages.train.fields import OWN
 from training.finetuning.data import BuiltIn, Data, Kind
 from training.finetuning.scores import MEASURES, too_few_to_choose_by
-from training.finetuning.seeds import of_models
+from training.finetuning.seeds import scores_by_model
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
 from ui import as_text, notes, widgets
@@ -90,7 +90,7 @@ def _about(built_in: BuiltIn, data: Data) -> None:
 
 def _expected(data: Data) -> str:
     """What was reached on the data, with training and without, in Markdown; "" where it has not been measured."""
-    by_model, measure = of_models(data), MEASURES[data.measure]
+    by_model, measure = scores_by_model(data), MEASURES[data.measure]
     if not by_model:
         return ""
     without = {model: f"{measure.written(of.baseline)} by {of.baseline_is}" for model, of in by_model.items()}

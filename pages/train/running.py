@@ -14,7 +14,7 @@ from model_zoo.types import duration
 from pages.train import fields
 from pages.train.choice import Choice
 from pages.train.fields import LEARN
-from training.finetuning.seeds import said_of_seeds
+from training.finetuning.seeds import describe_seeds
 from training.finetuning.settings import Settings
 from ui import as_text, caption, join_names, work
 from web.background import desk
@@ -146,7 +146,7 @@ def offer_more_seeds(training: Training) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
-        known = said_of_seeds(run.tuned.data, run.tuned.base, run.tuned.settings)
+        known = describe_seeds(run.tuned.data, run.tuned.base, run.tuned.settings)
         st.caption(known or "One seed does not show how much of the score is chance.")
 
 

@@ -33,10 +33,10 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
     corpus = read_corpus([(treebank.name, treebank.read_bytes())])
     *_, measured = survey(engine, TINY, corpus)
-    finding = findings(measured.cases).of(OBJECTS)
+    finding = findings(measured.cases).get(OBJECTS)
     assert finding is not None
     layer, head = (index + 1 for index in measured.head(finding.head))
-    n_verbs = len(measured.cases.of_relation(OBJECTS))
+    n_verbs = len(measured.cases.select(OBJECTS))
 
     here = visit(height=1400)
     page: Page = here.open(f"{app_url}/corpus?model={TINY}&view=relations")

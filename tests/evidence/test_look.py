@@ -107,7 +107,7 @@ def check(engine: Engine, model: str, query: Pattern, key: Pattern, sentences: t
         assert looks.even[place] == pytest.approx(sum(pair[5] for pair in pairs), abs=1e-5)
         least, most = (sum(pair[4] > margin for pair in pairs) for margin in (1e-6, -1e-6))  # but for rounding
         assert least <= looks.strongest[place] <= most
-        hits = looks.of(place)
+        hits = looks.head_hits(place)
         np.testing.assert_allclose(hits.weight, sorted((pair[3] for pair in pairs), reverse=True), atol=2e-6)
         of_hits = sorted(zip(hits.sentence.tolist(), hits.token.tolist(), strict=True))
         assert of_hits == sorted((pair[0], pair[1][0]) for pair in pairs)
@@ -218,7 +218,7 @@ def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: in
             np.testing.assert_allclose(added.hits.weight, whole.hits.weight, atol=1e-6)
     assert (np.bincount(added.hits.of) == 7).all()
     for place in range(len(added.layer)):
-        weights = added.of(place).weight
+        weights = added.head_hits(place).weight
         assert (np.diff(weights) <= 0).all()
 
 
@@ -230,7 +230,7 @@ def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
     assert list(zip(layer.layer, layer.head, strict=True)) == [(1, 0), (1, 1), (1, 2), (1, 3)]
     np.testing.assert_array_equal(layer.weight, every.weight[4:])
     assert head.weight == every.weight[6:7]
-    np.testing.assert_array_equal(head.hits.weight, every.of(6).weight)
+    np.testing.assert_array_equal(head.hits.weight, every.head_hits(6).weight)
     np.testing.assert_allclose(every.mean, every.weight / every.n)
     with pytest.raises(ValueError, match="same heads"):
         _ = layer + head

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.corpus.coreference import Referred, built_in, read_pairs, right
+from analysis.corpus.coreference import PronounAttention, built_in, read_pairs, right
 from analysis.corpus.sentences import Sentence
 from evidence.questions.refer import Refer
 from jobs.referring import Referring
@@ -64,7 +64,7 @@ def test_attention_is_that_of_one_sentence_at_a_time(
 def test_parts_join_to_the_whole(n_parts: int, engine: Engine) -> None:
     whole = engine.ask(Refer(TINY, SENTENCES))
     parts = [engine.ask(Refer(TINY, SENTENCES[start::n_parts])) for start in range(n_parts)]
-    joined = Referred.joined(parts[::-1])
+    joined = PronounAttention.joined(parts[::-1])
     assert joined.heads == whole.heads
     assert joined.numbers.tolist() == whole.numbers.tolist() == [one.number for one in SENTENCES]
     np.testing.assert_allclose(joined.antecedent, whole.antecedent, atol=1e-6)
@@ -89,9 +89,9 @@ def test_words_that_the_tokenizer_cuts_off_are_told(engine: Engine) -> None:
     found = engine.ask(Refer(TINY, tuple(pairs.corpus)))
     assert found.numbers.tolist() == [0]
     assert found.left_out.tolist() == [1]
-    alone = engine.ask(Refer(TINY, pairs.corpus.some([1])))
+    alone = engine.ask(Refer(TINY, pairs.corpus.take([1])))
     assert len(alone.numbers) == 0
-    assert Referred.joined([alone, engine.ask(Refer(TINY, pairs.corpus.some([0])))]).left_out.tolist() == [1]
+    assert PronounAttention.joined([alone, engine.ask(Refer(TINY, pairs.corpus.take([0])))]).left_out.tolist() == [1]
 
 
 def test_it_travels(engine: Engine) -> None:

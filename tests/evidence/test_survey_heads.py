@@ -13,10 +13,10 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
+from analysis.corpus.head_statistics import BY_VALUE, NAMES, HeadSets, HeadStatistics, total
 from analysis.corpus.reading import built_in, read_corpus
 from analysis.corpus.relations import ALL, Relation, best_ensemble, ensembles, findings
 from analysis.corpus.sentences import Corpus, Sentence
-from analysis.corpus.survey import BY_VALUE, NAMES, Survey, Together, total
 from analysis.head_measures import MEASURE_NAMES, SHARES
 from analysis.heads import head_table
 from evidence import asking
@@ -37,23 +37,23 @@ def corpus(n: int = SOME) -> Corpus:
     return found
 
 
-def surveyed(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> Survey:
+def surveyed(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> HeadStatistics:
     return engine.ask(SurveyHeads(model, sentences))
 
 
-def same(one: Survey, other: Survey) -> None:
+def same(one: HeadStatistics, other: HeadStatistics) -> None:
     for name in NAMES:
         np.testing.assert_allclose(one.measure(name), other.measure(name), atol=1e-6, equal_nan=True)
         np.testing.assert_allclose(one.interval(name), other.interval(name), atol=1e-5, equal_nan=True)
-    assert (one.n_texts, one.n_tokens, one.n_queries, one.told) == (
+    assert (one.n_texts, one.n_tokens, one.n_queries, one.skipped) == (
         other.n_texts,
         other.n_tokens,
         other.n_queries,
-        other.told,
+        other.skipped,
     )
     np.testing.assert_allclose(one.edges.means, other.edges.means, atol=1e-6)
     for relation in one.cases.names:
-        mine, theirs = one.cases.of_relation(relation), other.cases.of_relation(relation)
+        mine, theirs = one.cases.select(relation), other.cases.select(relation)
         np.testing.assert_array_equal(mine.right, theirs.right)
         np.testing.assert_array_equal(mine.sentence, theirs.sentence)
     for head in range(one.n_heads):
@@ -73,7 +73,7 @@ def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(engi
 
 def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     found = corpus()
-    whole = surveyed(engine, TINY, found.some(range(SOME)))
+    whole = surveyed(engine, TINY, found.take(range(SOME)))
     monkeypatch.setattr(asking, "AT_ONCE", 7)
     so_far = list(asking.survey(engine, TINY, found))
     assert [one.n_texts for one in so_far] == sorted({one.n_texts for one in so_far})
@@ -84,7 +84,7 @@ def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: 
 
 def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> None:
     """They are much alike: taken for independent, they make intervals too narrow by a fifth or more."""
-    sentences = corpus(200).some(range(200))
+    sentences = corpus(200).take(range(200))
     by_frame = surveyed(engine, TINY, sentences)
     alone = surveyed(engine, TINY, tuple(replace(one, frame=None) for one in sentences))
     for name in ("previous", "separator", "entropy"):
@@ -94,32 +94,32 @@ def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> 
     relation = by_frame.cases.names[0]
     np.testing.assert_array_equal(by_frame.right(relation)[0], alone.right(relation)[0])
     assert not np.array_equal(by_frame.right(relation)[1], alone.right(relation)[1])
-    found, other = findings(by_frame.cases).found[0], findings(alone.cases).found[0]
+    found, other = findings(by_frame.cases).relations[0], findings(alone.cases).relations[0]
     assert (found.head, found.accuracy.share) == (other.head, other.accuracy.share)
     assert found.accuracy.high - found.accuracy.low > other.accuracy.high - other.accuracy.low
 
 
 def test_it_travels(engine: Engine) -> None:
-    found = surveyed(engine, TINY, corpus(5).some(range(5)))
+    found = surveyed(engine, TINY, corpus(5).take(range(5)))
     same(wire.unpack(wire.pack(found)), found)
     same(pickle.loads(pickle.dumps(found)), found)
-    question = SurveyHeads(TINY, corpus(5).some(range(5)))
+    question = SurveyHeads(TINY, corpus(5).take(range(5)))
     assert wire.unpack(wire.pack(question)) == question
 
 
 @pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
 def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
     found = corpus(20)
-    survey = surveyed(engine, model, found.some(range(20)))
+    statistics = surveyed(engine, model, found.take(range(20)))
     runs = [engine.attend(model, text) for text in found.texts]
     expected = head_table(runs)
-    table = survey.table()
+    table = statistics.table()
     assert table.labels == expected.labels
     assert (table.n_queries, table.n_texts) == (expected.n_queries, expected.n_texts)
     for name in MEASURE_NAMES:
         if name not in ("rare", "rare_listed"):
             np.testing.assert_allclose(getattr(table.measures, name), getattr(expected.measures, name), atol=2e-5)
-            np.testing.assert_allclose(survey.measure(name), getattr(expected.measures, name), atol=2e-5)
+            np.testing.assert_allclose(statistics.measure(name), getattr(expected.measures, name), atol=2e-5)
             np.testing.assert_allclose(getattr(table.uniform, name), getattr(expected.uniform, name), atol=2e-5)
     known = ~np.isnan(expected.p_values)  # a run's table does not know which words are rare
     np.testing.assert_allclose(table.p_values[known], expected.p_values[known], atol=1e-3)
@@ -127,7 +127,7 @@ def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
 
 def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engine) -> None:
     found = corpus(12)
-    survey = surveyed(engine, TINY, found.some(range(12)))
+    statistics = surveyed(engine, TINY, found.take(range(12)))
     sums = {"value_previous": [], "value_delimiter": [], "rare": []}  # type: dict[str, list[float]]
     for sentence in found:
         run = engine.attend(TINY, sentence.text)
@@ -142,17 +142,17 @@ def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engi
             others = [at for at in tokens if at != query]
             if others:
                 sums["rare"].append(float(run.head(1, 2)[query, others].sum()))
-    place = survey.place(1, 2)
+    place = statistics.place(1, 2)
     for name, values in sums.items():
-        assert survey.measure(name)[place] == pytest.approx(np.mean(values), abs=1e-5), name
-    assert survey.head(place) == (1, 2)
+        assert statistics.measure(name)[place] == pytest.approx(np.mean(values), abs=1e-5), name
+    assert statistics.head(place) == (1, 2)
     assert {name.removeprefix(BY_VALUE) for name in NAMES if name.startswith(BY_VALUE)} == set(SHARES)
 
 
 def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
     found = corpus(15)
-    survey = surveyed(engine, TINY, found.some(range(15)))
-    cases = survey.cases.of_relation(Relation("nsubj", "up"))
+    statistics = surveyed(engine, TINY, found.take(range(15)))
+    cases = statistics.cases.select(Relation("nsubj", "up"))
     right = cases.heads_right()
     assert len(cases) >= 15
     for place in range(len(cases)):
@@ -164,7 +164,7 @@ def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
         ]
         query, key = int(cases.query[place]), int(cases.key[place])
         assert sentence.heads[query] == key
-        for head, (layer, number) in enumerate(survey.every_head()):
+        for head, (layer, number) in enumerate(statistics.every_head()):
             weights = run.head(layer, number)[[at for at, word in enumerate(word_of) if word == query]].mean(axis=0)
             given = [
                 sum(weights[at] for at, word in enumerate(word_of) if word == other) for other in range(len(sentence))
@@ -176,29 +176,27 @@ def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
 
 def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engine) -> None:
     found = corpus(30)
-    survey = surveyed(engine, TINY, found.some(range(30)))
-    heads = survey.every_head()
-    one = findings(survey.cases).of(ALL)
+    statistics = surveyed(engine, TINY, found.take(range(30)))
+    heads = statistics.every_head()
+    one = findings(statistics.cases).get(ALL)
     assert one is not None
     groups = ensembles(one)
-    tried = Together(*ALL, tuple(tuple(heads[place] for place in group) for group in groups))
+    tried = HeadSets(*ALL, tuple(tuple(heads[place] for place in group) for group in groups))
     (cases,) = list(asking.try_together(engine, TINY, found, [tried]))[-1]
-    alone = survey.cases.of_relation(ALL)
+    alone = statistics.cases.select(ALL)
     assert len(cases) == len(alone)
     for place, group in enumerate(groups):
         if len(group) == 1:
-            np.testing.assert_array_equal(
-                cases.of_relation(ALL).heads_right()[:, place], alone.heads_right()[:, group[0]]
-            )
+            np.testing.assert_array_equal(cases.select(ALL).heads_right()[:, place], alone.heads_right()[:, group[0]])
     best = best_ensemble(ALL, groups, cases)
     assert best is not None
     assert 0 < best.accuracy.low <= best.accuracy.share <= best.accuracy.high < 1
-    assert wire.unpack(wire.pack(AverageHeads(TINY, found.some([0]), (tried,)))).tried == (tried,)
+    assert wire.unpack(wire.pack(AverageHeads(TINY, found.take([0]), (tried,)))).tried == (tried,)
 
 
 def test_a_model_without_attention_is_refused_in_a_sentence(engine: Engine) -> None:
     with pytest.raises(NotSupported, match="no attention"):
-        surveyed(engine, "embedded/bilstm", corpus(3).some(range(3)))
+        surveyed(engine, "embedded/bilstm", corpus(3).take(range(3)))
 
 
 def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
@@ -208,15 +206,15 @@ def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
         f"{at + 1}\t{word}\t_\tNOUN\t_\t_\t{at}\t{'root' if not at else 'dep'}\t_\t_" for at, word in enumerate(words)
     ]
     found = read_corpus([("long.conllu", ("\n".join(rows) + "\n\n").encode())])
-    survey = surveyed(engine, TINY, found.some([0]))
-    told = survey.told
+    statistics = surveyed(engine, TINY, found.take([0]))
+    told = statistics.skipped
     assert told.cut_sentences == 1
     assert told.cut_tokens == 602 - 512
     assert told.words == 600 - 510
     assert told.relations == 90
     assert told.trees == 1
-    assert survey.edges.n.sum() == 0
-    assert len(survey.cases.of_relation(Relation("dep", "up"))) == 509
+    assert statistics.edges.n.sum() == 0
+    assert len(statistics.cases.select(Relation("dep", "up"))) == 509
     said = " ".join(told.sentences())
     assert "1 sentence longer than the model reads: 90 tokens at their ends left out." in said
     assert "90 words without a token of their own" in said
@@ -233,13 +231,13 @@ def test_every_family_is_measured_as_its_single_runs_are(subject: ModelSpec) -> 
         runs = [engine.attend(model, text) for text in found.texts]
     except NotSupported:
         with pytest.raises(NotSupported):
-            surveyed(engine, model, found.some(range(len(found))))
+            surveyed(engine, model, found.take(range(len(found))))
         return
-    survey = surveyed(engine, model, found.some(range(len(found))))
+    statistics = surveyed(engine, model, found.take(range(len(found))))
     expected = head_table(runs)
     for name in ("entropy", "distance", "itself", "previous", "delimiter", "same_word"):
         np.testing.assert_allclose(
-            survey.measure(name), getattr(expected.measures, name), atol=1e-4, equal_nan=True, err_msg=name
+            statistics.measure(name), getattr(expected.measures, name), atol=1e-4, equal_nan=True, err_msg=name
         )
 
 
@@ -316,7 +314,7 @@ def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engine, finds_the_object: str) -> None:
-    found = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).some(range(300))).cases)
+    found = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
     of_verb = found.of(Relation("obj", "down"))
     assert of_verb is not None
     assert of_verb.head == 2
@@ -326,11 +324,13 @@ def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engin
     others = [head for head in range(8) if head != 2]
     assert of_verb.judged[others].max() < of_verb.by_offset.share
     # Heads that look everywhere alike count as looking at the first word, which is a determiner.
-    assert [one.relation for one in found.found if one.p <= 0.05 and one.relation.deprel != "det"] == [of_verb.relation]
+    assert [one.relation for one in found.relations if one.p <= 0.05 and one.relation.deprel != "det"] == [
+        of_verb.relation
+    ]
 
 
 @pytest.mark.slow
 def test_untrained_networks_find_nothing_beyond_the_offset(engine: Engine) -> None:
     found = built_in(300)
-    survey = surveyed(engine, f"untrained:{TINY}", found.some(range(300)))
-    assert [one.relation for one in findings(survey.cases).found if one.p <= 0.05] == []
+    statistics = surveyed(engine, f"untrained:{TINY}", found.take(range(300)))
+    assert [one.relation for one in findings(statistics.cases).relations if one.p <= 0.05] == []

@@ -75,8 +75,8 @@ def test_the_head_that_writes_is_the_one_that_matters(one_head: str, engine: Eng
     assert all(one.change.value == pytest.approx(0, abs=1e-5) for one in found.others)
     assert found.layer.change.value == pytest.approx(found.head.change.value, abs=1e-5)
     assert (found.score.n, found.score.n_clusters) == (job.n_scored, job.n_scored)
-    assert job.foretold is not None
-    for means in (job.foretold.importance, job.foretold.change):
+    assert job.gradient_estimate is not None
+    for means in (job.gradient_estimate.importance, job.gradient_estimate.change):
         table = np.abs([mean.value for mean in means]).reshape(SHAPE)
         assert table[ALIVE] > 1e-3
         table[ALIVE] = 0
@@ -89,7 +89,7 @@ def test_another_head_of_it_does_nothing(one_head: str, engine: Engine) -> None:
     run(job)
     assert job.matters is not None
     assert not job.matters.clear
-    assert job.foretold is None
+    assert job.gradient_estimate is None
     assert (job.n_ended, job.share) == (2, 1.0)
 
 

@@ -37,11 +37,11 @@ def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
         assert any(one.startswith(what) and "60 sentences" in one for one in said)
     results = job.results
     assert results is not None
-    assert results.survey.n_texts == 60
+    assert results.statistics.n_texts == 60
     assert results.at_random is not None
     assert results.ensembles
     best = results.ensemble(ALL)
-    alone = results.findings.of(ALL)
+    alone = results.findings.get(ALL)
     assert best is not None
     assert alone is not None
     assert 1 <= len(best.heads) <= 4
@@ -54,7 +54,7 @@ def test_without_trees_there_is_one_stage(engine: Engine) -> None:
     assert job.complete
     assert job.stages == ("heads",)
     assert job.results is not None
-    assert job.results.findings.found == ()
+    assert job.results.findings.relations == ()
     assert job.results.at_random is None
 
 
@@ -67,7 +67,7 @@ def test_what_was_measured_stays_when_it_is_stopped(engine: Engine, monkeypatch:
     done(job)
     assert not job.complete
     assert job.results is not None
-    assert 0 < job.results.survey.n_texts < 60
+    assert 0 < job.results.statistics.n_texts < 60
     assert job.results.at_random is None
 
 

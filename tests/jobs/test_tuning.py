@@ -22,7 +22,7 @@ from training.finetuning import network
 from training.finetuning.batching import batches
 from training.finetuning.loop import divergence
 from training.finetuning.predict import SoftScores
-from training.finetuning.results import Begun, Event, Stepped
+from training.finetuning.results import Event, Started, Stepped
 from training.finetuning.settings import Settings
 
 SETTINGS = Settings(epochs=2, batch=4, rate=1e-3, max_tokens=32)
@@ -258,7 +258,7 @@ def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
     monkeypatch.setattr("jobs.tuning.time.monotonic", lambda: now[0])
     job = Tuning(engine, [candidate("a", bert)])
     (run,) = job.runs
-    run.begun = Begun(1, 1, 10)
+    run.begun = Started(1, 1, 10)
     run.steps = [Stepped(5, 0.5, 1.0, 1e-3, 5.0)]
     now[0] = 20.0
     assert job.progress == "50% done, about 20 seconds left · step 5 of 10, loss 1.000"

@@ -61,11 +61,11 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
 def check_corpus(engine: Engine, model: ModelSpec) -> str:
     """What the page "Corpus" shows: every head measured, and one switched off while a word is hidden."""
     try:
-        survey = engine.ask(SurveyHeads.example(model.id))
+        statistics = engine.ask(SurveyHeads.example(model.id))
     except NotSupported:
         return "no attention"
-    assert survey.n_heads == model.layers * model.heads
-    assert np.isfinite(survey.measure("entropy")).all()
+    assert statistics.n_heads == model.layers * model.heads
+    assert np.isfinite(statistics.measure("entropy")).all()
     try:
         off = engine.ask(SwitchOff(model.id, (HiddenWord(TEXT, (4, 7)),), (((0, 0),),)))
     except NotSupported:

@@ -45,16 +45,16 @@ def figure_of(app: AppTest) -> dict[str, Any]:
 def test_every_measure_says_where_attention_goes(numbers: Numbers, results: Results) -> None:
     previous = numbers.of("previous")
     assert previous.title == "on the token before (share of attention)"
-    assert previous.values.tolist() == results.survey.measure("previous").tolist()
+    assert previous.values.tolist() == results.statistics.measure("previous").tolist()
     assert ((previous.lows <= previous.values) & (previous.values <= previous.highs)).all()
     assert numbers.titles["first"] == "on [CLS]"
     assert numbers.titles["value_delimiter"] == "carried by special tokens"
     assert "own_sentence" not in numbers.measures  # there is one sentence at a time
-    assert set(numbers.measures) == set(results.survey.defined()) - {"own_evenness"}
+    assert set(numbers.measures) == set(results.statistics.defined()) - {"own_evenness"}
 
 
 def test_a_relation_is_a_number_of_every_head_on_the_half_that_judges(numbers: Numbers, results: Results) -> None:
-    found = results.findings.of(Relation("obj", "down"))
+    found = results.findings.get(Relation("obj", "down"))
     assert found is not None
     right = numbers.of("obj.down")
     assert right.title == "obj: verb → object (share of held-out words)"
@@ -69,8 +69,8 @@ def test_the_finder_ranks_by_the_rule_and_relations_by_the_half_that_chooses(
     asked = numbers.sought()
     assert {"previous", "next", "delimiter", "itself", "spread", "same_word", "rare"} <= set(asked)
     assert asked["separator"].says == "looks at [SEP]"
-    assert asked["previous"].best() == np.argsort(-results.survey.measure("previous"))[:5].tolist()
-    for one in results.findings.found:
+    assert asked["previous"].best() == np.argsort(-results.statistics.measure("previous"))[:5].tolist()
+    for one in results.findings.relations:
         assert asked[".".join(one.relation)].best(1) == [one.head]
     assert asked["obj.down"].says == "looks from a verb at its object (obj)"
     assert "2 places after is right in 0.39" in asked["obj.down"].condition

@@ -57,10 +57,10 @@ def figure_of(app: AppTest) -> dict[str, Any]:
 def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
     found = HEADS.of(engine.info(model))
     assert found is not None
-    assert found.survey.n_texts == len(built_in())
-    assert found.survey.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
+    assert found.statistics.n_texts == len(built_in())
+    assert found.statistics.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
     assert found.at_random is not None
-    assert {one.relation for one in found.ensembles} == {one.relation for one in found.findings.found}
+    assert {one.relation for one in found.ensembles} == {one.relation for one in found.findings.relations}
     assert HEADS.of(replace(engine.info(model), revision="sha256:000000000000")) is None
     assert HEADS.of(info(id="someone/else")) is None
 
@@ -72,10 +72,12 @@ def test_the_readme_has_the_table_of_the_bundled_bert() -> None:
 
 def test_a_check_tells_what_has_changed(results: Results) -> None:
     assert list(differences(results, results)) == []
-    survey = results.survey
-    moved = replace(survey, moments=replace(survey.moments, s=survey.moments.s * 1.01))
-    assert any(line.startswith("previous differs by") for line in differences(results, replace(results, survey=moved)))
-    findings = replace(results.findings, found=results.findings.found[1:])
+    statistics = results.statistics
+    moved = replace(statistics, moments=replace(statistics.moments, s=statistics.moments.s * 1.01))
+    assert any(
+        line.startswith("previous differs by") for line in differences(results, replace(results, statistics=moved))
+    )
+    findings = replace(results.findings, relations=results.findings.relations[1:])
     (line,) = differences(replace(results, findings=findings), results)
     assert line.endswith("and was in none")
 
@@ -84,33 +86,33 @@ def test_a_check_tells_what_has_changed(results: Results) -> None:
 
 
 def test_the_evidence_has_the_numbers_of_the_half_that_judges(scene: Scene, results: Results) -> None:
-    found = results.findings.of(OBJ)
+    found = results.findings.get(OBJ)
     assert found is not None
     said = f"{evidence(scene, found, found.head)} {beside(scene, found, found.head)}"
     assert f"in **{percent(found.accuracy.share)}** ({percent(found.accuracy.low)} to " in said
     assert f"of {found.n_judged:,} held-out words, the object is where its verb looks most." in said
     assert f"(2 words after) {percent(found.by_offset.share)}; uniform attention {percent(found.chance)}" in said
     assert results.at_random is not None
-    random = results.at_random.of(OBJ)
+    random = results.at_random.get(OBJ)
     assert random is not None
     assert f"the best head with random weights {percent(random.accuracy.share)}." in said
     assert ("more than the offset" if found.p <= 0.05 else "not clearly better") in said
 
 
 def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, results: Results) -> None:
-    found = results.findings.of(OBJ)
+    found = results.findings.get(OBJ)
     assert found is not None
     other = next(place for place in range(8) if place != found.head)
     said = f"{evidence(scene, found, other)} {beside(scene, found, other)}"
     assert f"in **{percent(float(found.judged[other]))}** (" in said
     assert "Holm" not in said
-    every = results.findings.of(ALL)
+    every = results.findings.get(ALL)
     assert every is not None
     assert "the head of its phrase is where a word looks most" in evidence(scene, every, every.head)
 
 
 def test_without_random_weights_these_are_left_out(scene: Scene, results: Results) -> None:
-    found = results.findings.of(OBJ)
+    found = results.findings.get(OBJ)
     assert found is not None
     alone = replace(scene, results=replace(results, at_random=None))
     assert "random" not in beside(alone, found, found.head)
@@ -133,8 +135,8 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     app = open_page(PAGE, view="relations", model=TINY)
     assert not app.exception
     best = figure_of(app)["data"][0]
-    assert len(best["x"]) == len(results.findings.found)
-    assert sorted(best["x"]) == pytest.approx(sorted(one.accuracy.share for one in results.findings.found))
+    assert len(best["x"]) == len(results.findings.relations)
+    assert sorted(best["x"]) == pytest.approx(sorted(one.accuracy.share for one in results.findings.relations))
     assert "Whole trees." in prose(app)
     assert "Relations (CSV)" in to_save(app)
     assert "Penn Treebank" not in prose(app)  # of another model
@@ -144,14 +146,14 @@ def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> 
     app = open_page(
         PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
     )
-    found = results.findings.of(OBJ)
+    found = results.findings.get(OBJ)
     assert found is not None
     assert app.selectbox(key="corpus_relation").value == "obj.down"
     assert f"**Layer 2, head 3**: in **{percent(float(found.judged[6]))}**" in prose(app)
     wrong = found.n_judged - round(float(found.judged[6]) * found.n_judged)
     assert f"Wrong ({wrong:,})" in app.segmented_control(key="corpus_result").options
     cells = figure_of(app)["data"][1]  # those that can be clicked
-    assert len(cells["customdata"]) == 8 * len(results.findings.found)
+    assert len(cells["customdata"]) == 8 * len(results.findings.relations)
 
 
 @pytest.mark.parametrize("relation", ["iobj.up", "nonsense"])
@@ -167,7 +169,7 @@ def test_a_head_is_told_in_a_sentence_in_numbers_and_in_examples(open_page: Open
     assert not app.exception
     text = prose(app)
     assert "**Layer 1, head 2**" in text
-    label = results.survey.table().labels[1]
+    label = results.statistics.table().labels[1]
     assert label in text if label != "mixed" else "No rule of “Kinds of heads” fits it" in text
     dots = figure_of(app)["data"][1]
     assert dots["name"] == "Layer 1, head 2"

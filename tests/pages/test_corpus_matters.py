@@ -19,7 +19,7 @@ from train_page import TINY as TRAINED
 from train_page import train, tuned
 from tuning import classifier
 
-from analysis.corpus.importance import Effect, Matters, Mean, compared_sets, mean_of
+from analysis.corpus.importance import Effect, HeadComparison, Mean, compared_sets, mean_of
 from analysis.corpus.reading import built_in
 from analysis.corpus.relations import Relation
 from evidence.material import of_pairs, of_words
@@ -73,7 +73,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in prose(app)
     job = begun(app, Mattering, "Switch 1.2 off")
-    cases = HEADS.stored(TINY).survey.cases.of_relation(Relation("obj", "down"))
+    cases = HEADS.stored(TINY).statistics.cases.select(Relation("obj", "down"))
     material = of_words(built_in(), cases.sentence, cases.query, "")
     first = built_in().sentence(int(cases.sentence.min()))
     verbs = {first.heads[place] for place, deprel in enumerate(first.deprel) if deprel == "obj"}
@@ -104,9 +104,9 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
 @pytest.mark.slow
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
     results = HEADS.stored(TINY)
-    found = results.findings.of(Relation("det", "up"))
+    found = results.findings.get(Relation("det", "up"))
     assert found is not None
-    layer, head = results.survey.head(found.head)
+    layer, head = results.statistics.head(found.head)
     other = (head + 1) % 4
     app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
     button(app, f"Take {layer + 1}.{head + 1}").click().run()
@@ -191,11 +191,11 @@ def test_what_cannot_be_tried_is_said(
 # --- the sentence
 
 
-def matters(change: tuple[float, float, float], others: tuple[float, ...], *, every: bool = True) -> Matters:
+def matters(change: tuple[float, float, float], others: tuple[float, ...], *, every: bool = True) -> HeadComparison:
     def effect(head: int, mean: tuple[float, float, float]) -> Effect:
         return Effect(((2, head),), Mean(*mean, 206, 200), Mean(0.75, 0.7, 0.8, 206, 200))
 
-    return Matters(
+    return HeadComparison(
         score=Mean(-3, -3.2, -2.8, 206, 200),
         right=Mean(0.8, 0.7, 0.9, 206, 200),
         head=effect(6, change),
@@ -249,7 +249,7 @@ def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
     """In the view "A head", without every other head of the model."""
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
     job = begun(app, Mattering, "Switch 1.2 off in all sentences")
-    assert job.foretold is None
+    assert job.gradient_estimate is None
     assert "With layer 1, head 2 off, ln P of " in prose(app)
     assert "corpus switched off" in charts(app)
 

@@ -83,7 +83,7 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
     query, key = Pattern("upos", ("VERB",)), Pattern("deprel", ("obj",))
     numbers = np.flatnonzero(query.sentences(corpus) & key.sentences(corpus))
     drawn = np.random.default_rng(35).permutation(numbers)[:60]
-    looks = engine.ask(Look(TINY, corpus.some(drawn.tolist()), query, key, joined=True))
+    looks = engine.ask(Look(TINY, corpus.take(drawn.tolist()), query, key, joined=True))
     best = int(np.argmax(looks.mean))
     text = prose(app)
     assert (

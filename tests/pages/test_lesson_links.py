@@ -14,7 +14,7 @@ from model_zoo import Engine
 from model_zoo.types import METHODS, Change, TargetAnswer
 from pages import PAGES
 from training.finetuning.notebook import finetune
-from training.finetuning.seeds import of_seeds
+from training.finetuning.seeds import seed_scores
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import address
@@ -231,6 +231,6 @@ def test_the_lstm_agrees_with_the_nearer_noun(engine: Engine) -> None:
 def test_twenty_sentences_teach_no_more_than_guessing_gets_and_all_of_them_do() -> None:
     few = finetune("sentiment", model=BERT, examples=20).scores["accuracy"]
     assert few.low <= 0.5 <= few.high
-    seeds = of_seeds(SETS["sentiment"].build(), BERT, Settings())
+    seeds = seed_scores(SETS["sentiment"].build(), BERT, Settings())
     assert seeds is not None
     assert min(seeds.values) > 0.8

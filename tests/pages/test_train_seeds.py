@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from jobs.tuning import Training
 from pages.train import choice
 from training.finetuning import seeds
-from training.finetuning.seeds import OfSeeds
+from training.finetuning.seeds import SeedScores
 
 
 @pytest.mark.slow
@@ -50,9 +50,9 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
 def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
     open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = OfSeeds((0.84, 0.91, 0.875), 0.875, 0.8, 0.93, 0.52, "n-grams")
-    monkeypatch.setattr(seeds, "of_seeds", lambda *_of: known)
-    monkeypatch.setattr(choice, "of_models", lambda _of: {"embedded/tinybert": known})
+    known = SeedScores((0.84, 0.91, 0.875), 0.875, 0.8, 0.93, 0.52, "n-grams")
+    monkeypatch.setattr(seeds, "seed_scores", lambda *_of: known)
+    monkeypatch.setattr(choice, "scores_by_model", lambda _of: {"embedded/tinybert": known})
     app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
     expected = (
         "Another seed may differ: 3 seeds of this model with these settings reached 84.0% to 91.0% (Accuracy), their "

@@ -34,7 +34,7 @@ from model_zoo.questions.probe_health import ProbeHealth
 from model_zoo.types import METHODS, Change, CostFailure, CostSubject, Edge, SentenceScore
 from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import Begun, Heartbeat, Tuned
+from training.finetuning.results import Heartbeat, Started, Tuned
 from training.measure_quality import MeasureQuality
 from ui.precomputed.lenses import LENSES
 
@@ -308,7 +308,7 @@ def test_a_training_can_be_stopped_goes_on_and_gives_a_model(asked: EngineInterf
     question = Finetune(DEFAULT_MODEL, example.data, example.settings, example.id, keep=True)
     with closing(asked.stream(question)) as events:
         for event in events:
-            if isinstance(event, Begun):
+            if isinstance(event, Started):
                 break
     done = [event for event in asked.stream(question) if not isinstance(event, Heartbeat)]
     assert isinstance(done[-1], Tuned)

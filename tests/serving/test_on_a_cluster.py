@@ -31,7 +31,7 @@ from model_zoo.questions.probe_health import ProbeHealth
 from model_zoo.types import CostSample
 from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import Begun
+from training.finetuning.results import Started
 from training.finetuning.sets import SETS
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -150,7 +150,7 @@ def test_a_training_whose_process_dies_says_so(cluster: Cluster, clustered: Remo
     question = Finetune(DEFAULT_MODEL, SETS["sentiment"].build(), settings, Finetune.example("m").id, keep=False)
     events = clustered.stream(question)
     for event in events:
-        if isinstance(event, Begun):
+        if isinstance(event, Started):
             break
     trainers = [one for one in cluster.process.children(recursive=True) if one.name().startswith("ray::Trainer")]
     assert trainers

@@ -26,7 +26,7 @@ from training.finetuning.batching import batches
 from training.finetuning.data import KINDS, Kind, Split
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import Predict
-from training.finetuning.results import Begun, Classified, Evaluated, Stepped, Tuned, best_of
+from training.finetuning.results import Classified, Evaluated, Started, Stepped, Tuned, best_of
 from training.finetuning.settings import Settings
 
 
@@ -327,7 +327,7 @@ def test_where_a_stopped_training_goes_on_is_said(engine: Engine, bert: str) -> 
     for _ in range(4):
         next(steps)
     events.close()
-    begun = next(event for event in list(engine.stream(asked)) if isinstance(event, Begun))
+    begun = next(event for event in list(engine.stream(asked)) if isinstance(event, Started))
     assert (begun.steps[-1].step, begun.n_steps) == (4, 6)
 
 
@@ -336,7 +336,7 @@ def test_only_what_learns_is_kept_of_a_stopped_training(engine: Engine, bert: st
     for learns in ("all", "lora", "head"):
         asked = tuning.question(bert, learns=learns)
         events = engine.stream(asked)
-        learning = next(event.n_learning for event in events if isinstance(event, Begun))
+        learning = next(event.n_learning for event in events if isinstance(event, Started))
         next(event for event in events if isinstance(event, Evaluated) and event.epoch == 1)
         events.close()
         sizes[learns] = sum(file.stat().st_size for file in tuned.state_folder(asked.id).iterdir())

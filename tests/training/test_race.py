@@ -16,7 +16,7 @@ from model_zoo import Engine
 from training.finetuning import seeds
 from training.finetuning.data import KINDS, Data, Kind
 from training.finetuning.scores import evaluate
-from training.finetuning.seeds import OfSeeds, fingerprint, of_models, of_seeds, said_of_seeds, write
+from training.finetuning.seeds import SeedScores, describe_seeds, fingerprint, scores_by_model, seed_scores, write
 from training.finetuning.settings import Settings
 
 
@@ -74,7 +74,7 @@ def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
         f"| `embedded/bert` | 12 | {100 * score.value:.0f} ({100 * score.low:.0f}–{100 * score.high:.0f}) | "
         "3: 50 to 70 | 18 |"
     )
-    assert finetune.together(data, runs) == OfSeeds(
+    assert finetune.together(data, runs) == SeedScores(
         (0.5, 0.6, 0.7), round(score.value, 4), round(score.low, 4), round(score.high, 4), 0.6, "n-grams"
     )
     assert table[3:] == ["| majority baseline | | 50 | | |", "| n-grams | | 60 | | |"]
@@ -103,18 +103,18 @@ def test_few_examples_are_asked_for_where_there_are_more() -> None:
 
 def test_what_seeds_came_to_is_known_of_the_same_set_and_settings(measured: Path) -> None:
     data = tuning.data()
-    found = OfSeeds((0.8, 0.9), 0.85, 0.7, 0.92, 0.6, "n-grams")
+    found = SeedScores((0.8, 0.9), 0.85, 0.7, 0.92, 0.6, "n-grams")
     write(data, {"embedded/bert": found})
     write(tuning.data("tagging"), {"embedded/bert": replace(found, values=(0.5,))})
-    assert of_seeds(data, "embedded/bert", Settings(seed=3)) == of_models(data)["embedded/bert"] == found
-    assert said_of_seeds(data, "embedded/bert", Settings()) == (
+    assert seed_scores(data, "embedded/bert", Settings(seed=3)) == scores_by_model(data)["embedded/bert"] == found
+    assert describe_seeds(data, "embedded/bert", Settings()) == (
         "Another seed may differ: 2 seeds of this model with these settings reached 80.0% to 90.0% (Accuracy), their "
         "mean is 85.0% (95% interval over seeds and items: 70.0% to 92.0%)."
     )
-    assert of_seeds(data, "embedded/tinybert", Settings()) is None
-    assert of_seeds(data, "embedded/bert", Settings(epochs=2)) is None
-    assert said_of_seeds(data, "embedded/bert", Settings(patience=2)) == ""
-    assert not of_models(tuning.data(test=7))
+    assert seed_scores(data, "embedded/tinybert", Settings()) is None
+    assert seed_scores(data, "embedded/bert", Settings(epochs=2)) is None
+    assert describe_seeds(data, "embedded/bert", Settings(patience=2)) == ""
+    assert not scores_by_model(tuning.data(test=7))
     assert list(json.loads(measured.read_text())) == ["small classification", "small tagging"]
     assert fingerprint(data) == fingerprint(tuning.data())
 

@@ -15,7 +15,7 @@ import pytest
 
 import viz
 from analysis.corpus.importance import Curve as PruningCurve
-from analysis.corpus.importance import Mean, compared_sets, matters
+from analysis.corpus.importance import Mean, compare_head, compared_sets
 from analysis.erasure import Erasure
 from analysis.latency import Latency
 from analysis.lens_fit import Distance, JudgedLens
@@ -72,7 +72,9 @@ TREES = StructuralResult(
     ),
     p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
 )  # fmt: skip
-MATTERS = matters(np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32), range(9), compared_sets((0, 1), 4))
+MATTERS = compare_head(
+    np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32), range(9), compared_sets((0, 1), 4)
+)
 CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
 HEADS = [(0, 0), (0, 1)]
 A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")

@@ -25,14 +25,14 @@ import jobs
 import model_zoo.types
 import reading
 import training
-from analysis.corpus.coreference import Judged, OfKind, Referred
+from analysis.corpus.coreference import JudgedHeads, KindAccuracy, PronounAttention
 from analysis.corpus.examples import Examples
-from analysis.corpus.importance import Curve, Mean, compared_sets, foretold, matters
+from analysis.corpus.head_statistics import BatchMeasurer, HeadStatistics
+from analysis.corpus.importance import Curve, Mean, compare_head, compared_sets, gradient_estimates
 from analysis.corpus.looks import Hits, Looks
 from analysis.corpus.reading import built_in, read_corpus
-from analysis.corpus.relations import Asked, Cases, Ensemble, Findings, Found, Relation, Share
+from analysis.corpus.relations import Cases, Ensemble, Findings, Relation, RelationQuery, RelationResult, Share
 from analysis.corpus.results import Results
-from analysis.corpus.survey import Measuring, Survey
 from analysis.findings import Ranking
 from analysis.heads import head_table
 from analysis.latency import Latency, ModelCost
@@ -121,32 +121,32 @@ MEANS = {"value": [0.5], "low": [0.25], "high": [0.75], "n": [9], "n_clusters": 
 MEAN = Mean(*(each[0] for each in MEANS.values()))  # type: ignore[arg-type]
 SHARE = Share(0.5, 0.25, 0.75)
 UP = Relation("nsubj", "up")
-CASES = Cases.of(
-    [Asked(UP, 2, (0, 1))], np.array([[True, False, True]]), np.array([7]), np.array([True]), np.array([5])
+CASES = Cases.build(
+    [RelationQuery(UP, 2, (0, 1))], np.array([[True, False, True]]), np.array([7]), np.array([True]), np.array([5])
 )
-FOUND = Found(
+FOUND = RelationResult(
     relation=UP, n_choosing=9, n_judged=12, n_sentences=6, head=2, accuracy=SHARE, offset=-1,
     by_offset=Share(0, 0, 0.5), chance=0.125, p=0.25, choosing=np.zeros(3), judged=np.zeros(3),
 )  # fmt: skip
 
 
-def survey() -> Survey:
+def survey() -> HeadStatistics:
     """Of one sentence, in two layers: a head that looks at the token before, then one that looks everywhere, and one
     like the first.
     """
     (sentence,) = built_in(1)
     encoding = builders.encoding(sentence.words)
-    measuring, n = Measuring([sentence], [encoding]), len(encoding)
+    measuring, n = BatchMeasurer([sentence], [encoding]), len(encoding)
     before = np.eye(n, k=-1, dtype=np.float32)
     before[0, 0] = 1
     even = np.full((n, n), 1 / n, dtype=np.float32)
-    return measuring.survey([measuring.layer(np.stack(layer)[None], None) for layer in ([before], [even, before])])
+    return measuring.statistics([measuring.layer(np.stack(layer)[None], None) for layer in ([before], [even, before])])
 
 
 SURVEY = survey()
 ITEMS = np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0], [0.5, 1.5, 2.5], [0.0, 0.0, 0.0]], dtype=np.float32)
-MATTERS = matters(ITEMS, (ITEMS > 0.75).astype(np.float32), range(3), compared_sets((0, 1), 2))
-FORETOLD = foretold(np.ones((3, 2, 1), np.float32), ITEMS[:3], range(3))
+MATTERS = compare_head(ITEMS, (ITEMS > 0.75).astype(np.float32), range(3), compared_sets((0, 1), 2))
+FORETOLD = gradient_estimates(np.ones((3, 2, 1), np.float32), ITEMS[:3], range(3))
 TASK = TaskResult(
     task="t", level="token", labels=("a", "b"), n_train=60, n_development=10, n_test=30,
     baselines=(Baseline("majority", 0.5, 0.4, 0.6, 0.1),),
@@ -393,7 +393,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
     (FOUND, {"relation": ["nsubj"], "place": [2], "right": [0.5], "offset": [-1], "offset_high": [0.5], "p": [0.25]}),
     (Findings((FOUND,), ()), {"direction": ["up"], "place": [2], "words": [12], "sentences": [6]}),
     (Findings((), ()), {}),
-    (Results(survey=SURVEY, findings=Findings((FOUND,), ())), {"layer": [1], "head": [1], "low": [0.25]}),
+    (Results(statistics=SURVEY, findings=Findings((FOUND,), ())), {"layer": [1], "head": [1], "low": [0.25]}),
     (Ensemble(UP, (1, 3), SHARE), {"relation": ["nsubj"], "places": ["1 3"], "right": [0.5], "high": [0.75]}),
     (
         Looks(
@@ -428,7 +428,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
     (Measured({}, (AGREEMENT,)), {"layer": [2], "removed": [True], "mean_cosine": [0.125]}),
     (HITS, {"sentence": [3], "weight": [0.75], "strongest": [True]}),
     (
-        Referred(
+        PronounAttention(
             heads=(1, 1),
             numbers=np.array([7]),
             tokens=np.array([2]),
@@ -440,7 +440,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         {"sentence": [7, 7], "layer": [0, 1], "head": [0, 0], "antecedent": [0.5, 0.25], "strongest": [True, False]},
     ),
     (
-        Judged(
+        JudgedHeads(
             by="most",
             heads=(1, 2),
             n_choosing=10,
@@ -453,7 +453,7 @@ EXAMPLES: list[tuple[Any, dict[str, list[Any]]]] = [
         ),
         {"layer": [1, 0, 1], "head": [1, 0, 0], "choosing": [0.75, 0.5, 0.25], "held_out": [0.5] * 3},
     ),
-    (OfKind("sense", 9, SHARE, {}), {"kind": ["sense"], "n": [9], "low": [0.25]}),
+    (KindAccuracy("sense", 9, SHARE, {}), {"kind": ["sense"], "n": [9], "low": [0.25]}),
     (
         Gradients(floats([[1, 2]])),
         {"item": [0, 0], "layer": [0, 0], "head": [0, 1], "gradient": [1, 2]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.corpus.importance import Curve, Mean, compared_sets, matters
+from analysis.corpus.importance import Curve, Mean, compare_head, compared_sets
 from viz.palette import theme
 from viz.pruning import pruning
 from viz.switched_off import switched_off
@@ -13,7 +13,7 @@ from viz.switched_off import switched_off
 RNG = np.random.default_rng(0)
 SETS = compared_sets((2, 1), 4)
 SCORES = np.concatenate([np.zeros((1, 30)), RNG.normal([[-1.0], [0], [0.2], [0], [-0.9]], 0.1, (5, 30))])
-FOUND = matters(SCORES.astype(np.float32), (SCORES > -0.5).astype(np.float32), np.arange(30), SETS)
+FOUND = compare_head(SCORES.astype(np.float32), (SCORES > -0.5).astype(np.float32), np.arange(30), SETS)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -37,7 +37,7 @@ Item = Labelled | Tagged | PassageQuestion | Scored
 """Tags of ``Tagged`` are in IOB2 here, scores of ``Scored`` from 0 to ``HIGHEST_SCORE``."""
 
 
-def all_of(kind: type[T], things: Sequence[object]) -> list[T]:
+def cast_all(kind: type[T], things: Sequence[object]) -> list[T]:
     """The same things, which are all of this kind. Raises TypeError where one is not."""
     found = [each for each in things if isinstance(each, kind)]
     if len(found) != len(things):

@@ -13,7 +13,7 @@ from model_zoo import named_pooling
 from model_zoo.errors import InvalidInput
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES, too_few_to_choose_by
-from training.finetuning.seeds import said_of_seeds
+from training.finetuning.seeds import describe_seeds
 from training.finetuning.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def card(outcome: Tuned) -> str:
             "",
             "The intervals are over the test items, those of one template together (jackknife, on the log-odds; at "
             "an end of the scale Wilson's), and not over seeds. "
-            f"{said_of_seeds(data, outcome.base, settings) or 'Another seed may change a score by more.'} The "
+            f"{describe_seeds(data, outcome.base, settings) or 'Another seed may change a score by more.'} The "
             "strongest baseline, chosen on the development split from some that need "
             f"no tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
             "may be harder.",

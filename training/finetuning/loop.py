@@ -30,12 +30,12 @@ from training.finetuning.data import Data, Split, Tagged, check
 from training.finetuning.folder import save
 from training.finetuning.network import CachedEncoder, SmallVocabulary, fresh, seconds_a_text, set_learning
 from training.finetuning.results import (
-    Begun,
     Evaluated,
     Event,
     FirstVectors,
     Heartbeat,
     Prediction,
+    Started,
     Stepped,
     Tuned,
     best_of,
@@ -66,7 +66,7 @@ def tune(loaded: LoadedModel, question: Finetune) -> Generator[Event, None, None
     try:
         yield from run.events()
     except GeneratorExit:
-        stopped.keep(question.id, run.state())
+        stopped.save(question.id, run.state())
         raise
 
 
@@ -107,14 +107,14 @@ class _Run(stopped.Progress):
 
     def events(self) -> Iterator[Event]:
         yield from self._encode()
-        resumed = stopped.found(self.question.id)
+        resumed = stopped.load(self.question.id)
         if resumed is not None:
             self.phase, self.step_of_phase = resumed.phase, resumed.step_of_phase
         n_learning = self._enter(self.phase)
         if resumed is not None:
             self._restore(resumed)
         so_far = tuple(self.steps), tuple(self.evaluated), tuple(self.first_vectors)
-        yield Begun(self.n_parameters, n_learning, self._n_steps, *so_far)
+        yield Started(self.n_parameters, n_learning, self._n_steps, *so_far)
         if self.cached is not None:
             yield from self._remember()
         if not self.evaluated:

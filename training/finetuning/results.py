@@ -52,7 +52,7 @@ class FirstVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class Started:
     """The event before the first step, and again where a stopped run continues: then with all events until its stop,
     of which the last ones may have reached nobody.
     """
@@ -205,4 +205,4 @@ class Heartbeat:
     """An event without news: a place between two pieces of work, where other work can have its turn."""
 
 
-Event = Heartbeat | Begun | Stepped | Evaluated | FirstVectors | Tuned
+Event = Heartbeat | Started | Stepped | Evaluated | FirstVectors | Tuned

@@ -16,7 +16,18 @@ import numpy as np
 
 from analysis.intervals import Spread, interval, left_out, of_mean
 from model_zoo.types import DoubleArray, IntArray, counted
-from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged, all_of
+from training.finetuning.data import (
+    OUTSIDE,
+    Data,
+    Item,
+    Kind,
+    Labelled,
+    PassageQuestion,
+    Scored,
+    Split,
+    Tagged,
+    cast_all,
+)
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
@@ -160,7 +171,9 @@ def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Predictio
 
 
 def _labels(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[list[str], list[str]]:
-    return [item.label for item in all_of(Labelled, items)], [each.label for each in all_of(Classified, predictions)]
+    return [item.label for item in cast_all(Labelled, items)], [
+        each.label for each in cast_all(Classified, predictions)
+    ]
 
 
 def _accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -222,7 +235,7 @@ def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]
 
 def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
     """F1 of all entities together: twice the right ones over those called and those there are."""
-    counts = np.array(list(map(entity_counts, all_of(Tagged, items), all_of(TaggedWords, predictions))))
+    counts = np.array(list(map(entity_counts, cast_all(Tagged, items), cast_all(TaggedWords, predictions))))
 
     def weighted(weights: DoubleArray) -> float:
         right, called, there = weights @ counts
@@ -234,7 +247,7 @@ def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weig
 def _word_accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
     pairs = [
         (sum(a == b for a, b in zip(item.tags, each.tags, strict=True)), len(item.tags))
-        for item, each in zip(all_of(Tagged, items), all_of(TaggedWords, predictions), strict=True)
+        for item, each in zip(cast_all(Tagged, items), cast_all(TaggedWords, predictions), strict=True)
     ]
     right, n = np.array(pairs, dtype=float).T
     return lambda weights: float(right @ weights / (n @ weights))
@@ -269,7 +282,7 @@ def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
     """The mean over the questions."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-        pairs = zip(all_of(PassageQuestion, items), all_of(Answered, predictions), strict=True)
+        pairs = zip(cast_all(PassageQuestion, items), cast_all(Answered, predictions), strict=True)
         return _mean([best_of_answers(score, item, each) for item, each in pairs])
 
     return measured
@@ -281,8 +294,8 @@ def _exact(answer: str, gold: str) -> float:
 
 def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-        gold = np.array([item.score for item in all_of(Scored, items)])
-        told = np.array([each.score for each in all_of(Rated, predictions)])
+        gold = np.array([item.score for item in cast_all(Scored, items)])
+        told = np.array([each.score for each in cast_all(Rated, predictions)])
 
         def weighted(weights: DoubleArray) -> float:
             drawn = np.repeat(np.arange(len(gold)), weights.astype(int))

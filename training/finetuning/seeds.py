@@ -20,7 +20,7 @@ FILE = Path(__file__).with_name("seeds.json")
 
 
 @dataclass(frozen=True, slots=True)
-class OfSeeds:
+class SeedScores:
     """What a model reached on a test split by the data's measure: ``values`` are those of its seeds, ``mean`` with a
     95% interval over seeds and clusters of items. ``baseline`` is the strongest that needs no tuning,
     ``baseline_is`` its name.
@@ -42,7 +42,7 @@ def fingerprint(data: Data) -> str:
 
 
 @cache
-def _measured() -> dict[str, dict[str, dict[str, OfSeeds]]]:
+def _measured() -> dict[str, dict[str, dict[str, SeedScores]]]:
     """Reads what was measured, by name of the set, fingerprint of its items, and model."""
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     return {
@@ -51,24 +51,24 @@ def _measured() -> dict[str, dict[str, dict[str, OfSeeds]]]:
     }
 
 
-def _read(stored: dict[str, Any]) -> OfSeeds:
-    return OfSeeds(**stored | {"values": tuple(stored["values"])})
+def _read(stored: dict[str, Any]) -> SeedScores:
+    return SeedScores(**stored | {"values": tuple(stored["values"])})
 
 
-def of_models(data: Data) -> Mapping[str, OfSeeds]:
+def scores_by_model(data: Data) -> Mapping[str, SeedScores]:
     """What each model that was measured on these items reached at the default settings."""
     of_set = _measured().get(data.name)
     return {} if of_set is None else of_set.get(fingerprint(data), {})
 
 
-def of_seeds(data: Data, model: str, settings: Settings) -> OfSeeds | None:
+def seed_scores(data: Data, model: str, settings: Settings) -> SeedScores | None:
     """What a model reached with these settings; None where that has not been measured."""
-    return of_models(data).get(model) if replace(settings, seed=0) == Settings() else None
+    return scores_by_model(data).get(model) if replace(settings, seed=0) == Settings() else None
 
 
-def said_of_seeds(data: Data, model: str, settings: Settings) -> str:
+def describe_seeds(data: Data, model: str, settings: Settings) -> str:
     """The same in a sentence; "" where that has not been measured."""
-    found, measure = of_seeds(data, model, settings), MEASURES[data.measure]
+    found, measure = seed_scores(data, model, settings), MEASURES[data.measure]
     if found is None:
         return ""
     low, high, mean, least, most = map(
@@ -80,7 +80,7 @@ def said_of_seeds(data: Data, model: str, settings: Settings) -> str:
     )
 
 
-def write(data: Data, found: Mapping[str, OfSeeds]) -> None:
+def write(data: Data, found: Mapping[str, SeedScores]) -> None:
     """Put what was measured on a set into the file, by model, in the place of what was known of it."""
     stored = json.loads(FILE.read_text(encoding="utf-8"))
     stored[data.name] = {fingerprint(data): {model: asdict(of) for model, of in found.items()}}

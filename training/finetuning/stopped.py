@@ -68,7 +68,7 @@ def set_moments(optimizer: torch.optim.Optimizer, found: dict[str, torch.Tensor]
     optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
 
 
-def keep(model: str, state: State | None) -> None:
+def save(model: str, state: State | None) -> None:
     """Write a state, in the place of an earlier one. Raises DiskFull."""
     if state is None:
         return
@@ -83,7 +83,7 @@ def keep(model: str, state: State | None) -> None:
         (place / _NUMBERS).write_text(written, encoding="utf-8")
 
 
-def found(model: str) -> State | None:
+def load(model: str) -> State | None:
     """The state that was kept; None where there is none."""
     place = tuned.state_folder(model)
     if not (place / _NUMBERS).is_file():

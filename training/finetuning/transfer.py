@@ -25,7 +25,7 @@ from analysis.probing.features import ArrayVectors
 from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.types import FloatArray
-from training.finetuning.data import Data, Split, Tagged, all_of
+from training.finetuning.data import Data, Split, Tagged, cast_all
 from training.finetuning.entities import first_pieces
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Prediction, TaggedWords
@@ -49,7 +49,7 @@ ORDERS: Final[Mapping[str, tuple[str, ...]]] = {"similarity": ("inference", "sen
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class TransferScore:
     """A score on a set's test split with its 95% interval, over seeds and items. ``items`` and ``revision`` say of
     which items and weights it is.
     """
@@ -87,7 +87,7 @@ def frozen(engine: EngineInterface, model: str, data: Data) -> dict[str, list[Pr
     read: dict[Split, list[list[int | None]]] = {}
     splits: tuple[Split, ...] = ("train", "dev", "test")
     for split in splits:
-        items = all_of(Tagged, data.split(split))
+        items = cast_all(Tagged, data.split(split))
         states = dict(engine.iter_hidden_states(model, [item.text for item in items]))
         read[split] = []
         for place, item in enumerate(items):
@@ -103,7 +103,7 @@ def _classified(
     data: Data, vectors: Mapping[Split, list[FloatArray]], read: Mapping[Split, list[list[int | None]]]
 ) -> list[Prediction]:
     numbers = {label: number for number, label in enumerate(data.labels)}
-    items = all_of(Tagged, data.train)
+    items = cast_all(Tagged, data.train)
     tags = [
         numbers[tag]
         for item, pieces in zip(items, read["train"], strict=True)
@@ -126,7 +126,7 @@ def _classified(
                     tuple("O" if piece is None else next(best) for piece in pieces),
                     (1.0,) * len(item.words),
                 )
-                for item, pieces in zip(all_of(Tagged, data.split(split)), read[split], strict=True)
+                for item, pieces in zip(cast_all(Tagged, data.split(split)), read[split], strict=True)
             ]
         return found
 
@@ -155,7 +155,7 @@ def directly_and_after(engine: EngineInterface, model: str, target: str, seed: i
     return found
 
 
-def measure(engine: EngineInterface) -> Iterator[Measured]:
+def measure(engine: EngineInterface) -> Iterator[TransferScore]:
     """Every figure."""
     entities = SETS["entities"].build()
     for model in (DEFAULT_MODEL, "embedded/tinybert"):
@@ -174,9 +174,9 @@ def measure(engine: EngineInterface) -> Iterator[Measured]:
 
 def _scored(
     engine: EngineInterface, model: str, data: Data, way: str, of_seeds: Sequence[Sequence[Prediction]]
-) -> Measured:
+) -> TransferScore:
     score = evaluate(data, *of_seeds)[0]
-    return Measured(
+    return TransferScore(
         model=model,
         revision=engine.info(model).revision,
         set=data.name,
@@ -190,14 +190,14 @@ def _scored(
 
 
 @cache
-def known() -> tuple[Measured, ...]:
+def recorded() -> tuple[TransferScore, ...]:
     """What was measured."""
-    return tuple(Measured(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
+    return tuple(TransferScore(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
 
 
-def of(set: str, model: str = DEFAULT_MODEL) -> dict[str, Measured]:
+def scores_by_way(set: str, model: str = DEFAULT_MODEL) -> dict[str, TransferScore]:
     """What was measured of a model on a set, by way."""
-    return {one.way: one for one in known() if (one.set, one.model) == (set, model)}
+    return {one.way: one for one in recorded() if (one.set, one.model) == (set, model)}
 
 
 def main() -> None:

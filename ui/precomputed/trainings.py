@@ -21,7 +21,7 @@ from model_zoo.errors import ModelZooError
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import AttentionRun, FloatArray, MapsLayer, ModelInfo
 from training.finetuning.data import Data
-from training.finetuning.results import Begun, Classified, Evaluated, Score, Stepped, Tuned
+from training.finetuning.results import Classified, Evaluated, Score, Started, Stepped, Tuned
 from training.finetuning.seeds import fingerprint
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
@@ -170,7 +170,7 @@ def _run(stored: Mapping[str, Any]) -> Run:
         first_vectors=(),
         strongest_baseline=stored["strongest_baseline"],
     )
-    begun = Begun(tuned.n_parameters, tuned.n_learning, steps[-1].step)
+    begun = Started(tuned.n_parameters, tuned.n_learning, steps[-1].step)
     return Run(candidate, tuned.id, begun, list(steps), list(evaluated), tuned=tuned)
 
 

@@ -18,7 +18,7 @@ from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, St
 from training.finetuning import transfer
 from training.finetuning.data import Labelled, Tagged
 from training.finetuning.sets import SETS
-from training.finetuning.transfer import Measured
+from training.finetuning.transfer import TransferScore
 from ui import as_text
 from ui.sources import (
     BELTAGY,
@@ -110,7 +110,7 @@ NER: Final = {
 }
 
 
-def _interval(one: Measured, how: str = ".0%") -> str:
+def _interval(one: TransferScore, how: str = ".0%") -> str:
     """A score with its 95% interval."""
     return with_interval(one.score, one.low, one.high, how)
 
@@ -385,9 +385,9 @@ class Frozen(FamilyStep):
     sources = (PETERS, DEVLIN)
 
     @property
-    def measured(self) -> dict[str, Measured]:
+    def measured(self) -> dict[str, TransferScore]:
         """Entity F1 of the bundled BERT, by which features were read, and fine-tuned."""
-        return transfer.of("entities")
+        return transfer.scores_by_way("entities")
 
     def text(self) -> str:
         return (
@@ -414,7 +414,7 @@ class Frozen(FamilyStep):
 
     def reveal(self) -> None:
         found = self.measured
-        tiny = transfer.of("entities", _TINY)
+        tiny = transfer.scores_by_way("entities", _TINY)
         for name, model, scores in (("ner-small", DEFAULT_MODEL, found), ("ner-tiny", _TINY, tiny)):
             what = f"{name_of(model)}, entity F1"
             pictures.shares(name, list(scores), [(what, [one.score for one in scores.values()])])
@@ -423,7 +423,7 @@ class Frozen(FamilyStep):
     def why(self) -> str:
         found = self.measured
         tuned, frozen = found[transfer.FINE_TUNED], found["second-to-last layer"]
-        tiny = transfer.of("entities", _TINY)
+        tiny = transfer.scores_by_way("entities", _TINY)
         small_tuned, small_frozen = tiny[transfer.FINE_TUNED], tiny["second-to-last layer"]
         close = tuned.low <= frozen.high and frozen.low <= tuned.high
         return (
@@ -435,7 +435,7 @@ class Frozen(FamilyStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        every = [*self.measured.values(), *transfer.of("entities", _TINY).values()]
+        every = [*self.measured.values(), *transfer.scores_by_way("entities", _TINY).values()]
         rows = [(name_of(one.model), one.way, one.score, one.low, one.high, one.seeds) for one in every]
         return pd.DataFrame(rows, columns=["model", "features", "entity F1", "low", "high", "seeds"])
 
@@ -446,9 +446,9 @@ class Intermediate(FamilyStep):
     sources = (PHANG, DEVLIN)
 
     @property
-    def measured(self) -> dict[str, Measured]:
+    def measured(self) -> dict[str, TransferScore]:
         """Spearman’s ρ on the built-in similarity pairs: directly, and after another set."""
-        return transfer.of("similarity")
+        return transfer.scores_by_way("similarity")
 
     def text(self) -> str:
         n = transfer.SMALL.examples
@@ -490,7 +490,7 @@ class Intermediate(FamilyStep):
         pictures.bars("intermediate", names, [("Spearman’s ρ", [one.score for one in found.values()])])
 
     def why(self) -> str:
-        other = transfer.of("inference")
+        other = transfer.scores_by_way("inference")
         return (
             f"These are means over {self.measured[transfer.DIRECTLY].seeds} seeds. Our sets are small and written for "
             "this app. The other way round, with a few inference pairs, accuracy is "
@@ -503,7 +503,7 @@ class Intermediate(FamilyStep):
         rows = [
             (name, one.way, one.score, one.low, one.high, one.seeds)
             for name in transfer.ORDERS
-            for one in transfer.of(name).values()
+            for one in transfer.scores_by_way(name).values()
         ]
         return pd.DataFrame(rows, columns=["learned", "before", "score", "low", "high", "seeds"])
 

@@ -98,7 +98,7 @@ def examples(numbers: list[int], seed: int = 0) -> Examples:
     drawn = [np.random.default_rng([seed, number]) for number in numbers]
     weight = np.array([rng.random(5) for rng in drawn], dtype=np.float32)
     query = np.array([rng.integers(0, 9, 5) for rng in drawn])
-    return Examples.of(Strongest(weight, query, query + 1), np.array(numbers))
+    return Examples.from_pairs(Strongest(weight, query, query + 1), np.array(numbers))
 
 
 def test_examples_are_the_same_in_whatever_parts_and_order() -> None:

@@ -17,18 +17,18 @@ from analysis.corpus.coreference import (
     KINDS,
     MAX_PAIRS,
     By,
-    Referred,
-    at_offset,
+    PronounAttention,
+    accuracy_by_kind,
     built_in,
-    by_kind,
     first_noun,
     first_of_two,
     judge,
     nearer_of_two,
     nearest_noun,
-    of_rule,
+    offset_rule,
     read_pairs,
     right,
+    rule_scores,
     shares_of,
 )
 from analysis.corpus.sentences import Sentence
@@ -138,7 +138,7 @@ def test_halves_are_even() -> None:
 
 def test_rules_that_know_no_meaning_are_near_chance() -> None:
     for rule in (nearer_of_two, first_of_two):
-        assert 0.4 < of_rule(SENTENCES, rule, "more").mean() < 0.6
+        assert 0.4 < rule_scores(SENTENCES, rule, "more").mean() < 0.6
 
 
 OWN = {
@@ -229,11 +229,11 @@ def test_rules() -> None:
     assert nearest_noun(sentence) == 4
     assert first_noun(sentence) == first_of_two(sentence) == 1
     assert nearer_of_two(sentence) == 4
-    assert at_offset(-2)(sentence) == 4
-    assert of_rule([sentence], at_offset(-2), "more") == 1
-    assert of_rule([sentence], at_offset(-5), "more") == 0
-    assert of_rule([sentence], at_offset(3), "more") == 0.5
-    assert of_rule([sentence], at_offset(3), "most") == 0
+    assert offset_rule(-2)(sentence) == 4
+    assert rule_scores([sentence], offset_rule(-2), "more") == 1
+    assert rule_scores([sentence], offset_rule(-5), "more") == 0
+    assert rule_scores([sentence], offset_rule(3), "more") == 0.5
+    assert rule_scores([sentence], offset_rule(3), "most") == 0
 
 
 def test_as_much_attention_on_both_is_half_right() -> None:
@@ -242,11 +242,11 @@ def test_as_much_attention_on_both_is_half_right() -> None:
     assert right(found, "most").tolist() == [[1.0, 0.0, 0.0]]
 
 
-def _heads(there: np.ndarray) -> Referred:
+def _heads(there: np.ndarray) -> PronounAttention:
     """Heads that prefer the antecedent where ``there`` (sentences, heads) says, and then look there most."""
     antecedent = np.where(there, 0.5, 0.1).astype(np.float32)
     n = np.arange(len(there))
-    return Referred((there.shape[1],), n, n, antecedent, np.full_like(antecedent, 0.3), there, n[:0])
+    return PronounAttention((there.shape[1],), n, n, antecedent, np.full_like(antecedent, 0.3), there, n[:0])
 
 
 @pytest.mark.parametrize("by", get_args(By))
@@ -305,7 +305,7 @@ def test_by_kind() -> None:
     referred = _heads(np.array([[kind == "gender"] for kind in built_in().kinds]))
     judged = judge(built_in(), referred)
     assert judged is not None
-    whole, *found = by_kind(built_in(), referred, judged, 0)
+    whole, *found = accuracy_by_kind(built_in(), referred, judged, 0)
     assert whole.n == judged.n_judging == sum(one.n for one in found)
     assert whole.share == judged.shares[0]
     assert whole.beside == {name: share.share for name, share in judged.reached.items()}

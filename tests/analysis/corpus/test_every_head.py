@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.corpus.every_head import shares_right
-from analysis.corpus.relations import Asked, Cases, Relation, bootstrap
+from analysis.corpus.relations import Cases, Relation, RelationQuery, bootstrap
 
 OBJ = Relation("obj", "up")
 
@@ -13,8 +13,8 @@ OBJ = Relation("obj", "up")
 def cases_of(sentences: list[int], right: np.ndarray) -> Cases:
     """A case for each entry, in the sentence of that number."""
     n = len(sentences)
-    asked = [Asked(OBJ, 1, (0,))] * n
-    return Cases.of(asked, right, np.array(sentences), np.ones(n, dtype=bool), np.full(n, 9))
+    asked = [RelationQuery(OBJ, 1, (0,))] * n
+    return Cases.build(asked, right, np.array(sentences), np.ones(n, dtype=bool), np.full(n, 9))
 
 
 def test_the_shares_are_those_of_the_cases() -> None:

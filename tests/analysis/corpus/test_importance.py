@@ -10,10 +10,10 @@ from analysis.corpus import importance
 from analysis.corpus.importance import (
     Curve,
     Mean,
+    compare_head,
     compared_sets,
     effects,
-    foretold,
-    matters,
+    gradient_estimates,
     mean_of,
     points,
     share_of,
@@ -89,7 +89,7 @@ def test_one_head_that_matters() -> None:
     lost = {(0, 0): 0.0, (0, 1): -1.0, (0, 2): 0.01, (0, 3): 2.0}
     rows = [base, *(base + sum(lost[head] for head in heads) + rng.normal(0, 0.1, 50) for heads in sets)]
     scores = np.array(rows, dtype=np.float32)
-    found = matters(scores, (scores > -3).astype(np.float32), np.arange(50), sets)
+    found = compare_head(scores, (scores > -3).astype(np.float32), np.arange(50), sets)
     assert found.all_others
     assert found.head.change.value == pytest.approx(-1, abs=0.05)
     assert found.clear
@@ -97,7 +97,7 @@ def test_one_head_that_matters() -> None:
     assert [one.heads for one in found.others] == [((0, 0),), ((0, 2),), ((0, 3),)]
     assert found.layer.change.value == pytest.approx(1.01, abs=0.1)
     assert found.right.value == pytest.approx(np.mean(base > -3))
-    other = matters(scores[[0, 2, 1, 3, 4, 5]], (scores > -3).astype(np.float32), np.arange(50), sets)
+    other = compare_head(scores[[0, 2, 1, 3, 4, 5]], (scores > -3).astype(np.float32), np.arange(50), sets)
     assert not other.clear
     assert other.n_as_much >= 1
 
@@ -116,7 +116,7 @@ def test_gradients_that_foretell_what_happens() -> None:
     gradients = (strength + rng.normal(0, 2, (60, 24))).reshape(60, 4, 6).astype(np.float32)
     scores = np.concatenate([np.zeros((1, 60)), -gradients.reshape(60, 24).T]).astype(np.float32)
     clusters = np.arange(60)
-    found = foretold(gradients, scores, clusters)
+    found = gradient_estimates(gradients, scores, clusters)
     importance, estimate, change = (
         np.array([one.value for one in each]) for each in (found.importance, found.estimate, found.change)
     )
@@ -128,7 +128,7 @@ def test_gradients_that_foretell_what_happens() -> None:
     assert found.by_importance.value == pytest.approx(expected)
     assert -1 <= found.by_importance.low <= expected <= found.by_importance.high <= 1
     gradients[7] = np.nan
-    assert foretold(gradients, scores, clusters).by_estimate.n == 59
+    assert gradient_estimates(gradients, scores, clusters).by_estimate.n == 59
 
 
 def test_points_of_a_curve() -> None:

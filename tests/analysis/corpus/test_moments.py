@@ -19,9 +19,9 @@ def drawn(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 
 def test_sums_of_parts_are_those_of_the_whole() -> None:
     sums, counts = drawn(0)
-    whole = Moments.of(sums, counts)
+    whole = Moments.from_sums(sums, counts)
     for n_parts in (1, 3, 17):
-        parts = [Moments.of(sums[place::n_parts], counts[place::n_parts]) for place in range(n_parts)]
+        parts = [Moments.from_sums(sums[place::n_parts], counts[place::n_parts]) for place in range(n_parts)]
         added = parts[-1]
         for part in parts[:-1]:
             added = part + added
@@ -32,9 +32,13 @@ def test_sums_of_parts_are_those_of_the_whole() -> None:
 def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> None:
     sums, counts = drawn(4)
     frames = np.random.default_rng(5).integers(0, 9, len(sums))
-    whole = Moments.of(*(np.array([each[frames == one].sum(axis=0) for one in range(9)]) for each in (sums, counts)))
+    whole = Moments.from_sums(
+        *(np.array([each[frames == one].sum(axis=0) for one in range(9)]) for each in (sums, counts))
+    )
     for n_parts in (1, 4, 30):
-        parts = [Moments.of(sums[at::n_parts], counts[at::n_parts], frames[at::n_parts]) for at in range(n_parts)]
+        parts = [
+            Moments.from_sums(sums[at::n_parts], counts[at::n_parts], frames[at::n_parts]) for at in range(n_parts)
+        ]
         added = parts[0]
         for part in parts[1:]:
             added = added + part
@@ -50,12 +54,12 @@ def test_the_variance_is_near_that_of_the_jackknife() -> None:
     s, n = sums[there, 0], counts[there, 0]
     left_out = (s.sum() - s) / (n.sum() - n)
     jackknife = (len(s) - 1) / len(s) * ((left_out - left_out.mean()) ** 2).sum()
-    assert Moments.of(sums, counts).variances[0] == pytest.approx(jackknife, rel=0.03)
+    assert Moments.from_sums(sums, counts).variances[0] == pytest.approx(jackknife, rel=0.03)
 
 
 def test_with_one_query_a_sentence_it_is_the_interval_of_a_mean() -> None:
     values = np.random.default_rng(2).normal(3, 1, (50, 1))
-    found = Moments.of(values, np.ones((50, 1)))
+    found = Moments.from_sums(values, np.ones((50, 1)))
     low, high = found.intervals(shares=False)
     expected = stats.t.interval(0.95, 49, values.mean(), stats.sem(values[:, 0]))
     assert (low[0], high[0]) == pytest.approx(expected)
@@ -71,18 +75,18 @@ def test_intervals_cover_the_truth_in_95_of_100_simulations() -> None:
     covered = 0
     for _ in range(600):
         some = rng.integers(len(counts), size=80)
-        low, high = Moments.of((shares * counts)[some, None], counts[some, None]).intervals(shares=True)
+        low, high = Moments.from_sums((shares * counts)[some, None], counts[some, None]).intervals(shares=True)
         covered += low[0] <= truth <= high[0]
     assert 0.925 <= covered / 600 <= 0.975
 
 
 def test_what_was_never_counted_is_nan_and_what_is_always_so_is_not_certain() -> None:
-    nothing = Moments.of(np.zeros((5, 1)), np.zeros((5, 1)))
+    nothing = Moments.from_sums(np.zeros((5, 1)), np.zeros((5, 1)))
     assert np.isnan(nothing.means).all()
     assert np.isnan(nothing.intervals(shares=True)).all()
-    always = Moments.of(np.full((20, 1), 3.0), np.full((20, 1), 3.0))
+    always = Moments.from_sums(np.full((20, 1), 3.0), np.full((20, 1), 3.0))
     low, high = always.intervals(shares=True)
     assert 0.8 < low[0] < 0.9
     assert high[0] == 1.0
-    one = Moments.of(np.array([[2.0]]), np.array([[4.0]]))
+    one = Moments.from_sums(np.array([[2.0]]), np.array([[4.0]]))
     assert (one.intervals(shares=True)[0][0], one.intervals(shares=True)[1][0]) == (0.0, 1.0)

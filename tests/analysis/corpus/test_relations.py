@@ -13,16 +13,16 @@ from analysis.corpus.relations import (
     ALL,
     FEWEST,
     OFFSETS,
-    Asked,
     Cases,
     Relation,
-    asked_of,
+    RelationQuery,
     best_ensemble,
     bootstrap,
     ensembles,
     findings,
     holm,
     p_better,
+    relation_queries,
 )
 from analysis.corpus.sentences import NO_HEAD, ROOT, Sentence, is_judged
 
@@ -45,23 +45,25 @@ DOG = sentence(
 def cases(right: np.ndarray, offsets: np.ndarray, n_sentences: int, relation: Relation = OBJ) -> Cases:
     """Cases of one relation: (cases, heads) that are right; (cases,) the offset of the partner; as many a sentence."""
     n = len(right)
-    asked = [Asked(relation, 20, (20 + int(offset),)) for offset in offsets]
+    asked = [RelationQuery(relation, 20, (20 + int(offset),)) for offset in offsets]
     number = np.arange(n) % n_sentences
-    return Cases.of(asked, right.astype(bool), number, number % 2 == 0, np.full(n, 11))
+    return Cases.build(asked, right.astype(bool), number, number % 2 == 0, np.full(n, 11))
 
 
 def test_cases_are_asked_from_both_ends_and_several_dependents_are_one() -> None:
-    asked = list(asked_of(DOG, np.ones(7, dtype=bool)))
+    asked = list(relation_queries(DOG, np.ones(7, dtype=bool)))
     assert sum(one.relation.direction == "up" for one in asked) == 5  # neither the root nor punctuation
-    assert Asked(Relation("amod", "up"), 1, (3,)) in asked
-    assert Asked(Relation("amod", "up"), 2, (3,)) in asked
-    assert [one for one in asked if one.relation == ("amod", "down")] == [Asked(Relation("amod", "down"), 3, (1, 2))]
+    assert RelationQuery(Relation("amod", "up"), 1, (3,)) in asked
+    assert RelationQuery(Relation("amod", "up"), 2, (3,)) in asked
+    assert [one for one in asked if one.relation == ("amod", "down")] == [
+        RelationQuery(Relation("amod", "down"), 3, (1, 2))
+    ]
     assert {one.relation.deprel for one in asked} == {"det", "amod", "nsubj", "obj"}
 
 
 def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
     placed = np.array([True, True, False, True, True, False, True])
-    asked = list(asked_of(DOG, placed))
+    asked = list(relation_queries(DOG, placed))
     assert {(one.query, one.partners) for one in asked} == {
         (0, (3,)),
         (3, (0,)),
@@ -71,14 +73,14 @@ def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
         (4, (3,)),
     }
     unknown = sentence("a b c", [NO_HEAD, ROOT, 1], ["dep", "root", "obj"])
-    assert [one.query for one in asked_of(unknown, np.ones(3, dtype=bool))] == [2, 1]
+    assert [one.query for one in relation_queries(unknown, np.ones(3, dtype=bool))] == [2, 1]
 
 
 def test_offsets_count_where_one_of_the_partners_is() -> None:
-    one = Asked(Relation("amod", "down"), 3, (1, 2))
+    one = RelationQuery(Relation("amod", "down"), 3, (1, 2))
     assert {offset for place, offset in enumerate(OFFSETS) if one.offsets >> place & 1} == {-2, -1}
     assert one.nearest == 2
-    assert Asked(OBJ, 0, (30,)).offsets == 0
+    assert RelationQuery(OBJ, 0, (30,)).offsets == 0
     assert len(OFFSETS) == 20
     assert 0 not in OFFSETS
 
@@ -101,11 +103,11 @@ def test_joined_cases_keep_their_relations_under_other_names() -> None:
     whole = Cases.joined(parts)
     again = Cases.joined([Cases.joined(parts[:1]), Cases.joined(parts[:0:-1])])
     for part, relation in zip(parts, (OBJ, SUBJ, Relation("amod", "up")), strict=True):
-        for found in (whole.of_relation(relation), again.of_relation(relation)):
+        for found in (whole.select(relation), again.select(relation)):
             assert len(found) == 20
             assert sorted(map(tuple, found.heads_right().tolist())) == sorted(map(tuple, part.heads_right().tolist()))
-    assert len(whole.of_relation(ALL)) == 40
-    assert len(whole.of_relation(Relation("iobj", "up"))) == 0
+    assert len(whole.select(ALL)) == 40
+    assert len(whole.select(Relation("iobj", "up"))) == 0
 
 
 def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
@@ -135,9 +137,9 @@ def test_halves_share_no_sentence_not_even_one_that_differs_in_case_or_spaces() 
 @pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
 def test_too_few_cases_are_told_and_not_judged(n: int) -> None:
     found = findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
-    assert bool(found.found) == (n == FEWEST)
+    assert bool(found.relations) == (n == FEWEST)
     assert found.too_few == (() if n == FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
-    assert findings(Cases.of([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).found == ()
+    assert findings(Cases.build([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).relations == ()
 
 
 @pytest.mark.slow
@@ -154,7 +156,7 @@ def test_random_heads_find_nothing_beyond_the_offset_in_95_of_100_seeds() -> Non
             parts.append(
                 cases(rng.random((120, 72)) < 0.1, np.where(offsets == 0, 2, offsets), 60, Relation(name, "up"))
             )
-        false_alarms += any(one.p <= 0.05 for one in findings(Cases.joined(parts)).found)
+        false_alarms += any(one.p <= 0.05 for one in findings(Cases.joined(parts)).relations)
     assert false_alarms <= 5
 
 

@@ -42,7 +42,7 @@ def test_what_is_added_comes_out() -> None:
     assert parsed.coreference == (0, 1, 2)
     assert (parsed.number, len(parsed), len(corpus), corpus.n_words) == (1, 4, 2, 7)
     assert corpus.lengths().tolist() == [3, 4]
-    assert corpus.some([1, 0]) == (parsed, plain)
+    assert corpus.take([1, 0]) == (parsed, plain)
     assert corpus.where(1) == "a.txt, line 9"
     assert corpus.has_trees
     assert corpus.has_parts_of_speech
@@ -62,7 +62,7 @@ def test_a_corpus_without_trees_says_so() -> None:
 
 def test_a_part_of_a_corpus_is_numbered_anew() -> None:
     whole = _tree()
-    part = whole.only([1])
+    part = whole.subset([1])
     (found,) = part
     assert found.number == 0
     assert found.coreference == (0, 1, 2)

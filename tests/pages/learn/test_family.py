@@ -69,7 +69,7 @@ def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
 
 
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
-    for one in transfer.known():
+    for one in transfer.recorded():
         assert engine.info(one.model).revision == one.revision, "run python -m training.finetuning.transfer --write"
         assert fingerprint(SETS[one.set].build()) == one.items
         assert one.low <= one.score <= one.high
@@ -81,12 +81,12 @@ def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
     data = SETS["entities"].build()
     found = transfer.frozen(engine, "embedded/tinybert", data)
     for way, predictions in found.items():
-        stored = transfer.of("entities", "embedded/tinybert")[way]
+        stored = transfer.scores_by_way("entities", "embedded/tinybert")[way]
         assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way
 
 
 def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
-    found = transfer.of("entities")
+    found = transfer.scores_by_way("entities")
     options = [found[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
     worst, *others = sorted(options, key=lambda one: one.score)
     assert all(worst.high < other.low for other in others)
@@ -94,7 +94,7 @@ def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
 
 
 def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
-    found = transfer.of("similarity")
+    found = transfer.scores_by_way("similarity")
     direct, after = found["directly"], found["inference"]
     apart = after.low > direct.high or after.high < direct.low
     assert (right(7, CASE).text == "No clear difference") == (not apart)
@@ -109,7 +109,7 @@ def test_what_a_mean_hides_is_read_off_the_table() -> None:
 
 
 def test_fine_tuning_is_not_said_to_be_best_always() -> None:
-    tiny = transfer.of("entities", "embedded/tinybert")
+    tiny = transfer.scores_by_way("entities", "embedded/tinybert")
     assert tiny["fine-tuned"].score < tiny["second-to-last layer"].score
     assert f"{tiny['fine-tuned'].score:.0%}" in family.Frozen(CASE).why()
 

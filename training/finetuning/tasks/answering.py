@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from model_zoo.types import Encoding
-from training.finetuning.data import Item, PassageQuestion, all_of
+from training.finetuning.data import Item, PassageQuestion, cast_all
 from training.finetuning.results import Answered, AnswerSpan, Prediction
 from training.finetuning.tasks.base import IGNORED, Batch, Task
 
@@ -55,7 +55,7 @@ class Answering(Task):
         return output
 
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
-        return torch.tensor(list(map(ends, batch.encodings, all_of(PassageQuestion, items))))
+        return torch.tensor(list(map(ends, batch.encodings, cast_all(PassageQuestion, items))))
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
         of_ends = [

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from training.finetuning.data import Item, Labelled, all_of
+from training.finetuning.data import Item, Labelled, cast_all
 from training.finetuning.results import Classified, Prediction
 from training.finetuning.tasks.base import Batch, Task
 
@@ -18,7 +18,7 @@ class Classification(Task):
     problem_type = "single_label_classification"
 
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
-        return torch.tensor([batch.numbers[item.label] for item in all_of(Labelled, items)])
+        return torch.tensor([batch.numbers[item.label] for item in cast_all(Labelled, items)])
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
         return functional.cross_entropy(self.soft_scores(output), targets)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from training.finetuning.data import HIGHEST_SCORE, Item, Scored, all_of
+from training.finetuning.data import HIGHEST_SCORE, Item, Scored, cast_all
 from training.finetuning.results import Prediction, Rated
 from training.finetuning.tasks.base import Batch, Task
 
@@ -22,7 +22,7 @@ class Similarity(Task):
     problem_type = "regression"
 
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:  # noqa: ARG002
-        return torch.tensor([item.score / _SCALE for item in all_of(Scored, items)])
+        return torch.tensor([item.score / _SCALE for item in cast_all(Scored, items)])
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
         return functional.mse_loss(output.logits.float().squeeze(-1), targets)

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding
-from training.finetuning.data import OUTSIDE, Item, Tagged, all_of
+from training.finetuning.data import OUTSIDE, Item, Tagged, cast_all
 from training.finetuning.entities import first_pieces
 from training.finetuning.results import Prediction, TaggedWords
 from training.finetuning.tasks.base import IGNORED, Batch, Span, Task
@@ -22,7 +22,7 @@ class Tagging(Task):
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
         numbers = batch.numbers
         targets = torch.full((len(items), max(map(len, batch.encodings))), IGNORED)
-        for row, (encoding, item) in enumerate(zip(batch.encodings, all_of(Tagged, items), strict=True)):
+        for row, (encoding, item) in enumerate(zip(batch.encodings, cast_all(Tagged, items), strict=True)):
             for tag, piece in zip(item.tags, first_pieces(encoding, item.spans), strict=True):
                 if piece is not None:
                     targets[row, piece] = numbers[tag]

@@ -1,7 +1,7 @@
-"""What a model's heads do over a corpus: a ``Survey``, made of parts that add up in any order.
+"""What a model's heads do over a corpus: ``HeadStatistics``, made of parts that add up in any order.
 
-``Measuring`` makes the part of one padded batch from attention that it is given layer by layer. All scores are sums
-over sentences, cases, and examples that a part keeps few of.
+``BatchMeasurer`` makes the part of one padded batch from the attention of its layers, one at a time. All scores are
+sums over sentences, cases, and examples that a part keeps few of.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from analysis.corpus.every_head import shares_right
 from analysis.corpus.examples import Examples
 from analysis.corpus.moments import Moments
 from analysis.corpus.placing import word_of_token
-from analysis.corpus.relations import ALL, Asked, Cases, Direction, Relation, asked_of
+from analysis.corpus.relations import ALL, Cases, Direction, Relation, RelationQuery, relation_queries
 from analysis.corpus.sentences import Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES, Marks, Totals, counted_keys
 from analysis.heads import HeadTable, table_of
@@ -30,10 +30,10 @@ from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArr
 from model_zoo.types import counted as counted_noun
 
 BY_VALUE: Final = "value_"
-"""What the names of shares begin with where each key counts by α · ‖f(x)‖ instead of α."""
+"""What the names of shares begin with if each key counts by α · ‖f(x)‖ instead of α."""
 
 NAMES: Final = (*MEASURE_NAMES, *(f"{BY_VALUE}{share}" for share in SHARES))
-"""The measures of a survey, in the order of their columns."""
+"""The measures of ``HeadStatistics``, in the order of their columns."""
 
 NUMBERS: Final = frozenset({"entropy", "distance"})
 """The measures that are no shares: bits and tokens."""
@@ -46,7 +46,7 @@ class Head(NamedTuple):
     head: int
 
 
-class Told(NamedTuple):
+class SkippedCounts(NamedTuple):
     """What could not be measured: sentences longer than the model reads, with how many of their tokens were left out;
     words without a token of their own, because the tokenizer joins them to a neighbour, drops or cuts them; relations
     that such words are part of; sentences whose tree could therefore not be compared.
@@ -58,25 +58,25 @@ class Told(NamedTuple):
     relations: int = 0
     trees: int = 0
 
-    def sentences(self) -> tuple[str, ...]:
-        """The same for the screen; nothing where all was measured."""
-        said = []
+    def notices(self) -> tuple[str, ...]:
+        """The same as sentences for the screen; empty if everything was measured."""
+        notices = []
         if self.cut_sentences:
-            said.append(
+            notices.append(
                 f"{counted_noun(self.cut_sentences, 'sentence')} longer than the model reads: "
                 f"{counted_noun(self.cut_tokens, 'token')} at their ends left out."
             )
         if self.words:
-            said.append(
+            notices.append(
                 f"{counted_noun(self.words, 'word')} without a token of their own (cut off, dropped, or joined to a "
                 f"neighbour by the tokenizer): {counted_noun(self.relations, 'relation')} and "
                 f"{counted_noun(self.trees, 'tree')} of such words left out."
             )
-        return tuple(said)
+        return tuple(notices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey(Shows):
+class HeadStatistics(Shows):
     """What was measured of some sentences; the sum of two is that of both their sentences.
 
     ``heads`` are the heads of each layer; everything "of all heads" goes layer by layer. ``moments`` of ``NAMES`` are
@@ -89,7 +89,7 @@ class Survey(Shows):
     n_texts: int
     n_tokens: int
     n_queries: int
-    told: Told
+    skipped: SkippedCounts
     moments: Moments
     uniform: DoubleArray = field(repr=False)
     chance: DoubleArray = field(repr=False)
@@ -98,17 +98,17 @@ class Survey(Shows):
     chain: Moments
     examples: Examples
 
-    def __add__(self, other: Survey) -> Survey:
+    def __add__(self, other: HeadStatistics) -> HeadStatistics:
         return total([self, other])
 
-    def closed(self) -> Survey:
+    def closed(self) -> HeadStatistics:
         """The same when no more parts are to come."""
         whole = {name: getattr(self, name).closed() for name in ("moments", "edges", "chain")}
         return replace(self, **whole)
 
     def __repr__(self) -> str:
         texts, heads = counted_noun(self.n_texts, "sentence"), counted_noun(self.n_heads, "head")
-        return f"<Survey of {texts}, {counted_noun(self.n_tokens, 'token')}: {heads}>"
+        return f"<HeadStatistics of {texts}, {counted_noun(self.n_tokens, 'token')}: {heads}>"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a head: layer, head, label (what it does by the rules of ``analysis.heads``), and each measure that
@@ -151,7 +151,7 @@ class Survey(Shows):
         """How often each head finds the partner of a relation in the half of the sentences that judges, and the ends of
         the 95% intervals, (heads,) each.
         """
-        cases = self.cases.of_relation(relation)
+        cases = self.cases.select(relation)
         return shares_right(cases.where(cases.judged))
 
     def defined(self) -> tuple[str, ...]:
@@ -175,16 +175,18 @@ class Survey(Shows):
         return table_of(totals, self.n_queries, self.n_texts)
 
 
-def total(parts: Sequence[Survey]) -> Survey:
+def total(parts: Sequence[HeadStatistics]) -> HeadStatistics:
     """The sum of some parts, of one model."""
     first = parts[0]
     plain = {
         one.name: reduce(add, (getattr(part, one.name) for part in parts))
-        for one in fields(Survey)
-        if one.name not in ("heads", "told", "cases")
+        for one in fields(HeadStatistics)
+        if one.name not in ("heads", "skipped", "cases")
     }
-    told = Told(*(sum(numbers) for numbers in zip(*(part.told for part in parts), strict=True)))
-    return Survey(heads=first.heads, told=told, cases=Cases.joined([part.cases for part in parts]), **plain)
+    skipped = SkippedCounts(*(sum(numbers) for numbers in zip(*(part.skipped for part in parts), strict=True)))
+    return HeadStatistics(
+        heads=first.heads, skipped=skipped, cases=Cases.joined([part.cases for part in parts]), **plain
+    )
 
 
 _NUMBER, _UNIT = attrgetter("number"), attrgetter("unit")
@@ -201,7 +203,9 @@ class _Placed:
             self.word_of[row, : len(encoding)] = word_of_token(encoding, sentence.spans)
         self.placed = (self.word_of[..., None] == np.arange(self.n_words)).any(axis=1)  # (texts, words)
         self.asked = [
-            (row, asked) for row, sentence in enumerate(sentences) for asked in asked_of(sentence, self.placed[row])
+            (row, asked)
+            for row, sentence in enumerate(sentences)
+            for asked in relation_queries(sentence, self.placed[row])
         ]
 
     def between(self, weights: FloatArray) -> FloatArray:
@@ -210,13 +214,13 @@ class _Placed:
         hide_trivial(between, self.placed)
         return between
 
-    def cases(self, asked: Sequence[tuple[int, Asked]], right: BoolArray) -> Cases:
+    def cases(self, asked: Sequence[tuple[int, RelationQuery]], right: BoolArray) -> Cases:
         rows = [row for row, _ in asked]
         numbers, units = (np.array([each(one) for one in self.sentences]) for each in (_NUMBER, _UNIT))
         judged = np.array([sentence.judged for sentence in self.sentences])
         n_words = self.placed.sum(axis=1)
         asked_alone = [one for _, one in asked]
-        return Cases.of(asked_alone, right, numbers[rows], judged[rows], n_words[rows], units[rows])
+        return Cases.build(asked_alone, right, numbers[rows], judged[rows], n_words[rows], units[rows])
 
     @property
     def frames(self) -> IntArray | None:
@@ -226,7 +230,7 @@ class _Placed:
         return np.array([sentence.unit for sentence in self.sentences])
 
 
-def _partners(asked: Sequence[tuple[int, Asked]]) -> IntArray:
+def _partners(asked: Sequence[tuple[int, RelationQuery]]) -> IntArray:
     """The partners of each case, (cases, most), -1 where there are fewer."""
     most = max((len(one.partners) for _, one in asked), default=1)
     return np.array([[*one.partners, *[-1] * (most - len(one.partners))] for _, one in asked]).reshape(-1, most)
@@ -243,9 +247,9 @@ class Layer(NamedTuple):
     strongest: Strongest
 
 
-class Measuring:
+class BatchMeasurer:
     """One padded batch of sentences, measured a layer at a time (``layer``), in any order and by several threads;
-    ``survey`` puts the layers together.
+    ``statistics`` puts the layers together.
     """
 
     def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding]) -> None:
@@ -280,7 +284,7 @@ class Measuring:
         partner = between.argmax(axis=-1)  # (texts, words, heads)
         found = partner[self._rows, self._queries]  # (cases, heads)
         return Layer(
-            moments=Moments.of(of_heads, counts[:, None], placed.frames).spread(n_heads),
+            moments=Moments.from_sums(of_heads, counts[:, None], placed.frames).spread(n_heads),
             uniform=sums.sums[:, -1].sum(axis=0),
             chance=sums.chance,
             right=(found[..., None] == self._partners[:, None]).any(axis=-1),
@@ -288,7 +292,7 @@ class Measuring:
             strongest=strongest_pairs(between, partner, placed.placed),
         )
 
-    def survey(self, layers: Sequence[Layer]) -> Survey:
+    def statistics(self, layers: Sequence[Layer]) -> HeadStatistics:
         """What was measured, from all layers in their order."""
         placed = self._placed
         numbers = np.array([sentence.number for sentence in placed.sentences], dtype=np.int64)
@@ -297,19 +301,19 @@ class Measuring:
         of_layers = [layer.strongest for layer in layers]
         strongest = Strongest(*(np.concatenate(each, axis=1) for each in zip(*of_layers, strict=True)))
         edges = np.concatenate([layer.edges for layer in layers], axis=1)
-        return Survey(
+        return HeadStatistics(
             heads=tuple(len(layer.moments.s) for layer in layers),
             n_texts=len(numbers),
             n_tokens=sum(map(len, placed.encodings)),
             n_queries=int(self._counted.queries.sum()),
-            told=self._told(),
+            skipped=self._skipped_counts(),
             moments=Moments.stacked([layer.moments for layer in layers]),
             uniform=np.array([layer.uniform for layer in layers]),
             chance=np.array([layer.chance for layer in layers]),
             cases=placed.cases(placed.asked, right),
-            edges=Moments.of(edges.astype(np.float64), n_gold, placed.frames),
-            chain=Moments.of(self._chain[:, None].astype(np.float64), n_gold, placed.frames),
-            examples=Examples.of(strongest, numbers),
+            edges=Moments.from_sums(edges.astype(np.float64), n_gold, placed.frames),
+            chain=Moments.from_sums(self._chain[:, None].astype(np.float64), n_gold, placed.frames),
+            examples=Examples.from_pairs(strongest, numbers),
         )
 
     def _find_trees(self) -> None:
@@ -341,7 +345,7 @@ class Measuring:
             self._tree_words[row, counted] = True
             self._chain[row] = sum(self._gold[row, one, other] for one, other in pairwise(counted))
 
-    def _told(self) -> Told:
+    def _skipped_counts(self) -> SkippedCounts:
         placed = self._placed
         dropped = [encoding.n_dropped for encoding in placed.encodings if encoding.n_dropped]
         n_missing = np.array([*map(len, placed.sentences)]) - placed.placed.sum(axis=1)
@@ -350,16 +354,16 @@ class Measuring:
             len(_from_below(sentence, np.ones(len(sentence), dtype=bool))) - len(_from_below(sentence, there))
             for sentence, there in incomplete
         )
-        return Told(len(dropped), sum(dropped), int(n_missing.sum()), lost, self._trees_left_out)
+        return SkippedCounts(len(dropped), sum(dropped), int(n_missing.sum()), lost, self._trees_left_out)
 
 
-def _from_below(sentence: Sentence, placed: BoolArray) -> list[Asked]:
+def _from_below(sentence: Sentence, placed: BoolArray) -> list[RelationQuery]:
     """The relations of a sentence, once each."""
-    return [asked for asked in asked_of(sentence, placed) if asked.relation.direction == "up"]
+    return [asked for asked in relation_queries(sentence, placed) if asked.relation.direction == "up"]
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class HeadSets:
     """Sets of heads (layer, head) to be tried on a relation: each looks where the mean of its heads' attention is."""
 
     deprel: str
@@ -371,12 +375,12 @@ class Together:
         return Relation(self.deprel, self.direction)
 
 
-class Averaging:
+class HeadSetAverager:
     """One padded batch of sentences in which sets of heads look together: the cases of each relation say which of its
     sets are right instead of which head is.
     """
 
-    def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding], tried: Sequence[Together]) -> None:
+    def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding], tried: Sequence[HeadSets]) -> None:
         self._placed, self._tried = _Placed(sentences, encodings), tried
         self._asked = [
             [
