@@ -115,7 +115,7 @@ def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
     n = 400
     judged = np.arange(n) % 200 % 2 == 0
     right = np.stack([~judged, np.arange(n) // 2 % 2 == 0], axis=1)
-    found = findings(cases(right, np.full(n, 3), 200)).of(OBJ)
+    found = findings(cases(right, np.full(n, 3), 200)).get(OBJ)
     assert found is not None
     assert found.head == 0
     assert found.choosing[0] == 1.0
@@ -163,7 +163,7 @@ def test_random_heads_find_nothing_beyond_the_offset_in_95_of_100_seeds() -> Non
 def test_a_head_that_is_better_than_the_offset_is_found_to_be() -> None:
     rng = np.random.default_rng(2)
     right = rng.random((300, 10)) < np.array([0.8, *[0.1] * 9])
-    found = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).of(OBJ)
+    found = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).get(OBJ)
     assert found is not None
     assert found.head == 0
     assert found.p < 0.001
@@ -233,7 +233,7 @@ def test_p_is_that_of_drawn_signs_and_of_the_normal_distribution_for_many() -> N
 def test_ensembles_are_all_small_sets_of_the_best_heads() -> None:
     rng = np.random.default_rng(7)
     right = rng.random((200, 10)) < np.linspace(0.1, 0.9, 10)
-    found = findings(cases(right, np.ones(200), 100)).of(OBJ)
+    found = findings(cases(right, np.ones(200), 100)).get(OBJ)
     assert found is not None
     groups = ensembles(found)
     assert len(groups) == len(set(groups)) == 6 + 15 + 20 + 15
