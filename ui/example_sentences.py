@@ -123,7 +123,7 @@ def _table(sentences: Sequence[ExampleSentence], measure: str) -> pd.DataFrame:
                 "to": written(sentence, strongest[0]),
                 "expected": written(sentence, sentence.expected),
                 measure: sentence.beside,
-                "note": sentence.said,
+                "note": sentence.note,
                 "sentence": sentence.text,
             }
         )

@@ -61,7 +61,7 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
             "Revision": attended.run.model.revision,
             "Head" if attended.of_heads else "Layer": attended.called(layer, number),
             **attended.texts,
-            "Numbers": attended.words.what,
+            "Numbers": attended.words.quantity,
         },
     )
 

@@ -138,14 +138,14 @@ def payload(
     if not 0 <= position < len(encoding):
         raise ValueError(f"position {position} is not among {len(encoding)} tokens")
     first = min(max(0, position - MOST_TOKENS // 2), max(0, len(encoding) - MOST_TOKENS))
-    shown = slice(first, first + MOST_TOKENS)
+    window = slice(first, first + MOST_TOKENS)
     followed = position - first
 
     stages = [*((s, "embeddings") for s in anatomy.embeddings), *((s, "layer") for s in anatomy.stages)]
     strips: list[Strips] = []
     exact, rounded = [], []
     for stage, group in stages:
-        values = stage.values[shown]
+        values = stage.values[window]
         cells, per = binned(values, RUN_CELLS if opens else MOST_CELLS)
         quantized, scale = quantize(cells)
         if not opens:
@@ -164,14 +164,14 @@ def payload(
                 part=_part(anatomy, stage, n_heads),
             )
         )
-    states = [quantize(binned(state[shown], STATE_CELLS)[0]) for state in anatomy.states]
-    exact.append(anatomy.attention[position, shown])
+    states = [quantize(binned(state[window], STATE_CELLS)[0]) for state in anatomy.states]
+    exact.append(anatomy.attention[position, window])
     scores = anatomy.scores
     if scores is not None and not _close(softmax(scores), anatomy.attention):
         scores = None
     if scores is not None:
-        exact.append(np.maximum(scores[position, shown], np.finfo(np.float32).min))  # -∞ where it is masked
-    levels = _levels(anatomy.attention[shown, shown])
+        exact.append(np.maximum(scores[position, window], np.finfo(np.float32).min))  # -∞ where it is masked
+    levels = _levels(anatomy.attention[window, window])
     weights = anatomy.weights
     predicted = predictions.position - first if predictions is not None else -1
     return Payload(
@@ -181,13 +181,13 @@ def payload(
                 *(part.tobytes() for part in rounded),
                 *(state.tobytes() for state, _ in states),
                 levels.tobytes(),
-                b"" if flows is None else _levels(flows[:, shown, shown]).tobytes(),
+                b"" if flows is None else _levels(flows[:, window, window]).tobytes(),
             ]
         ),
         model=anatomy.model.id,
-        tokens=[visible_text(token) for token in encoding.tokens[shown]],
-        ids=list(encoding.ids[shown]),
-        characters=list(_characters(anatomy))[shown],
+        tokens=[visible_text(token) for token in encoding.tokens[window]],
+        ids=list(encoding.ids[window]),
+        characters=list(_characters(anatomy))[window],
         first=first,
         n_tokens=len(encoding),
         position=followed,
@@ -269,17 +269,17 @@ def _scaling(anatomy: Anatomy) -> float | None:
     return weights.scaling if _close(product[seen], scores[seen]) else None
 
 
-def _close(found: FloatArray, values: FloatArray) -> bool:
-    return bool(np.abs(found - values).max(initial=0.0) <= EQUAL * np.abs(values).max(initial=0.0))
+def _close(computed: FloatArray, values: FloatArray) -> bool:
+    return bool(np.abs(computed - values).max(initial=0.0) <= EQUAL * np.abs(values).max(initial=0.0))
 
 
 def _part(anatomy: Anatomy, stage: Stage, n_heads: int) -> tuple[int, int] | None:
     """The dimensions of the head among those of all; where queries outnumber keys, several heads share a part."""
     of_the_head = {"query": anatomy.query, "key": anatomy.key, "value": anatomy.value, "context": anatomy.context}
-    own = of_the_head.get(stage.name.removeprefix("turned "))
-    if own is None:
+    head_values = of_the_head.get(stage.name.removeprefix("turned "))
+    if head_values is None:
         return None
-    size, d = stage.values.shape[1], own.shape[1]
+    size, d = stage.values.shape[1], head_values.shape[1]
     if size % d or n_heads % (size // d):
         return None
     place = anatomy.head * (size // d) // n_heads

@@ -22,13 +22,13 @@ _HEIGHT: Final = 440  # px of a heatmap: what is left of a projector's screen
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """``title`` is what the switch calls a measure, ``what`` what its numbers are on a colour bar, ``number`` one of
-    them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, and whether of heads or
+    """``title`` is what the switch calls a measure, ``quantity`` what its numbers are on a colour bar, ``number`` one
+    of them, in a word. ``says`` is what a word that lights up does, ``about`` what is measured, and whether of heads or
     layers, and ``lacks`` where it is not there.
     """
 
     title: str
-    what: str
+    quantity: str
     number: str
     says: Says
     about: str
@@ -98,11 +98,11 @@ def heatmap_of(
     *,
     file: str,
     stretch: bool = False,
-    what: str = "",
+    quantity: str = "",
     number: str = "",
     group: str = "",
 ) -> heatmap.Payload:
-    """A filtered matrix with its tokens; ``what`` says what its numbers are, and ``number`` one of them, in a word,
+    """A filtered matrix with its tokens; ``quantity`` says what its numbers are, and ``number`` one of them, in a word,
     where they are not those of the measure.
     """
     words = WORDS[measure]
@@ -111,7 +111,7 @@ def heatmap_of(
         filtered.query_labels,
         filtered.key_labels,
         stretch=stretch,
-        what=what or words.what,
+        quantity=quantity or words.quantity,
         number=number or words.number,
         file=file,
         query_segments=[unit.segment for unit in filtered.queries],
@@ -124,16 +124,16 @@ def heatmap_of(
     )
 
 
-def maps_of_words(shown: Shown, layer: int, number: int, mean: FloatArray) -> FloatArray:
+def maps_of_words(attention: Shown, layer: int, number: int, mean: FloatArray) -> FloatArray:
     """What words are lit by, (3 or 2, n, m): a map, the mean of its layer where that has several heads, and the
     ``mean`` of all there are.
     """
-    of_layer = [shown.layer(layer).mean(axis=0)] if of_heads(shown.measure) else []
-    return np.stack([shown.map(layer, number), *of_layer, mean])
+    of_layer = [attention.layer(layer).mean(axis=0)] if of_heads(attention.measure) else []
+    return np.stack([attention.map(layer, number), *of_layer, mean])
 
 
 def words_of(
-    shown: Shown,
+    attention: Shown,
     filtered: Filtered,
     layer: int,
     number: int,
@@ -146,21 +146,21 @@ def words_of(
     """Words lit by ``maps_of_words``, filtered. With ``steps`` the reader may go on to another head, or layer."""
     queries, keys = (
         lit_words.words(encoding, units)
-        for encoding, units in ((shown.encoding, filtered.queries), (shown.key_encoding, filtered.keys))
+        for encoding, units in ((attention.encoding, filtered.queries), (attention.key_encoding, filtered.keys))
     )
-    alike = shown.key_encoding is shown.encoding and filtered.queries == filtered.keys
-    maps, heads = all_maps(shown), of_heads(shown.measure)
+    alike = attention.key_encoding is attention.encoding and filtered.queries == filtered.keys
+    maps, heads = all_maps(attention), of_heads(attention.measure)
     return lit_words.payload(
         filtered.weights,
         queries,
         None if alike else keys,
         names=[
-            called(shown.measure, layer, number, counts).capitalize(),
+            called(attention.measure, layer, number, counts).capitalize(),
             *([f"Mean of layer {layer + counts}"] if heads else []),
             f"Mean of all {len(maps)} {'heads' if heads else 'layers'}",
         ],
-        shares=shown.shares,
-        says=WORDS[shown.measure].says,
+        shares=attention.shares,
+        says=WORDS[attention.measure].says,
         head=maps.index((layer, number)) if steps else 0,
         n_heads=len(maps) if steps else 1,
         group=group,

@@ -42,14 +42,14 @@ def bars(
                 values,
                 [palette[1] if place == marked else colour for place in range(len(names))],
                 [
-                    f"{token_text(name)}<br>{token_text(what)}: <b>{value:.6g}</b>"
+                    f"{token_text(name)}<br>{token_text(quantity)}: <b>{value:.6g}</b>"
                     for name, value in zip(names, values, strict=True)
                 ],
                 dark=dark,
                 texts=[format(value, written) for value in values],
-                name=what,
+                name=quantity,
             )
-            for (what, values), colour in zip(series, palette, strict=False)
+            for (quantity, values), colour in zip(series, palette, strict=False)
         ],
         layout=bars_layout(
             [token_text(name, _LONGEST_LABEL) for name in names],

@@ -30,7 +30,7 @@ class Payload(TypedDict):
     columns: list[str]
     down: str  # what the rows are
     across: str
-    what: str  # what a number is, with its unit
+    quantity: str  # what a number is, with its unit
     title: str  # of the colour bar
     ends: list[float]  # the size at which the colour of each row is full
     signed: bool  # whether the scale is centred at 0, or begins there
@@ -50,7 +50,7 @@ def cells(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    what: str,
+    quantity: str,
     down: str,
     across: str,
     end: float | None = None,
@@ -86,14 +86,14 @@ def cells(
         columns=[visible_text(name) for name in columns],
         down=down,
         across=across,
-        what=what,
-        ends=[float(each) for each in ends],
+        quantity=quantity,
+        ends=[float(end_of_row) for end_of_row in ends],
         signed=signed,
         scale=light,
         dark_scale=dark,
         inks=INKS,
         marks=marks,
-        title=f"{what}, in each row up to its largest" if each_row else what,
+        title=f"{quantity}, in each row up to its largest" if each_row else quantity,
         picked=list(picked),
         known=0,
         pick=pick,

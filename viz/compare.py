@@ -92,7 +92,7 @@ def head_matrix(
     bar = scale_bar(scale, marks, root_title("divergence, bits; 0 is the same"), dark)
     name_a, name_b = _names(names)
     cell = min(_LARGEST_HEAD if of_heads else _LARGEST_LAYER, _LARGEST_SIDE / max(shape))
-    what = "heads by layer" if of_heads else "layers"
+    unit = "heads by layer" if of_heads else "layers"
     lines = [_line("y", layer * heads_a, colours.muted) for layer in range(1, layers_a)]
     lines += [_line("x", layer * heads_b, colours.muted) for layer in range(1, layers_b)]
     return go.Figure(
@@ -110,8 +110,8 @@ def head_matrix(
             )
         ],
         layout=cells_layout(
-            axis(dark, f"{name_b}: {what}", range=[-0.5, shape[1] - 0.5], **_layers(layers_b, heads_b)),
-            axis(dark, f"{name_a}: {what}", range=[shape[0] - 0.5, -0.5], **_layers(layers_a, heads_a)),
+            axis(dark, f"{name_b}: {unit}", range=[-0.5, shape[1] - 0.5], **_layers(layers_b, heads_b)),
+            axis(dark, f"{name_a}: {unit}", range=[shape[0] - 0.5, -0.5], **_layers(layers_a, heads_a)),
             bar,
             dark,
             height=round(cell * shape[0]) + 90,

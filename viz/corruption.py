@@ -29,8 +29,8 @@ def corrupted(
         if kind is None:
             items.append(Item((Cell(token),)))
             continue
-        given = filled_with(vocabulary.tokens[corruption.ids[place]], colours[kind])
-        cells = [given] if kind == "kept" else [given, Cell(token, small=True, struck=True)]
+        replacement = filled_with(vocabulary.tokens[corruption.ids[place]], colours[kind])
+        cells = [replacement] if kind == "kept" else [replacement, Cell(token, small=True, struck=True)]
         answer = by_position[place]
         guess = answer.best[0].token
         right = answer.original is not None and answer.best[0].id == answer.original.id

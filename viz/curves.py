@@ -22,7 +22,7 @@ def curves(
     labels: Sequence[str],
     series: Sequence[tuple[str, Sequence[float]]],
     *,
-    what: str,
+    quantity: str,
     across: str = "",
     span: tuple[float, float] = (0, 1),
     share: bool = False,
@@ -30,9 +30,9 @@ def curves(
 ) -> go.Figure:
     """A line a series (its name, a number a label), named above the picture, numbers exact on hovering.
 
-    ``what`` names the numbers and ``across`` the labels; the numbers' axis reaches over ``span``, further where numbers
-    lie outside of it. A line ends where its numbers are nan. With a ``share`` they are written as percentages. Raises
-    ValueError where numbers do not fit the labels.
+    ``quantity`` names the numbers and ``across`` the labels; the numbers' axis reaches over ``span``, further where
+    numbers lie outside of it. A line ends where its numbers are nan. With a ``share`` they are written as percentages.
+    Raises ValueError where numbers do not fit the labels.
     """
     if not series or any(len(values) != len(labels) for _, values in series):
         raise ValueError(f"the numbers do not fit {len(labels)} labels")
@@ -72,7 +72,7 @@ def curves(
             ),
             yaxis=axis(
                 dark,
-                token_text(what),
+                token_text(quantity),
                 grid=True,
                 range=[low - room, high + room],
                 tickformat=".0%" if share else "",

@@ -48,8 +48,8 @@ def erased_sentence(
         hidden = [place for place in range(unit.start, unit.stop) if place in masks]
         if effect is not None:
             left = percent(effect.after)
-            said = f"without “{unit.label}”: {percent(effect.before)} → {left}; the prediction: {effect.guess.token}"
-            items.append(without_word(unit.label, effect.bits, left, said, dark=dark))
+            title = f"without “{unit.label}”: {percent(effect.before)} → {left}; the prediction: {effect.guess.token}"
+            items.append(without_word(unit.label, effect.bits, left, title, dark=dark))
         elif hidden:
             under = next((guess[place] for place in hidden if place in guess), "")
             items.append(Item((Cell(unit.label), Cell(under or "–", small=True)), "hidden", marked=bool(under)))

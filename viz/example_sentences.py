@@ -33,7 +33,7 @@ class ExampleSentence:
 
     ``query`` is the word that looks, framed; None where there is none. ``keys`` are words it looks at, each with its
     share of the attention, 0 to 1, which tints it. ``expected`` is the word it should look at, framed with dashes.
-    ``beside`` is the number at the left, as it is written ("83%"), ``said`` a few words below the sentence.
+    ``beside`` is the number at the left, as it is written ("83%"), ``note`` a few words below the sentence.
     ``layer``, ``head`` and ``token`` (the first of the query), from 0, are what is opened on other pages; on Cause the
     tokens ``masked`` are, or without any the word whose prediction changes most.
     """
@@ -43,7 +43,7 @@ class ExampleSentence:
     keys: tuple[tuple[Span, float], ...] = ()
     expected: Span | None = None
     beside: str = ""
-    said: str = ""
+    note: str = ""
     layer: int | None = None
     head: int | None = None
     token: int | None = None
@@ -66,7 +66,7 @@ class Row(TypedDict):
 
     parts: list[str | Part]
     beside: str
-    said: str
+    note: str
     label: str  # the same for those who do not see it
     text: str
     ways: list[str]
@@ -76,7 +76,7 @@ class Payload(TypedDict):
     """What the component reads."""
 
     rows: list[Row]
-    what: str  # what the number at the left is
+    quantity: str  # what the number at the left is
     ways: list[str]  # what the ways of each row are called
     first: int  # rows that are shown before more are asked for
     scale: list[tuple[str, str]]  # evenly spaced over the square root of weights: colours of ground and text
@@ -86,38 +86,38 @@ class Payload(TypedDict):
 
 def payload(
     sentences: Sequence[ExampleSentence],
-    what: str,
+    quantity: str,
     ways: Mapping[str, Sequence[str]] | None = None,
     *,
     first: int = 10,
     file: str = "",
 ) -> Payload:
-    """Sentences in the order given; ``what`` names the number at their left. ``ways`` are by what they are called the
-    addresses that each sentence leads to, with parameters of their own and without the text. Raises ValueError where
-    these do not fit the sentences, or a span does not fit its sentence.
+    """Sentences in the order given; ``quantity`` names the number at their left. ``ways`` are by what they are called
+    the addresses that each sentence leads to, with parameters of their own and without the text. Raises ValueError
+    where these do not fit the sentences, or a span does not fit its sentence.
     """
     ways = ways or {}
     if any(len(addresses) != len(sentences) for addresses in ways.values()):
         raise ValueError(f"the ways do not fit {len(sentences)} sentences")
     room = _IN_ADDRESSES
     texts = []
-    for one in sentences:
-        carried = bool(ways) and len(one.text) <= min(_LONGEST, room)
-        texts.append(one.text if carried else "")
+    for sentence in sentences:
+        carried = bool(ways) and len(sentence.text) <= min(_LONGEST, room)
+        texts.append(sentence.text if carried else "")
         room -= len(texts[-1])
     return Payload(
         rows=[
             Row(
-                parts=_parts(one),
-                beside=one.beside,
-                said=visible_text(one.said) if one.said else "",
-                label=_label(one, what),
+                parts=_parts(sentence),
+                beside=sentence.beside,
+                note=visible_text(sentence.note) if sentence.note else "",
+                label=_label(sentence, quantity),
                 text=texts[place],
                 ways=[addresses[place] for addresses in ways.values()],
             )
-            for place, one in enumerate(sentences)
+            for place, sentence in enumerate(sentences)
         ],
-        what=what,
+        quantity=quantity,
         ways=list(ways),
         first=first,
         scale=shades(dark=False),
@@ -126,37 +126,39 @@ def payload(
     )
 
 
-def _parts(one: ExampleSentence) -> list[str | Part]:
+def _parts(sentence: ExampleSentence) -> list[str | Part]:
     """The sentence in pieces, each wholly inside or outside of every span; what is cut off is "…"."""
-    spans = [span for span in (one.query, one.expected, *(span for span, _ in one.keys)) if span is not None]
-    if any(not 0 <= start <= end <= len(one.text) for start, end in spans):
-        raise ValueError(f"spans {spans} do not fit a text of {len(one.text)} characters")
+    spans = [
+        span for span in (sentence.query, sentence.expected, *(span for span, _ in sentence.keys)) if span is not None
+    ]
+    if any(not 0 <= start <= end <= len(sentence.text) for start, end in spans):
+        raise ValueError(f"spans {spans} do not fit a text of {len(sentence.text)} characters")
     parts: list[str | Part] = []
     end_before = 0
-    for window_start, window_end in _windows(one):
+    for window_start, window_end in _windows(sentence):
         if window_start > end_before:
             parts.append("… " if end_before == 0 else " … ")
         edges = {place for span in spans for place in span if window_start < place < window_end}
         for start, end in pairwise(sorted({window_start, window_end} | edges)):
-            parts.append(_part(one, start, end))
+            parts.append(_part(sentence, start, end))
         end_before = window_end
-    if end_before < len(one.text):
+    if end_before < len(sentence.text):
         parts.append(" …")
     return parts
 
 
-def _part(one: ExampleSentence, start: int, end: int) -> str | Part:
-    text = " ".join(visible_text(word) if word else "" for word in one.text[start:end].split(" "))
+def _part(sentence: ExampleSentence, start: int, end: int) -> str | Part:
+    text = " ".join(visible_text(word) if word else "" for word in sentence.text[start:end].split(" "))
 
     def inside(span: Span | None) -> bool:
         return span is not None and span[0] <= start and end <= span[1]
 
     part = Part(text=text)
-    if inside(one.query):
+    if inside(sentence.query):
         part["framed"] = True
-    if inside(one.expected):
+    if inside(sentence.expected):
         part["expected"] = True
-    shade = _shade(max((weight for span, weight in one.keys if inside(span)), default=0.0))
+    shade = _shade(max((weight for span, weight in sentence.keys if inside(span)), default=0.0))
     if shade:
         part["shade"] = shade
     return part if len(part) > 1 else text
@@ -168,23 +170,23 @@ def _shade(weight: float) -> int:
     return min(last, round(sqrt(max(weight, 0.0)) * last))
 
 
-def _windows(one: ExampleSentence) -> list[Span]:
+def _windows(sentence: ExampleSentence) -> list[Span]:
     """What of the text is shown: all of it, or the surroundings of the word that looks, of the one it should look at,
     and of the one it looks at most.
     """
-    if len(one.text) <= _ROOM:
-        return [(0, len(one.text))]
-    strongest = max(one.keys, key=lambda key: key[1])[0] if one.keys else None
-    marked = sorted(span for span in (one.query, one.expected, strongest) if span is not None) or [(0, 0)]
+    if len(sentence.text) <= _ROOM:
+        return [(0, len(sentence.text))]
+    strongest = max(sentence.keys, key=lambda key: key[1])[0] if sentence.keys else None
+    marked = sorted(span for span in (sentence.query, sentence.expected, strongest) if span is not None) or [(0, 0)]
     wide: list[Span] = []
     for start, end in marked:
         end = min(end, start + _ROOM)
-        start, end = max(0, start - _AROUND), min(len(one.text), end + _AROUND)
+        start, end = max(0, start - _AROUND), min(len(sentence.text), end + _AROUND)
         if wide and start <= wide[-1][1]:
             wide[-1] = (wide[-1][0], max(end, wide[-1][1]))
         else:
             wide.append((start, end))
-    return [_at_words(one.text, window, marked) for window in wide]
+    return [_at_words(sentence.text, window, marked) for window in wide]
 
 
 def _at_words(text: str, window: Span, marked: Iterable[Span]) -> Span:
@@ -199,20 +201,20 @@ def _at_words(text: str, window: Span, marked: Iterable[Span]) -> Span:
     return start, end
 
 
-def _label(one: ExampleSentence, what: str) -> str:
+def _label(sentence: ExampleSentence, quantity: str) -> str:
     """What is to be seen in a sentence, in words."""
 
     def quoted(span: Span) -> str:
-        return f"“{visible_text(one.text[slice(*span)])}”"
+        return f"“{visible_text(sentence.text[slice(*span)])}”"
 
-    said = []
-    if one.query and one.keys:
-        strongest = max(one.keys, key=lambda key: key[1])[0]
-        said.append(f"{quoted(one.query)} looks at {quoted(strongest)}")
-    elif one.query:
-        said.append(quoted(one.query))
-    if one.expected:
-        said.append(f"expected {quoted(one.expected)}")
-    if one.beside:
-        said.append(f"{what} {one.beside}")
-    return ", ".join(said)
+    phrases = []
+    if sentence.query and sentence.keys:
+        strongest = max(sentence.keys, key=lambda key: key[1])[0]
+        phrases.append(f"{quoted(sentence.query)} looks at {quoted(strongest)}")
+    elif sentence.query:
+        phrases.append(quoted(sentence.query))
+    if sentence.expected:
+        phrases.append(f"expected {quoted(sentence.expected)}")
+    if sentence.beside:
+        phrases.append(f"{quantity} {sentence.beside}")
+    return ", ".join(phrases)

@@ -30,7 +30,7 @@ class Payload(TypedDict):
     counts: int  # what the first row and the first column are called, 0 or 1
     names: list[str]  # of what the rows and the columns are; of the columns alone where there is one row
     selected: tuple[int, int]  # row and column, counted from 0
-    asked: int  # another number where the same one is selected again
+    serial: int  # another number where the same one is selected again
     scale: list[str]  # evenly spaced colours, "#rrggbb"
     dark_scale: list[str]
     marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names
@@ -45,8 +45,8 @@ def grid(
     selected: tuple[int, int],
     *,
     names: Sequence[str] = ("layer", "head"),
-    asked: int = 0,
-    what: str = "attention weight",
+    serial: int = 0,
+    quantity: str = "attention weight",
     group: str = "",
     height: int = 350,
     file: str = "attention-all-heads",
@@ -55,8 +55,8 @@ def grid(
     """Pictures of all heads with a frame around the ``selected`` one, (layer, head) counted from 0; of other rows and
     columns, or of the columns of a single row, by their ``names``; what is written ``counts`` from 1, or from 0.
 
-    Colours are those of ``heatmap``, one scale for all; ``what`` names the weights on the colour bar. The component
-    keeps the frame that its reader moved until ``selected`` or ``asked`` changes. Raises ValueError where there is
+    Colours are those of ``heatmap``, one scale for all; ``quantity`` names the weights on the colour bar. The component
+    keeps the frame that its reader moved until ``selected`` or ``serial`` changes. Raises ValueError where there is
     nothing to draw.
     """
     if 0 in thumbnails.pixels.shape:
@@ -70,11 +70,11 @@ def grid(
         counts=counts,
         names=list(names),
         selected=selected,
-        asked=asked,
+        serial=serial,
         scale=light,
         dark_scale=dark,
         marks=weight_marks(thumbnails.maximum),
-        title=root_title(what),
+        title=root_title(quantity),
         group=group,
         height=height,
         file=file,

@@ -40,7 +40,7 @@ def head_effects(
         values,
         [str(layer + counts) for layer in range(n_layers)],
         [*(str(head + counts) for head in range(n_heads)), *_BLOCKS[: n - n_heads]],
-        what=UNITS[by],
+        quantity=UNITS[by],
         across="head",
         down="layer",
         end=float(np.abs(values[:, :n_heads]).max(initial=0)),

@@ -14,12 +14,12 @@ _NUMBERED = 12  # heads per layer; with more the numbers would print over each o
 _SMALL = 0.1  # where the highest number is below it, two digits would say next to nothing
 
 
-def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool = False) -> go.Figure:
+def head_map(values: FloatArray, quantity: str, *, highest: float = 1.0, dark: bool = False) -> go.Figure:
     """Numbers from 0 to ``highest``, float32 (layers, heads), coloured by their square root: shares on one scale for
     all pictures, or small numbers up to the highest there is.
 
-    nan stands for a head that its layer does not have. ``what`` names the number, with its unit. Raises ValueError for
-    another shape.
+    nan stands for a head that its layer does not have. ``quantity`` names the number, with its unit. Raises ValueError
+    for another shape.
     """
     if values.ndim != 2:
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
@@ -34,7 +34,7 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
                 scale,
                 0,
                 highest,
-                f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.{digits}f}}</b><extra></extra>",
+                f"layer %{{y}}, head %{{x}}<br>{quantity}: <b>%{{z:.{digits}f}}</b><extra></extra>",
                 x=list(range(1, n_heads + 1)),
                 y=list(range(1, n_layers + 1)),
                 xgap=2,
@@ -45,7 +45,7 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
         layout=cells_layout(
             axis(dark, "head", dtick=1),
             axis(dark, "layer", autorange="reversed", dtick=1),
-            scale_bar(sequential(dark), weight_marks(highest), root_title(token_text(what)), dark),
+            scale_bar(sequential(dark), weight_marks(highest), root_title(token_text(quantity)), dark),
             dark,
             height=30 * n_layers + 60,
         ),

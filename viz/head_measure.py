@@ -56,7 +56,7 @@ class HeadMeasure:
         """The number of the head at a place with its interval, as safe text."""
         if np.isnan(self.values[head]):
             return "not defined"
-        value, low, high = (self.written(each[head]) for each in (self.values, self.lows, self.highs))
+        value, low, high = (self.written(numbers[head]) for numbers in (self.values, self.lows, self.highs))
         return f"<b>{value}</b>{self.after} ({low} to {high})"
 
     @property

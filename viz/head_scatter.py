@@ -27,23 +27,23 @@ def head_scatter(
     colour: HeadMeasure,
     *,
     chosen: int | None = None,
-    found: Sequence[int] = (),
-    found_name: str = "found",
+    matches: Sequence[int] = (),
+    matches_name: str = "found",
     dark: bool = False,
 ) -> go.Figure:
     """A point a head, in the order of ``heads``; one that a measure of the axes does not have is left out.
 
-    ``chosen`` is the place of a head, shown with its intervals and a ring, ``found`` those that a diamond surrounds;
-    ``found_name`` says in the legend what they are. Pointing at a head tells its three numbers with their intervals.
+    ``chosen`` is the place of a head, shown with its intervals and a ring, ``matches`` those that a diamond surrounds;
+    ``matches_name`` says in the legend what they are. Pointing at a head tells its three numbers with their intervals.
     Trace 0 has the points; ``customdata`` begins with (layer, head). Raises ValueError where the lengths differ.
     """
     measures = (across, up, colour)
-    if {len(heads)} != {len(numbers) for each in measures for numbers in (each.values, each.lows, each.highs)}:
+    if {len(heads)} != {len(numbers) for m in measures for numbers in (m.values, m.lows, m.highs)}:
         raise ValueError(f"every measure needs a number for each of the {len(heads)} heads, with its interval")
     colours = theme(dark)
     drawn = [at for at in range(len(heads)) if np.isfinite([across.values[at], up.values[at]]).all()]
     names = names_of(heads)
-    told = list({measure.name: measure for measure in measures}.values())  # each once
+    unique_measures = list({measure.name: measure for measure in measures}.values())  # each once
     points: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
@@ -55,15 +55,21 @@ def head_scatter(
             "line": {"width": 1, "color": colours.muted},
         },
         "text": [names[at] for at in drawn],
-        "customdata": [(*heads[at], *(measure.number(at) for measure in told)) for at in drawn],
+        "customdata": [(*heads[at], *(measure.number(at) for measure in unique_measures)) for at in drawn],
         "hovertemplate": "<br>".join(
-            ["%{text}", *(f"{token_text(each.name)}: %{{customdata[{place}]}}" for place, each in enumerate(told, 2))]
+            [
+                "%{text}",
+                *(
+                    f"{token_text(measure.name)}: %{{customdata[{place}]}}"
+                    for place, measure in enumerate(unique_measures, 2)
+                ),
+            ]
         )
         + "<extra></extra>",
         "showlegend": False,
         **CLICKED_AS_BEFORE,
     }
-    marked = [at for at in found if at in drawn]
+    marked = [at for at in matches if at in drawn]
     rings = []
     if chosen is not None and chosen in drawn:
         rings.append(_ring(heads, [chosen], across, up, "circle-open", 20, colours.primary, names[chosen], dark))
@@ -73,7 +79,7 @@ def head_scatter(
         )
     if marked:
         rings.append(
-            _ring(heads, marked, across, up, "diamond-open", 18, colours.text, token_text(found_name, 40), dark)
+            _ring(heads, marked, across, up, "diamond-open", 18, colours.text, token_text(matches_name, 40), dark)
         )
     low, high = colour.limits
     marks = [(place, colour.written(low + place * (high - low))) for place in (0.0, 0.5, 1.0)]
@@ -122,16 +128,18 @@ def _ring(
 def _beside(across: HeadMeasure, up: HeadMeasure, places: Sequence[int]) -> list[str]:
     """On which side of its point each name goes: away from the nearest other point."""
     of_range = [(low, high - low) for low, high in (across.limits, up.limits)]
-    x, y = ((each.values[list(places)] - low) / size for each, (low, size) in zip((across, up), of_range, strict=True))
-    found = []
+    x, y = (
+        (measure.values[list(places)] - low) / size for measure, (low, size) in zip((across, up), of_range, strict=True)
+    )
+    positions = []
     for at in range(len(places)):
         far = (x - x[at]) ** 2 + (y - y[at]) ** 2
         far[at] = np.inf
         nearest = int(far.argmin())
         above = (y[at], at) >= (y[nearest], nearest)
         right = x[at] >= x[nearest] and x[at] < _NEAR_THE_EDGE
-        found.append(f"{'top' if above else 'bottom'} {'right' if right else 'left'}")
-    return found
+        positions.append(f"{'top' if above else 'bottom'} {'right' if right else 'left'}")
+    return positions
 
 
 def _shade(measure: HeadMeasure, head: int, dark: bool) -> str:

@@ -65,7 +65,7 @@ def heatmap(
     keys: Sequence[str],
     *,
     stretch: bool = False,
-    what: str = "attention weight",
+    quantity: str = "attention weight",
     number: str = "weight",
     file: str = "attention",
     **options: Unpack[Options],
@@ -73,7 +73,7 @@ def heatmap(
     """Attention weights float32 (queries, keys), each row how a query divides its attention among the keys.
 
     Colours follow √weight on the scale 0..1, the same for every head; ``stretch`` sets the scale's end to the
-    matrix's own maximum instead. ``what`` names the weights on the colour bar, ``number`` one of them, in a word.
+    matrix's own maximum instead. ``quantity`` names the weights on the colour bar, ``number`` one of them, in a word.
     Segments are ``Encoding.segment_ids`` of the tokens shown. Raises ValueError when the tokens do not fit the matrix.
     """
     maximum = float(weights.max(initial=0.0)) if stretch else 1.0
@@ -87,7 +87,7 @@ def heatmap(
         bend="root",
         scales=(sequential(dark=False), sequential(dark=True)),
         marks=weight_marks(maximum),
-        title=root_title(what),
+        title=root_title(quantity),
         file=file,
         **options,
     )

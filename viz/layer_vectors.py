@@ -32,31 +32,31 @@ _LONGEST_LABEL: Final = 28  # characters of a token or a model's name beside a p
 _MOST_WRITTEN_OUT: Final = 13  # layers whose similarities are written into the cells
 
 
-def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
+def plane(task_map: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
     """The test items in the plane of a layer's two main components, coloured by label, a slider over layers.
 
     Each layer has a plane of its own, so distances compare within a layer only. Raises ValueError where the
     layer does not exist.
     """
-    n_layers = len(found.points)
+    n_layers = len(task_map.points)
     if not 0 <= layer < n_layers:
         raise ValueError(f"layer {layer} of {n_layers}")
-    labels = sorted(set(found.labels), key=_with_numbers_in_order)
+    labels = sorted(set(task_map.labels), key=_with_numbers_in_order)
     palette = categorical(len(labels), dark)
-    of_label = [np.array([name == label for name in found.labels]) for label in labels]
+    of_label = [np.array([name == label for name in task_map.labels]) for label in labels]
     names = layer_names(n_layers)
 
-    def axes(shown: int) -> dict[str, Any]:
-        reach = 1.08 * float(np.abs(found.points[shown]).max(initial=0.0)) or 1.0
-        titles = [f"component {i + 1} ({found.explained[shown, i]:.0%} of variance)" for i in range(2)]
+    def axes(layer: int) -> dict[str, Any]:
+        reach = 1.08 * float(np.abs(task_map.points[layer]).max(initial=0.0)) or 1.0
+        titles = [f"component {i + 1} ({task_map.explained[layer, i]:.0%} of variance)" for i in range(2)]
         return {
             f"{key}axis": axis(dark, title, grid=True, fixedrange=False, range=[-reach, reach])
             for key, title in zip("xy", titles, strict=True)
         }
 
-    def places(shown: int) -> list[dict[str, Any]]:
+    def places(layer: int) -> list[dict[str, Any]]:
         """The dots of each label where they are in a layer."""
-        points = found.points[shown]
+        points = task_map.points[layer]
         return [{"type": "scatter", "x": points[members, 0], "y": points[members, 1]} for members in of_label]
 
     dots = [
@@ -66,7 +66,8 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
             "name": token_text(label),
             "marker": {"color": colour, "size": 7, "opacity": 0.8},
             "text": [
-                token_text(found.texts[i]) + ("" if found.words is None else f"<br><b>{token_text(found.words[i])}</b>")
+                token_text(task_map.texts[i])
+                + ("" if task_map.words is None else f"<br><b>{token_text(task_map.words[i])}</b>")
                 for i in np.flatnonzero(members)
             ],
             "hovertemplate": "%{text}<extra>" + token_text(label) + "</extra>",
@@ -74,7 +75,7 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
         for place, label, members, colour in zip(places(layer), labels, of_label, palette, strict=True)
     ]
     # A frame moves the dots; colours and texts stay those of the first drawing.
-    frames = [{"name": names[shown], "data": places(shown), "layout": axes(shown)} for shown in range(n_layers)]
+    frames = [{"name": names[frame], "data": places(frame), "layout": axes(frame)} for frame in range(n_layers)]
     animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
     return go.Figure(
         data=dots,
@@ -127,8 +128,8 @@ def similarity(cka: FloatArray, names: tuple[str, str] | None = None, *, dark: b
     return figure
 
 
-def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark: bool = False) -> go.Figure:
-    """How far each token's vector moves in each layer, (layers, n); ``what`` names the measure."""
+def token_movement(moved: FloatArray, tokens: Sequence[str], quantity: str, *, dark: bool = False) -> go.Figure:
+    """How far each token's vector moves in each layer, (layers, n); ``quantity`` names the measure."""
     if moved.shape[1] != len(tokens):
         raise ValueError(f"movement of shape {moved.shape} does not fit {len(tokens)} tokens")
     most = float(moved.max(initial=0.0)) or 1.0
@@ -138,8 +139,8 @@ def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark:
         ([token_text(token, _LONGEST_LABEL) for token in tokens], "token"),
         tokens_across(tokens, dark, "token", _LONGEST_LABEL, fixedrange=False),
         most,
-        what,
-        scale_bar(sequential(dark), weight_marks(most), root_title(token_text(what)), dark),
+        quantity,
+        scale_bar(sequential(dark), weight_marks(most), root_title(token_text(quantity)), dark),
         scale=square_root(sequential(dark)),
         dark=dark,
     )
@@ -151,7 +152,7 @@ def _matrix(
     across: tuple[Sequence[str], str],
     axis_across: dict[str, Any],
     maximum: float,
-    what: str,
+    quantity: str,
     bar: Sequence[dict[str, Any]],
     *,
     scale: Colorscale,
@@ -167,7 +168,7 @@ def _matrix(
                 scale,
                 0.0,
                 maximum,
-                f"%{{text}}<br>{what} %{{z:.3f}}<extra></extra>",
+                f"%{{text}}<br>{quantity} %{{z:.3f}}<extra></extra>",
                 text=[[f"{across[1]} {column}<br>{down[1]} {row}" for column in across[0]] for row in down[0]],
             )
         ],

@@ -221,9 +221,9 @@ def even_marks(end: float, *, signed: bool = False, beyond: bool = False) -> lis
     return [(0.0, "0"), (0.5, f"{end / 2:.3g}"), (1.0, size)]
 
 
-def root_title(what: str) -> str:
+def root_title(quantity: str) -> str:
     """What a colour bar says of numbers whose colours follow their square root."""
-    return f"{what} (square-root scale)"
+    return f"{quantity} (square-root scale)"
 
 
 def scale_bar(

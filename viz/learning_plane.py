@@ -108,16 +108,16 @@ def _traces(
     palette = categorical(len(labels), dark)
     traces = []
     for number, label in enumerate(labels):
-        own = [place for place, group in enumerate(groups) if group == label]
+        members = [place for place, group in enumerate(groups) if group == label]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers",
                 "name": token_text(label, 24),
-                "x": at[own, 0].tolist(),
-                "y": at[own, 1].tolist(),
+                "x": at[members, 0].tolist(),
+                "y": at[members, 1].tolist(),
                 "marker": {"color": palette[number], "symbol": symbol(number), "size": 9},
-                "text": [hover[place] for place in own],
+                "text": [hover[place] for place in members],
                 "hovertemplate": f"%{{text}}<extra>{token_text(label, 24)}</extra>",
             }
         )

@@ -10,19 +10,19 @@ from viz.marks import LEGEND_BELOW, band, line, symbol
 from viz.palette import categorical, theme
 
 
-def lens_distances(found: JudgedLens, *, dark: bool = False) -> go.Figure:
+def lens_distances(judged: JudgedLens, *, dark: bool = False) -> go.Figure:
     """A line a lens over the band of its 95% intervals, and a dotted one at the average answer."""
     bands, lines = [], []
-    layers = list(range(len(found.logit)))
-    curves = (("logit lens", found.logit), ("fitted lens", found.fitted))
+    layers = list(range(len(judged.logit)))
+    curves = (("logit lens", judged.logit), ("fitted lens", judged.fitted))
     for place, ((name, distances), colour) in enumerate(zip(curves, categorical(2, dark), strict=True)):
-        lows, highs = [one.low for one in distances], [one.high for one in distances]
+        lows, highs = [distance.low for distance in distances], [distance.high for distance in distances]
         bands.append(band(name, layers, lows, highs, colour) | {"showlegend": False})
         lines.append(
             line(
                 name,
                 layers,
-                [one.mean for one in distances],
+                [distance.mean for distance in distances],
                 colour,
                 marked=symbol(place),
                 size=7,
@@ -31,7 +31,7 @@ def lens_distances(found: JudgedLens, *, dark: bool = False) -> go.Figure:
                 f"<extra>{name}</extra>",
             )
         )
-    average = found.average.mean
+    average = judged.average.mean
     muted = theme(dark).muted
     ends = [-0.2, len(layers) - 0.8]
     lines.append(line("average answer", ends, [average] * 2, muted, width=1.5, dash="dot") | {"showlegend": True})

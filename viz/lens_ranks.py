@@ -26,12 +26,12 @@ def lens_ranks(
     if lens.original_ranks is not None and lens.original_ranks != lens.ranks:
         words.append(("what was there", original or "", "dot"))
     curves: list[tuple[str, tuple[int, ...], int, str]] = []
-    for place, (by, one) in enumerate((("logit lens", lens), ("fitted lens", fitted))):
-        if one is None:
+    for place, (by, ranking) in enumerate((("logit lens", lens), ("fitted lens", fitted))):
+        if ranking is None:
             continue
-        for (what, token, dash), ranks in zip(words, (one.ranks, one.original_ranks or ()), strict=False):
+        for (role, token, dash), ranks in zip(words, (ranking.ranks, ranking.original_ranks or ()), strict=False):
             written = token_text(token, _LONGEST_TOKEN)
-            name = f"{what}: {written}" if fitted is None else f"{by}: {written}"
+            name = f"{role}: {written}" if fitted is None else f"{by}: {written}"
             curves.append((name, ranks, len(curves) if fitted is None else place, dash))
     colours = categorical(2, dark)
     highest = max(max(ranks) for _, ranks, _, _ in curves)

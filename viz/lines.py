@@ -82,8 +82,8 @@ def payload(
     """
     n_heads, n_queries, n_keys = weights.shape
     if 0 in weights.shape:
-        what = "head is chosen" if n_heads == 0 else "token is left"
-        raise InvalidInput(f"No {what}, so there is nothing to draw. Choose a head, or loosen the filters.")
+        lack = "head is chosen" if n_heads == 0 else "token is left"
+        raise InvalidInput(f"No {lack}, so there is nothing to draw. Choose a head, or loosen the filters.")
     query_segments = [0] * n_queries if query_segments is None else query_segments
     key_segments = [0] * n_keys if key_segments is None else key_segments
     lengths = (len(head_names), len(colours), len(dark_colours)), (len(queries), len(query_segments))

@@ -135,7 +135,7 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
     A unit is written as the characters it covers. Special tokens are written as the tokenizer does, and so is what
     covers nothing that can be seen, or only characters of the unit before: a byte in the middle of a character.
     """
-    found: list[Word] = []
+    words: list[Word] = []
     directions = [direction_of([text]) for text in (encoding.text, encoding.text_pair or "")]
     covered, segment, apart = 0, -1, True  # up to where the text of the segment is written, and what came last
     before = None  # the word of the unit before
@@ -150,11 +150,11 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
         if not unit.special:
             space = space or written[:1].isspace()
             covered = max(covered, stop)
-        shown = "" if unit.special else " ".join(written.split())
+        visible = "" if unit.special else " ".join(written.split())
         token = visible_text(unit.label)
-        found.append(
+        words.append(
             Word(
-                text=visible_text(shown) if shown else token,
+                text=visible_text(visible) if visible else token,
                 token=token,
                 space=space,
                 piece=encoding.word_ids[unit.start] is not None and encoding.word_ids[unit.start] == before,
@@ -164,7 +164,7 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
             )
         )
         apart, before = unit.special, encoding.word_ids[unit.start]
-    return found
+    return words
 
 
 @cache

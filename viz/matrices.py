@@ -32,7 +32,7 @@ def matrices(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    what: str,
+    quantity: str,
     axes: tuple[str, str],
     signed: bool = False,
     root: bool = False,
@@ -40,7 +40,7 @@ def matrices(
 ) -> go.Figure:
     """Each matrix float32 (rows, columns) under its name. Colours run from 0 to the largest number, or ``signed`` from
     minus the largest size to plus it; with ``root`` they follow the square root, so that small shares can be told
-    apart. ``what`` names the numbers, ``axes`` say what a row and a column are. Raises ValueError where
+    apart. ``quantity`` names the numbers, ``axes`` say what a row and a column are. Raises ValueError where
     labels do not fit.
     """
     if not named or any(values.shape != (len(rows), len(columns)) for _, values in named):
@@ -51,7 +51,7 @@ def matrices(
     n, gap = len(named), 0.04
     width = (1 - gap * (n - 1)) / n
     marks = weight_marks(end) if root else even_marks(end, signed=signed)
-    title = root_title(token_text(what)) if root else token_text(what)
+    title = root_title(token_text(quantity)) if root else token_text(quantity)
     bar = scale_bar(diverging(dark) if signed else sequential(dark), marks, title, dark)
     margin = {"l": 8, "r": 8, "t": 8, "b": COLOUR_BAR_SPACE}
     figure = go.Figure(layout=base_layout(dark, height=_HEIGHT, margin=margin, shapes=bar))
@@ -64,7 +64,7 @@ def matrices(
                 scale,
                 -end if signed else 0,
                 end,
-                f"%{{text}}<br>{token_text(what)}: <b>%{{z:.4f}}</b><extra></extra>",
+                f"%{{text}}<br>{token_text(quantity)}: <b>%{{z:.4f}}</b><extra></extra>",
                 xaxis=f"x{which}",
                 yaxis=f"y{which}",
                 xgap=1 if len(columns) < 40 else 0,

@@ -24,7 +24,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
     Trace 0 has the ticks; ``customdata`` is (layer, head). Raises ValueError without measures, or where a measure has
     other than a number a head.
     """
-    if not measures or {len(each.values) for each in measures} != {len(heads)}:
+    if not measures or {len(measure.values) for measure in measures} != {len(heads)}:
         raise ValueError(f"{len(heads)} heads are to be drawn by at least one measure, with a number each")
     colours = theme(dark)
     names = names_of(heads)
@@ -34,10 +34,10 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         for at in np.flatnonzero(np.isfinite(measure.values)).tolist()
         if at != head
     ]
-    own = [(row, measure) for row, measure in enumerate(measures) if np.isfinite(measure.values[head])]
+    known = [(row, measure) for row, measure in enumerate(measures) if np.isfinite(measure.values[head])]
     values, lows, highs = (
-        [_place(measure, numbers[head]) for (_, measure), numbers in zip(own, of_all, strict=True)]
-        for of_all in ([m.values for _, m in own], [m.lows for _, m in own], [m.highs for _, m in own])
+        [_place(measure, numbers[head]) for (_, measure), numbers in zip(known, of_all, strict=True)]
+        for of_all in ([m.values for _, m in known], [m.lows for _, m in known], [m.highs for _, m in known])
     )
     ticks: dict[str, Any] = {
         "type": "scatter",
@@ -57,10 +57,10 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         "mode": "markers",
         "name": names[head],
         "x": values,
-        "y": [row for row, _ in own],
+        "y": [row for row, _ in known],
         "marker": {"size": 12, "color": colours.primary, "line": {"width": 1, "color": colours.background}},
         "error_x": error_bars(values, lows, highs, colours.primary, 2.5),
-        "hovertext": [f"{token_text(measure.name)}: {measure.number(head)}" for _, measure in own],
+        "hovertext": [f"{token_text(measure.name)}: {measure.number(head)}" for _, measure in known],
         "hovertemplate": "%{hovertext}<extra></extra>",
         **CLICKED_AS_BEFORE,
     }

@@ -53,37 +53,37 @@ def neuron(
     n, d = numbers.keys.shape
     if len(key_labels) != n:
         raise InvalidInput(f"{len(key_labels)} key tokens do not fit {n} keys.")
-    shown = shown_keys(numbers.weights, max_keys)
+    kept = shown_keys(numbers.weights, max_keys)
     names = ["bias"] * numbers.has_bias + ["score", "weight"]
     columns = _columns(len(names))
-    tokens = [key_labels[key] for key in shown]
-    whole = [f"{key + 1} · {token_text(key_labels[key])}" for key in shown]
+    tokens = [key_labels[key] for key in kept]
+    key_names = [f"{key + 1} · {token_text(key_labels[key])}" for key in kept]
 
-    figure = _frame(tokens, query_label, n > len(shown), dark)
-    _strips(figure, numbers, shown, columns, whole, token_text(query_label), dark)
-    sums, bias, scores = (values[shown] for values in (numbers.sums, numbers.bias, numbers.scores))
+    figure = _frame(tokens, query_label, n > len(kept), dark)
+    _strips(figure, numbers, kept, columns, key_names, token_text(query_label), dark)
+    sums, bias, scores = (values[kept] for values in (numbers.sums, numbers.bias, numbers.scores))
     hidden = np.isneginf(scores)
     for place, name in enumerate(names, start=3):
         if name == "bias":
-            values, how = bias, ["added by the model"] * len(shown)
+            values, how = bias, ["added by the model"] * len(kept)
         elif name == "weight":
-            values, how = numbers.weights[shown], ["softmax of the scores"] * len(shown)
+            values, how = numbers.weights[kept], ["softmax of the scores"] * len(kept)
         else:
             plus = [f" + bias {value:.6g}" if numbers.has_bias else "" for value in bias]
-            how = [f"sum of products {sums[i]:.6g}{plus[i]}" for i in range(len(shown))]
-            how = ["masked: hidden from this query" if hidden[i] else how[i] for i in range(len(shown))]
+            how = [f"sum of products {sums[i]:.6g}{plus[i]}" for i in range(len(kept))]
+            how = ["masked: hidden from this query" if hidden[i] else how[i] for i in range(len(kept))]
             values = scores
         hover = [
             f"key {key}<br>{name} <b>{_exact(value)}</b><br>{explained}"
-            for key, value, explained in zip(whole, values, how, strict=True)
+            for key, value, explained in zip(key_names, values, how, strict=True)
         ]
         _number_column(figure, place, name, columns[place - 1], values, hover, dark)
     left_out = None
-    if n > len(shown):
-        rest = float(np.delete(numbers.weights, shown).sum())
+    if n > len(kept):
+        rest = float(np.delete(numbers.weights, kept).sum())
         left_out = (
-            f"{len(shown)} of {n} keys: the strongest, in text order.<br>"
-            f"The other {n - len(shown)} share {rest:.1%} of the weight."
+            f"{len(kept)} of {n} keys: the strongest, in text order.<br>"
+            f"The other {n - len(kept)} share {rest:.1%} of the weight."
         )
     products = f"query · key{_times(numbers.scaling)}"
     _words(figure, columns, ["key vectors", products, *names], f"{d} dimensions, left to right", left_out, dark)
@@ -170,19 +170,19 @@ def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Fi
 def _strips(
     figure: go.Figure,
     numbers: QueryNumbers,
-    shown: list[int],
+    kept: list[int],
     columns: list[tuple[float, float]],
-    whole: list[str],
+    key_names: list[str],
     query_name: str,
     dark: bool,
 ) -> None:
     """The vectors as strips of colour: query, keys, products; one column per dimension, counted from 1."""
     d = len(numbers.query)
-    keys, products = numbers.keys[shown], numbers.products[shown].copy()
-    products[numbers.masked[shown]] = np.nan  # a masked key's products go nowhere
+    keys, products = numbers.keys[kept], numbers.products[kept].copy()
+    products[numbers.masked[kept]] = np.nan  # a masked key's products go nowhere
     values_end = end_of_scale(np.concatenate([numbers.query[None], keys]))
     products_end = end_of_scale(products)
-    names = np.repeat(np.array(whole, dtype=object)[:, None], d, axis=1)
+    names = np.repeat(np.array(key_names, dtype=object)[:, None], d, axis=1)
     factors = np.stack([names, np.broadcast_to(numbers.query.astype(object), names.shape), keys], axis=-1)
     places = {"x": list(range(1, d + 1)), "xgap": 0, "ygap": 3}
     for name, values, end, hover, settings in (
@@ -212,9 +212,9 @@ def _strips(
         figure.add_trace(cells(values, diverging(dark), -end, end, hover, name=name, **places, **settings))
     figure.layout.shapes = [
         shape
-        for what, (start, _), end in (("value", columns[0], values_end), ("product", columns[1], products_end))
+        for quantity, (start, _), end in (("value", columns[0], values_end), ("product", columns[1], products_end))
         for shape in scale_bar(
-            diverging(dark), even_marks(end, signed=True, beyond=True), what, dark, at=start, length=_BAR
+            diverging(dark), even_marks(end, signed=True, beyond=True), quantity, dark, at=start, length=_BAR
         )
     ]
     for name, column in zip(("xaxis", "xaxis2"), columns, strict=False):

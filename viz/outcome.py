@@ -150,11 +150,11 @@ def span_scores(
 def _named(scores: npt.NDArray[np.float64], best: tuple[int, int] | None) -> list[int]:
     """The places of tokens whose names fit beside each other: those of the best span, then the highest first."""
     apart = -(-len(scores) // _NAMES)
-    found: list[int] = []
+    named: list[int] = []
     for place in [*(best or ()), *np.argsort(-scores, kind="stable").tolist()]:
-        if all(abs(place - other) >= apart for other in found):
-            found.append(place)
-    return sorted(found)
+        if all(abs(place - other) >= apart for other in named):
+            named.append(place)
+    return sorted(named)
 
 
 def confusion(counts: npt.NDArray[np.int64], labels: Sequence[str], *, dark: bool = False) -> go.Figure:
@@ -167,12 +167,12 @@ def confusion(counts: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
     scale = square_root(sequential(dark))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     names = [token_text(label, _LONGEST_LABEL) for label in labels]
-    said = [
-        [f"{true} predicted as {told}: {counts[row, column]:,}" for column, told in enumerate(names)]
+    sentences = [
+        [f"{true} predicted as {predicted}: {counts[row, column]:,}" for column, predicted in enumerate(names)]
         for row, true in enumerate(names)
     ]
     hover = "%{customdata} (%{z:.0%})<extra></extra>"
-    traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(said))]
+    traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(sentences))]
     if len(labels) <= _NUMBERED:
         traces.append(cell_numbers.of_size(shares, lambda cell: f"{counts[cell]:,}", scale, 1.0, 13))
     return go.Figure(

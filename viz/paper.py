@@ -48,9 +48,9 @@ def _written(letters: set[str]) -> dict[str, str]:
     for letter in sorted(letters):
         nearest = _NEAREST.get(letter, " " if letter.isspace() else letter)
         if ord(nearest) not in _covered() or unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT:
-            shown = f"“{letter}”" if letter.isprintable() else f"U+{ord(letter):04X}"
+            quoted = f"“{letter}”" if letter.isprintable() else f"U+{ord(letter):04X}"
             raise InvalidInput(
-                f"The font of PDF files and outlines cannot write {shown}. Save this picture as SVG or PNG: there the "
+                f"The font of PDF files and outlines cannot write {quoted}. Save this picture as SVG or PNG: there the "
                 "browser’s own fonts write it."
             )
         written[letter] = nearest

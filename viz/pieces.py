@@ -28,14 +28,19 @@ def pieces(words: Sequence[str], split: Mapping[str, Sequence[str]], *, dark: bo
     indent = max((len(name) for name in split), default=0) * _LETTER + _AROUND
     lines: list[list[Item]] = []
     room = 0
-    for word, *each in zip(words, *split.values(), strict=True):
-        width = max(len(word), *map(len, each)) * _LETTER + _AROUND
+    for word, *split_words in zip(words, *split.values(), strict=True):
+        width = max(len(word), *map(len, split_words)) * _LETTER + _AROUND
         if width > room:
             lines.append([first])
             room = _WIDEST - indent
-        cells = [filled(visible_text(one), sequential(dark), (_n(one) - 1) / (_FULL - 1)) for one in each]
-        said = ", ".join(f"{name}: {counted(_n(one), 'piece')}" for name, one in zip(split, each, strict=True))
-        lines[-1].append(Item((Cell(visible_text(word)), *cells), said))
+        cells = [
+            filled(visible_text(split_word), sequential(dark), (_n(split_word) - 1) / (_FULL - 1))
+            for split_word in split_words
+        ]
+        title = ", ".join(
+            f"{name}: {counted(_n(split_word), 'piece')}" for name, split_word in zip(split, split_words, strict=True)
+        )
+        lines[-1].append(Item((Cell(visible_text(word)), *cells), title))
         room -= width
     return [Line(tuple(items), dir=direction_of(words)) for items in lines]
 

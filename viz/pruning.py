@@ -17,7 +17,7 @@ _HEIGHT: Final = 360  # px
 
 def pruning(
     curves: Sequence[Curve],
-    what: str,
+    score: str,
     n_heads: int,
     *,
     percent: bool,
@@ -25,7 +25,7 @@ def pruning(
     dark: bool = False,
 ) -> go.Figure:
     """A line a curve over a band from ``low`` to ``high`` of its points, and a dotted line at the ``baseline`` (its
-    name, its value). ``what`` names the score, which with ``percent`` is a share. The axis reaches to all ``n_heads``.
+    name, its value). ``score`` names the score, which with ``percent`` is a share. The axis reaches to all ``n_heads``.
 
     Raises ValueError without curves.
     """
@@ -34,7 +34,7 @@ def pruning(
     form = ".1%" if percent else ".3f"
     bands, lines = [], []
     for place, (curve, colour) in enumerate(zip(curves, categorical(len(curves), dark), strict=True)):
-        values, lows, highs = zip(*((one.value, one.low, one.high) for one in curve.scores), strict=True)
+        values, lows, highs = zip(*((mean.value, mean.low, mean.high) for mean in curve.scores), strict=True)
         name = token_text(curve.name)
         known = [
             at for at in range(len(values)) if lows[at] == lows[at] and highs[at] == highs[at]
@@ -77,7 +77,7 @@ def pruning(
             xaxis=axis(
                 dark, "heads that are off", grid=True, range=[-0.02 * n_heads, 1.02 * n_heads], ticklabelstandoff=6
             ),
-            yaxis=score_axis(dark, token_text(what), percent=percent, ticklabelstandoff=6),
+            yaxis=score_axis(dark, token_text(score), percent=percent, ticklabelstandoff=6),
             legend=LEGEND_BELOW,
         ),
     )

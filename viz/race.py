@@ -84,8 +84,8 @@ def _ticks(lowest: float, highest: float) -> list[float]:
     """
     powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     for digits in ((1, 2, 5), range(1, 10)):
-        found = [digit * 10.0**power for power in powers for digit in digits]
-        found = [tick for tick in found if lowest <= tick <= highest]
-        if len(found) >= _FEWEST_TICKS:
+        ticks = [digit * 10.0**power for power in powers for digit in digits]
+        ticks = [tick for tick in ticks if lowest <= tick <= highest]
+        if len(ticks) >= _FEWEST_TICKS:
             break
-    return found
+    return ticks

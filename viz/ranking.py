@@ -15,12 +15,17 @@ _BAR = 24  # px
 
 
 def ranking(
-    heads: Sequence[tuple[int, int]], shares: Sequence[float], even: Sequence[float], what: str, *, dark: bool = False
+    heads: Sequence[tuple[int, int]],
+    shares: Sequence[float],
+    even: Sequence[float],
+    quantity: str,
+    *,
+    dark: bool = False,
 ) -> go.Figure:
     """Shares from 0 to 1 of heads (layer, head), both from 0, in the order given, largest bar as long as the picture.
 
-    A line stands in each bar at what an ``even`` spread gives. ``what`` names the number below the bars; it is put in
-    as it is (``layout.token_text`` makes a token safe). Trace 0; ``customdata`` holds the heads, so that a click can
+    A line stands in each bar at what an ``even`` spread gives. ``quantity`` names the number below the bars; it is put
+    in as it is (``layout.token_text`` makes a token safe). Trace 0; ``customdata`` holds the heads, so that a click can
     say which was meant.
     """
     (colour,) = categorical(1, dark)
@@ -56,7 +61,7 @@ def ranking(
             margin={"l": 8, "r": 56, "t": 8, "b": 48},
             xaxis=axis(
                 dark,
-                f"{what}<br>line: uniform attention",
+                f"{quantity}<br>line: uniform attention",
                 range=[0, max(*shares, *even) * 1.02 or 1],
                 showticklabels=False,
             ),

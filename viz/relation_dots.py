@@ -37,10 +37,10 @@ class Found:
 
 
 def relation_dots(
-    relations: Sequence[Found], *, what: str = "found", whose: str = "best head", dark: bool = False
+    relations: Sequence[Found], *, quantity: str = "found", whose: str = "best head", dark: bool = False
 ) -> go.Figure:
     """A row a relation, those found best on top: a point with its interval for the best head, other marks for what it
-    is compared with, which are the same of all relations. ``what`` names a share, ``whose`` the head.
+    is compared with, which are the same of all relations. ``quantity`` names a share, ``whose`` the head.
 
     Trace 0 has the best heads; its ``customdata`` is (place of the relation in the order given, layer, head), from 0.
     Raises ValueError without relations.
@@ -48,40 +48,47 @@ def relation_dots(
     if not relations:
         raise ValueError("there is no relation to draw")
     order = sorted(range(len(relations)), key=lambda at: -relations[at].value)
-    found = [relations[at] for at in order]
+    ordered = [relations[at] for at in order]
     colours = theme(dark)
     several, *inks = categorical(2, dark)[1:] + [colours.text, colours.muted] * 3
-    values = [each.value for each in found]
-    heads = names_of([each.head for each in found])
+    values = [relation.value for relation in ordered]
+    heads = names_of([relation.head for relation in ordered])
     best = _points(whose, values, "circle", 10, colours.primary) | {
-        "error_x": error_bars(values, [each.low for each in found], [each.high for each in found], colours.primary),
+        "error_x": error_bars(
+            values, [relation.low for relation in ordered], [relation.high for relation in ordered], colours.primary
+        ),
         "hovertext": [
-            f"{token_text(each.relation)}<br>{head}: <b>{each.value:.1%}</b> of {each.n:,} "
-            f"({each.low:.1%} to {each.high:.1%})"
-            for each, head in zip(found, heads, strict=True)
+            f"{token_text(relation.relation)}<br>{head}: <b>{relation.value:.1%}</b> of {relation.n:,} "
+            f"({relation.low:.1%} to {relation.high:.1%})"
+            for relation, head in zip(ordered, heads, strict=True)
         ],
         "customdata": [(at, *relations[at].head) for at in order],
     }
     data = [
         best,
         *(
-            _points(token_text(name), [each.beside.get(name) for each in found], _FORMS[place], 11, inks[place])
-            for place, name in enumerate(dict.fromkeys(name for each in found for name in each.beside))
+            _points(
+                token_text(name), [relation.beside.get(name) for relation in ordered], _FORMS[place], 11, inks[place]
+            )
+            for place, name in enumerate(dict.fromkeys(name for relation in ordered for name in relation.beside))
         ),
     ]
-    if any(each.ensemble is not None for each in found):
-        data.append(_points("several heads", [each.ensemble for each in found], "diamond-open", 12, several))
+    if any(relation.ensemble is not None for relation in ordered):
+        data.append(_points("several heads", [relation.ensemble for relation in ordered], "diamond-open", 12, several))
     above = _AXIS + _LINE * max(2, len(data))
-    names = [f"{token_text(each.relation, _LONGEST_NAME)}  {each.head[0] + 1}.{each.head[1] + 1}" for each in found]
+    names = [
+        f"{token_text(relation.relation, _LONGEST_NAME)}  {relation.head[0] + 1}.{relation.head[1] + 1}"
+        for relation in ordered
+    ]
     return go.Figure(
         data=data,
         layout=base_layout(
             dark,
             clickmode="event+select",
             hovermode="closest",
-            height=_ROW * len(found) + above + 8,
+            height=_ROW * len(ordered) + above + 8,
             margin={"l": 8, "r": 16, "t": above, "b": 8},
-            xaxis=axis(dark, what, grid=True, range=[-0.02, 1.02], tickformat=".0%", side="top"),
+            xaxis=axis(dark, quantity, grid=True, range=[-0.02, 1.02], tickformat=".0%", side="top"),
             yaxis=rows(names, dark, showgrid=True),
             legend={"orientation": "h", "x": 0, "xref": "container", "y": 1, "yref": "container", "yanchor": "top"}
             | {"maxheight": 1},  # else it is cut where rows are few

@@ -35,22 +35,25 @@ def relation_matrix(
     beside: Mapping[str, Sequence[float]],
     *,
     chosen: tuple[int, int] | None = None,
-    what: str = "found",
+    quantity: str = "found",
     dark: bool = False,
 ) -> go.Figure:
     """Shares from 0 to 1 (relations, heads) with the ends of their intervals, drawn and told in percent.
 
     ``best`` is the place of each relation's best head, which a diamond marks. ``beside`` are numbers of each relation
     that stand before the heads, by name: of the best head and of what it is compared with; nan for none. ``chosen`` is
-    a cell, (relation, place of the head), with a ring. ``what`` names a share. ``customdata`` of the cells that can be
-    clicked, trace 1, begins with (relation, layer, head), all from 0. Raises ValueError where shapes differ.
+    a cell, (relation, place of the head), with a ring. ``quantity`` names a share. ``customdata`` of the cells that can
+    be clicked, trace 1, begins with (relation, layer, head), all from 0. Raises ValueError where shapes differ.
     """
     shape = len(relations), len(heads)
     if {values.shape, lows.shape, highs.shape} != {shape} or {len(best), *map(len, beside.values())} != {shape[0]}:
         raise ValueError(f"{shape[0]} relations and {shape[1]} heads are wanted; got {values.shape}")
     names = [token_text(name, _LONGEST_NAME) for name in relations]
     share = max(_BESIDE, len(beside) / (len(beside) + len(heads))) if beside else 0.0
-    layers = [(layer, [at for at, _ in group]) for layer, group in groupby(enumerate(heads), lambda each: each[1][0])]
+    layers = [
+        (layer, [at for at, _ in group])
+        for layer, group in groupby(enumerate(heads), lambda place_and_head: place_and_head[1][0])
+    ]
     columns_beside = np.array(list(beside.values()), dtype=float).reshape(len(beside), shape[0]).T
     ringed = [chosen] if chosen is not None else []
     colours = theme(dark)
@@ -94,7 +97,7 @@ def relation_matrix(
                 ticktext=[str(layer + 1) for layer, _ in layers],
             ),
             rows(names, dark, "relation", anchor="x2" if beside else "x"),
-            scale_bar(sequential(dark), _MARKS, what, dark),
+            scale_bar(sequential(dark), _MARKS, quantity, dark),
             dark,
             height=_ROW * shape[0] + _ABOVE,
             shapes=[_between(places[0], colours.muted) for _, places in layers[1:]],
@@ -122,16 +125,16 @@ def _cells(heads: Sequence[Head], values: DoubleArray, lows: DoubleArray, highs:
     """Squares that cannot be seen over the cells: Plotly does not say which cell of a heatmap was clicked. What they
     tell is put together in the browser, since a sentence for each of some thousand cells would be most of the page.
     """
-    percents = [np.round(100 * each).astype(int).tolist() for each in (values, lows, highs)]
+    percents = [np.round(100 * shares).astype(int).tolist() for shares in (values, lows, highs)]
     at = np.indices(values.shape).reshape(2, -1).T
-    told = [
+    customdata = [
         (
             row,
             layer,
             head,
             layer + 1,
             head + 1,
-            *(each[row][column] for each in percents),
+            *(shares[row][column] for shares in percents),
         )
         for row, column in at.tolist()
         for layer, head in [heads[column]]
@@ -141,7 +144,7 @@ def _cells(heads: Sequence[Head], values: DoubleArray, lows: DoubleArray, highs:
         "mode": "markers",
         "x": at[:, 1].astype(np.min_scalar_type(len(heads))),
         "y": at[:, 0].astype(np.min_scalar_type(len(values))),
-        "customdata": told,
+        "customdata": customdata,
         "hovertemplate": "%{y}<br>Layer %{customdata[3]}, head %{customdata[4]}: <b>%{customdata[5]}%</b> "
         "(%{customdata[6]}% to %{customdata[7]}%)<extra></extra>",
         "marker": {"symbol": "square", "size": 8, "opacity": 0},

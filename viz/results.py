@@ -78,10 +78,10 @@ def html(result: Shows) -> str:
     """What a notebook shows of a result."""
     line = repr(result)
     if line.startswith("<"):
-        said = line[1:-1].partition(" ")[2]
+        summary = line[1:-1].partition(" ")[2]
     else:  # a dataclass's own, whose numbers are in the table
-        said = next((value for value in _row(result).values() if isinstance(value, str)), "")
-    return f"<div><p><strong>{type(result).__name__}</strong> {_text(said, 300)}</p>{body(result)}</div>"
+        summary = next((value for value in _row(result).values() if isinstance(value, str)), "")
+    return f"<div><p><strong>{type(result).__name__}</strong> {_text(summary, 300)}</p>{body(result)}</div>"
 
 
 set_html_formatter(html)
@@ -89,7 +89,7 @@ set_html_formatter(html)
 
 def _row(result: Shows) -> dict[str, Any]:
     """The fields of a result that its line tells."""
-    return {one.name: getattr(result, one.name) for one in fields(result) if one.repr}  # type: ignore[arg-type]
+    return {field.name: getattr(result, field.name) for field in fields(result) if field.repr}  # type: ignore[arg-type]
 
 
 @singledispatch
@@ -98,27 +98,27 @@ def body(result: Shows) -> str:
     return first_rows(result.to_frame())
 
 
-def first_rows(found: pd.DataFrame, write: dict[str, Write] | None = None) -> str:
+def first_rows(table: pd.DataFrame, write: dict[str, Write] | None = None) -> str:
     """A table's first rows; a sentence says what was left out, and how to have it. ``write`` is how columns are
     written, by their names.
     """
-    if found.empty:
+    if table.empty:
         return _note("Nothing to show.")
-    if len(found) == 1 and found.shape[1] > 6:
-        turned = pd.DataFrame({"field": found.columns, "value": [found[name].iloc[0] for name in found]}, dtype=object)
+    if len(table) == 1 and table.shape[1] > 6:
+        turned = pd.DataFrame({"field": table.columns, "value": [table[name].iloc[0] for name in table]}, dtype=object)
         return _table(turned, {})
-    shown = _table(found.head(MOST_ROWS), write or {})
-    left = len(found) - MOST_ROWS
-    return shown + (_note(f"{left:,} more of {len(found):,} rows: <code>to_frame()</code>.") if left > 0 else "")
+    rows = _table(table.head(MOST_ROWS), write or {})
+    left = len(table) - MOST_ROWS
+    return rows + (_note(f"{left:,} more of {len(table):,} rows: <code>to_frame()</code>.") if left > 0 else "")
 
 
-def _table(found: pd.DataFrame, write: dict[str, Write]) -> str:
-    writes = [write.get(str(name)) for name in found]
-    sides = [_align(found[name], way) for name, way in zip(found, writes, strict=True)]
-    head = "".join(f'<th scope="col"{side}>{_text(str(name))}</th>' for name, side in zip(found, sides, strict=True))
+def _table(table: pd.DataFrame, write: dict[str, Write]) -> str:
+    writes = [write.get(str(name)) for name in table]
+    sides = [_align(table[name], way) for name, way in zip(table, writes, strict=True)]
+    head = "".join(f'<th scope="col"{side}>{_text(str(name))}</th>' for name, side in zip(table, sides, strict=True))
     columns = [
-        [f"<td{side}>{(way or _value)(value)}</td>" for value in found[name]]
-        for name, way, side in zip(found, writes, sides, strict=True)
+        [f"<td{side}>{(way or _value)(value)}</td>" for value in table[name]]
+        for name, way, side in zip(table, writes, sides, strict=True)
     ]
     rows = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -137,8 +137,8 @@ def _value(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):
-        whole = int(value)
-        return f"{whole:,}".replace("-", "−") if abs(whole) >= _GROUPED else f"{whole}".replace("-", "−")
+        integer = int(value)
+        return f"{integer:,}".replace("-", "−") if abs(integer) >= _GROUPED else f"{integer}".replace("-", "−")
     if isinstance(value, Real):
         return f"{float(value):.3g}".replace("-", "−")
     return _text(", ".join(map(str, value)) if isinstance(value, tuple) else str(value))
@@ -148,13 +148,13 @@ def _text(text: str, most: int = MOST_LETTERS) -> str:
     """A text, cut where it is long, that keeps its direction to itself."""
     if not text:
         return ""
-    shown = visible_text(text if len(text) <= most else text[: most - 1] + "…")
-    return f"<bdi>{escape(shown)}</bdi>"
+    visible = visible_text(text if len(text) <= most else text[: most - 1] + "…")
+    return f"<bdi>{escape(visible)}</bdi>"
 
 
-def _note(said: str) -> str:
-    """A sentence below; ``said`` is HTML."""
-    return f"<p><small>{said}</small></p>"
+def _note(sentence: str) -> str:
+    """A sentence below; ``sentence`` is HTML."""
+    return f"<p><small>{sentence}</small></p>"
 
 
 def _bar(share: float) -> str:
@@ -170,13 +170,13 @@ def _plus(value: float) -> str:
 
 def _words(cells: Sequence[Cell]) -> str:
     """Tokens in their order, each on its colour; a sentence says how many were left out."""
-    shown = " ".join(
+    words = " ".join(
         f'<span style="{f"background:{cell.fill};color:{cell.ink};" if cell.fill else ""}padding:1px 3px">'
         f"{_text(cell.text)}</span>"
         for cell in cells[:MOST_WORDS]
     )
     left = len(cells) - MOST_WORDS
-    return f'<p style="line-height:1.8">{shown}{f" … {left:,} more tokens" if left > 0 else ""}</p>'
+    return f'<p style="line-height:1.8">{words}{f" … {left:,} more tokens" if left > 0 else ""}</p>'
 
 
 def _tokens(encoding: Encoding) -> str:
@@ -213,17 +213,17 @@ def _heads(run: AttentionRun) -> str:
 
 
 @body.register
-def _(found: LayerContributions) -> str:
-    shares = found.measure != "value zeroing"
-    layers = (found.layer(layer) for layer in range(found.n_layers))
+def _(result: LayerContributions) -> str:
+    shares = result.measure != "value zeroing"
+    layers = (result.layer(layer) for layer in range(result.n_layers))
     picture = static.grid_svg(
-        thumbnails(layers, _side(found.n_layers), shares=shares).in_a_row(),
+        thumbnails(layers, _side(result.n_layers), shares=shares).in_a_row(),
         names=("layer",),
-        what=found.measure,
+        quantity=result.measure,
     )
     return (
-        _tokens(found.encoding)
-        + static.image(picture, f"{found.measure} of {counted(found.n_layers, 'layer')}")
+        _tokens(result.encoding)
+        + static.image(picture, f"{result.measure} of {counted(result.n_layers, 'layer')}")
         + _note(
             "Layers count from 0. <code>maps[layer]</code> is a matrix: a row says where a token’s new "
             "vector came from."
@@ -232,21 +232,21 @@ def _(found: LayerContributions) -> str:
 
 
 @body.register
-def _(found: HiddenStates) -> str:
-    lengths = np.linalg.norm(found.states, axis=-1).mean(axis=-1)
-    table = pd.DataFrame({"layer": found.layers, "mean length of the vectors": lengths})
-    return _tokens(found.encoding) + first_rows(table) + _note("<code>states[layer, position]</code> is a vector.")
+def _(result: HiddenStates) -> str:
+    lengths = np.linalg.norm(result.states, axis=-1).mean(axis=-1)
+    table = pd.DataFrame({"layer": result.layers, "mean length of the vectors": lengths})
+    return _tokens(result.encoding) + first_rows(table) + _note("<code>states[layer, position]</code> is a vector.")
 
 
 @body.register
-def _(found: MaskPrediction) -> str:
-    table = found.to_frame()
-    columns = ["rank", "token", "probability"] + (["asked"] if found.targets else [])
-    said = ""
-    if found.original is not None and found.rank is not None:
-        share = percent(found.original.probability)
-        said = _note(f"It was {_text(found.original.token)}: {share}, rank {found.rank:,}.")
-    return first_rows(table[columns], {"token": _read, "probability": _bar}) + said
+def _(result: MaskPrediction) -> str:
+    table = result.to_frame()
+    columns = ["rank", "token", "probability"] + (["asked"] if result.targets else [])
+    original = ""
+    if result.original is not None and result.rank is not None:
+        share = percent(result.original.probability)
+        original = _note(f"It was {_text(result.original.token)}: {share}, rank {result.rank:,}.")
+    return first_rows(table[columns], {"token": _read, "probability": _bar}) + original
 
 
 def _read(token: str) -> str:
@@ -254,46 +254,46 @@ def _read(token: str) -> str:
 
 
 @body.register
-def _(found: SentenceScore) -> str:
-    return first_rows(found.to_frame(), {"probability": _bar})
+def _(result: SentenceScore) -> str:
+    return first_rows(result.to_frame(), {"probability": _bar})
 
 
 @body.register
-def _(found: TokenScores) -> str:
-    table = found.to_frame()
+def _(result: TokenScores) -> str:
+    table = result.to_frame()
     hardest = table.sort_values("surprisal_bits", ascending=False)[
         ["position", "token", "surprisal_bits", "guess", "guess_probability"]
     ]
     return (
-        _scored(found)
+        _scored(result)
         + _note("The darker, the more surprising. The most surprising tokens:")
         + first_rows(hardest, {"guess_probability": _bar})
     )
 
 
-def _scored(found: TokenScores) -> str:
-    bits = (-found.log_probabilities / np.log(2)).tolist()
+def _scored(scores: TokenScores) -> str:
+    bits = (-scores.log_probabilities / np.log(2)).tolist()
     return _words(
         [
             Cell(token) if np.isnan(value) else filled(token, sequential(False), value / SCALE_END)
-            for token, value in zip(found.encoding.tokens, bits, strict=True)
+            for token, value in zip(scores.encoding.tokens, bits, strict=True)
         ]
     )
 
 
 @body.register
-def _(found: Preference) -> str:
-    scores = [(name, one.log_likelihood, one.n_scored) for name, one in (("A", found.a), ("B", found.b))]
+def _(result: Preference) -> str:
+    scores = [(name, text.log_likelihood, text.n_scored) for name, text in (("A", result.a), ("B", result.b))]
     table = pd.DataFrame(scores, columns=["text", "sum of ln P", "tokens"])
-    return _scored(found.a) + _scored(found.b) + first_rows(table)
+    return _scored(result.a) + _scored(result.b) + first_rows(table)
 
 
 @body.register
-def _(found: Effects) -> str:
-    table = found.to_frame()
+def _(result: Effects) -> str:
+    table = result.to_frame()
     order = np.argsort(-np.abs(table["ln_p_change"].to_numpy()), kind="stable")
     columns = ["change", "ln_p_change", "probability", "kl_nats", "best", "best_probability"]
-    answer = f"{_text(readable(found.answer.token))}: {percent(found.answer.probability)} with nothing changed"
+    answer = f"{_text(readable(result.answer.token))}: {percent(result.answer.probability)} with nothing changed"
     return _note(f"{answer}. The largest changes of its ln P:") + first_rows(
         table[columns].iloc[order],
         {"ln_p_change": _plus, "probability": percent, "best": _read, "best_probability": percent},
@@ -301,16 +301,16 @@ def _(found: Effects) -> str:
 
 
 @body.register
-def _(found: Attribution) -> str:
-    most = float(np.abs(found.scores[list(found.counted)]).max(initial=0)) or 1.0
-    counted = set(found.counted)
+def _(result: Attribution) -> str:
+    most = float(np.abs(result.scores[list(result.counted)]).max(initial=0)) or 1.0
+    counted = set(result.counted)
     words = [
-        filled(token, diverging(False), 0.5 + 0.5 * float(found.scores[place]) / most)
+        filled(token, diverging(False), 0.5 + 0.5 * float(result.scores[place]) / most)
         if place in counted
         else Cell(token)
-        for place, token in enumerate(found.encoding.tokens)
+        for place, token in enumerate(result.encoding.tokens)
     ]
-    table = found.to_frame()
+    table = result.to_frame()
     order = np.argsort(-np.abs(table["score"].to_numpy()), kind="stable")
     return (
         _words(words)
@@ -320,117 +320,121 @@ def _(found: Attribution) -> str:
 
 
 @body.register
-def _(found: Decomposition) -> str:
-    table = found.to_frame()
+def _(result: Decomposition) -> str:
+    table = result.to_frame()
     order = np.argsort(-np.abs(table["logit"].to_numpy()), kind="stable")
-    if found.foil is None:
+    if result.foil is None:
         table = table.drop(columns="foil_logit")
     return _note("The largest parts:") + first_rows(table.iloc[order], {"logit": _plus, "foil_logit": _plus})
 
 
 @body.register
-def _(found: MaskLens) -> str:
-    table = found.to_frame()
+def _(result: MaskLens) -> str:
+    table = result.to_frame()
     best = table[table["rank"] == 1][["layer", "token", "probability", "answer_rank"]]
-    shown = best.rename(columns={"token": "best token", "answer_rank": f"rank of “{readable(found.answer.token)}”"})
-    return first_rows(shown, {"best token": _read, "probability": _bar})
+    ranks = best.rename(columns={"token": "best token", "answer_rank": f"rank of “{readable(result.answer.token)}”"})
+    return first_rows(ranks, {"best token": _read, "probability": _bar})
 
 
-def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating], what: str) -> str:
+def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating], quantity: str) -> str:
     """A number of every head as a picture, layers down the side and heads along the top."""
     cells = np.full((layer.max() + 1, head.max() + 1), np.nan, dtype=np.float32)
     cells[layer, head] = values
     rows, columns = ([str(place) for place in range(n)] for n in cells.shape)
-    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, what=what)
-    return static.image(picture, f"{what}, by layer and head") + " "
+    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, quantity=quantity)
+    return static.image(picture, f"{quantity}, by layer and head") + " "
 
 
 @body.register
-def _(found: HeadStatistics) -> str:
-    names = [name for name in _MAPS if name in found.defined()]
-    layer, head = layers_and_heads(found.heads)
-    maps = "".join(_head_map(layer, head, found.measure(name), _MAPS[name]) for name in names)
-    said = " ".join(found.skipped.notices())
+def _(result: HeadStatistics) -> str:
+    names = [name for name in _MAPS if name in result.defined()]
+    layer, head = layers_and_heads(result.heads)
+    maps = "".join(_head_map(layer, head, result.measure(name), _MAPS[name]) for name in names)
+    skipped = " ".join(result.skipped.notices())
     return (
-        maps + first_rows(found.to_frame()[["layer", "head", "label", *names]]) + (_note(escape(said)) if said else "")
+        maps
+        + first_rows(result.to_frame()[["layer", "head", "label", *names]])
+        + (_note(escape(skipped)) if skipped else "")
     )
 
 
 @body.register
-def _(found: HeadTable) -> str:
-    names = [name for name in _MAPS if not np.isnan(getattr(found.measures, name)).all()]
-    maps = "".join(_head_map(found.layer, found.head, getattr(found.measures, name), _MAPS[name]) for name in names)
-    return maps + first_rows(found.to_frame()[["layer", "head", "label", *names]])
+def _(result: HeadTable) -> str:
+    names = [name for name in _MAPS if not np.isnan(getattr(result.measures, name)).all()]
+    maps = "".join(_head_map(result.layer, result.head, getattr(result.measures, name), _MAPS[name]) for name in names)
+    return maps + first_rows(result.to_frame()[["layer", "head", "label", *names]])
 
 
 @body.register
-def _(found: Ranking) -> str:
-    return _head_map(found.layer, found.head, found.share, "share of attention") + first_rows(found.to_frame())
+def _(result: Ranking) -> str:
+    return _head_map(result.layer, result.head, result.share, "share of attention") + first_rows(result.to_frame())
 
 
 @body.register
-def _(found: Results) -> str:
+def _(result: Results) -> str:
     columns = ["relation", "direction", "layer", "head", "right", "low", "high", "words", "offset_right"]
-    table = found.to_frame()
-    return body(found.statistics) + (first_rows(table[columns]) if len(table) else "")
+    table = result.to_frame()
+    return body(result.statistics) + (first_rows(table[columns]) if len(table) else "")
 
 
 @body.register
-def _(found: Findings) -> str:
-    table = found.to_frame()
+def _(result: Findings) -> str:
+    table = result.to_frame()
     columns = ["relation", "direction", "place", "right", "low", "high", "words", "offset_right"]
     return first_rows(table[columns] if len(table) else table)
 
 
 @body.register
-def _(found: TaskResult) -> str:
-    layers = [str(one.layer) for one in found.layers]
-    curves = {"probe": [one.accuracy for one in found.layers]}
+def _(result: TaskResult) -> str:
+    layers = [str(item.layer) for item in result.layers]
+    curves = {"probe": [item.accuracy for item in result.layers]}
     others = {
-        "control task": [one.control_accuracy for one in found.layers],
-        "random weights": [one.untrained_accuracy for one in found.layers],
+        "control task": [item.control_accuracy for item in result.layers],
+        "random weights": [item.untrained_accuracy for item in result.layers],
     }
-    curves |= {name: [np.nan if one is None else one for one in each] for name, each in others.items() if any(each)}
-    levels = {judge.name: judge.accuracy for judge in found.baselines}
-    return _curve(layers, curves, levels, "accuracy", f"Accuracy of {found.task} by layer") + first_rows(
-        found.to_frame()[["layer", "accuracy", "low", "high", "selectivity"]]
+    curves |= {
+        name: [np.nan if value is None else value for value in values] for name, values in others.items() if any(values)
+    }
+    levels = {judge.name: judge.accuracy for judge in result.baselines}
+    return _curve(layers, curves, levels, "accuracy", f"Accuracy of {result.task} by layer") + first_rows(
+        result.to_frame()[["layer", "accuracy", "low", "high", "selectivity"]]
     )
 
 
 @body.register
-def _(found: StructuralResult) -> str:
-    layers = [str(one.layer) for one in found.layers]
-    curves = {"probe": [one.scores.uuas.value for one in found.layers]}
-    if all(one.untrained is not None for one in found.layers):
-        curves["random weights"] = [one.untrained.uuas.value for one in found.layers if one.untrained]
-    return _curve(layers, curves, {"chain": found.chain.uuas.value}, "UUAS", "UUAS by layer") + first_rows(
-        found.to_frame()[["layer", "uuas", "uuas_low", "uuas_high", "development_uuas"]]
+def _(result: StructuralResult) -> str:
+    layers = [str(item.layer) for item in result.layers]
+    curves = {"probe": [item.scores.uuas.value for item in result.layers]}
+    if all(item.untrained is not None for item in result.layers):
+        curves["random weights"] = [item.untrained.uuas.value for item in result.layers if item.untrained]
+    return _curve(layers, curves, {"chain": result.chain.uuas.value}, "UUAS", "UUAS by layer") + first_rows(
+        result.to_frame()[["layer", "uuas", "uuas_low", "uuas_high", "development_uuas"]]
     )
 
 
 @body.register
-def _(found: JudgedLens) -> str:
-    layers = [str(layer) for layer in range(len(found.logit))]
-    curves = {"logit lens": [one.mean for one in found.logit], "fitted lens": [one.mean for one in found.fitted]}
-    what = "KL to the final prediction (nats)"
-    return _curve(layers, curves, {"no layer": found.average.mean}, what, what) + first_rows(found.to_frame())
+def _(result: JudgedLens) -> str:
+    layers = [str(layer) for layer in range(len(result.logit))]
+    curves = {"logit lens": [item.mean for item in result.logit], "fitted lens": [item.mean for item in result.fitted]}
+    distance = "KL to the final prediction (nats)"
+    return _curve(layers, curves, {"no layer": result.average.mean}, distance, distance) + first_rows(result.to_frame())
 
 
 @body.register
-def _(found: Curve) -> str:
-    counts = [str(count) for count in found.counts]
-    scores = {found.name: [one.value for one in found.scores]}
-    return _curve(counts, scores, {}, "score", found.name, "heads off") + first_rows(found.to_frame())
+def _(result: Curve) -> str:
+    counts = [str(count) for count in result.counts]
+    scores = {result.name: [item.value for item in result.scores]}
+    return _curve(counts, scores, {}, "score", result.name, "heads off") + first_rows(result.to_frame())
 
 
 def _curve(
     places: Sequence[str],
     curves: Mapping[str, Sequence[float]],
     levels: Mapping[str, float],
-    what: str,
+    quantity: str,
     alt: str,
     along: str = "layer",
 ) -> str:
     if not places:
         return ""
-    return static.image(static.curves_svg(places, curves, levels, what=what, along=along), alt)
+    return static.image(static.curves_svg(places, curves, levels, quantity=quantity, along=along), alt)

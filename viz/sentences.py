@@ -38,7 +38,7 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
         raise ValueError(f"cosines of shape {cosines.shape} do not fit {n} sentences")
     scale = diverging(dark)
     numbers = [str(place + 1) for place in range(n)]
-    whole = [token_text(clipped(sentence, _LONGEST_HOVER)) for sentence in sentences]
+    full_names = [token_text(clipped(sentence, _LONGEST_HOVER)) for sentence in sentences]
     labels = [
         f"{token_text(sentence, _LONGEST_LABEL)}  {number}" for sentence, number in zip(sentences, numbers, strict=True)
     ]
@@ -50,7 +50,7 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
                 -1,
                 1,
                 "%{customdata}<br>cosine <b>%{z:.3f}</b><extra></extra>",
-                customdata=[[f"{row}<br>{column}" for column in whole] for row in whole],
+                customdata=[[f"{row}<br>{column}" for column in full_names] for row in full_names],
             ),
             *(fitting(cosines, scale, -1, 1) if n <= _NUMBERED else []),
         ],
@@ -110,23 +110,23 @@ def rho_by_layer(rankings: Sequence[Ranking], varied: str, *, dark: bool = False
     """
     if not rankings:
         raise ValueError("there is nothing to draw: no pooling was measured")
-    names = list(dict.fromkeys(each.name for each in rankings))
+    names = list(dict.fromkeys(ranking.name for ranking in rankings))
     palette = categorical(len(names), dark)
-    n_layers = 1 + max(layer for each in rankings for layer, *_ in each.points)
+    n_layers = 1 + max(layer for ranking in rankings for layer, *_ in ranking.points)
     traces = []
-    for each in rankings:
-        place = names.index(each.name)
-        called = token_text(f"{each.name}, {varied}" if each.varied else each.name)
+    for ranking in rankings:
+        place = names.index(ranking.name)
+        called = token_text(f"{ranking.name}, {varied}" if ranking.varied else ranking.name)
         traces.append(
             line(
                 called,
-                [layer for layer, *_ in each.points],
-                [None if isnan(rho) else rho for _, rho, _, _ in each.points],
+                [layer for layer, *_ in ranking.points],
+                [None if isnan(rho) else rho for _, rho, _, _ in ranking.points],
                 palette[place],
-                dash="dot" if each.varied else "solid",
-                marked=f"{symbol(place)}-open" if each.varied else symbol(place),
+                dash="dot" if ranking.varied else "solid",
+                marked=f"{symbol(place)}-open" if ranking.varied else symbol(place),
                 size=9,
-                customdata=[[low, high] for _, _, low, high in each.points],
+                customdata=[[low, high] for _, _, low, high in ranking.points],
                 hover="layer %{x}: <b>%{y:.3f}</b> (%{customdata[0]:.2f} to %{customdata[1]:.2f})"
                 f"<extra>{called}</extra>",
             )

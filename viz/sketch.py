@@ -48,7 +48,11 @@ def payload(
     ``done`` is the label of the button that ends it. Raises ValueError where heights do not fit the labels, or the
     scale has no height.
     """
-    if not labels or not top > 0 or any(each is not None and len(each) != len(labels) for each in (drawn, truth)):
+    if (
+        not labels
+        or not top > 0
+        or any(heights is not None and len(heights) != len(labels) for heights in (drawn, truth))
+    ):
         raise ValueError(f"Heights of 0 to {top} do not fit {len(labels)} labels.")
     return {
         "labels": [visible_text(label) for label in labels],

@@ -67,7 +67,7 @@ def matrix_svg(
     end: float | None = None,
     signed: bool = False,
     root: bool = False,
-    what: str = "",
+    quantity: str = "",
     numbers: bool = False,
     marked: Sequence[tuple[int, int]] = (),
     down: str = "",
@@ -76,10 +76,10 @@ def matrix_svg(
     """Numbers (rows, columns) as coloured cells with a colour bar; nan is grey.
 
     Colours end at ``end``, by default the largest size there is; ``signed`` ones are centred at 0. With ``root`` they
-    follow the square root of a number's size. ``what`` says what the numbers are, and with ``numbers`` they are written
-    on their cells, as long as these are few; ``marked`` ones (row, column) are framed. ``down`` and ``across`` say what
-    the rows and the columns are. Of more than 128 rows or columns, several share a cell, which shows the
-    one farthest from zero. Raises ValueError where names do not fit the numbers, or there are none.
+    follow the square root of a number's size. ``quantity`` says what the numbers are, and with ``numbers`` they are
+    written on their cells, as long as these are few; ``marked`` ones (row, column) are framed. ``down`` and ``across``
+    say what the rows and the columns are. Of more than 128 rows or columns, several share a cell, which shows the one
+    farthest from zero. Raises ValueError where names do not fit the numbers, or there are none.
     """
     if values.shape != (len(rows), len(columns)) or 0 in values.shape:
         raise ValueError(f"{len(rows)} rows and {len(columns)} columns do not fit numbers of shape {values.shape}")
@@ -94,9 +94,9 @@ def matrix_svg(
     top = (longest if upright else _TYPE) + _GAP + (_NAME if across else 0)
     right, bottom = left + pooled.shape[1] * wide, top + pooled.shape[0] * high
 
-    what = root_title(what) if root else what
-    what += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
-    sheet = _Sheet(max(right, left + _BAR[0], left + _wide(what)) + 8, bottom + _BELOW)
+    quantity = root_title(quantity) if root else quantity
+    quantity += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
+    sheet = _Sheet(max(right, left + _BAR[0], left + _wide(quantity)) + 8, bottom + _BELOW)
     colours = [colour for _, colour in (diverging if signed else sequential)(False)]
     places = _places(pooled, end, signed, root)
     levels = np.where(np.isnan(pooled), len(colours), np.rint(np.nan_to_num(places) * (len(colours) - 1)))
@@ -119,7 +119,7 @@ def matrix_svg(
     sheet.text(down, _TYPE, (top + bottom) / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(across, (left + right) / 2, _TYPE, LIGHT.muted, anchor="middle")
     marks = weight_marks(end) if root and not signed else even_marks(end, signed=signed)
-    sheet.bar(colours, marks, what, left, bottom)
+    sheet.bar(colours, marks, quantity, left, bottom)
     return sheet.svg()
 
 
@@ -127,7 +127,7 @@ def grid_svg(
     thumbnails: Thumbnails,
     *,
     names: Sequence[str] = ("layer", "head"),
-    what: str = "attention weight",
+    quantity: str = "attention weight",
     chosen: tuple[int, int] | None = None,
 ) -> str:
     """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
@@ -159,7 +159,7 @@ def grid_svg(
     if len(names) > 1:
         sheet.text(names[0], 12, top + layers * cell / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(names[-1], left + heads * cell / 2, 13, LIGHT.muted, anchor="middle")
-    sheet.bar(colours, weight_marks(thumbnails.maximum), root_title(what), left, top + layers * cell)
+    sheet.bar(colours, weight_marks(thumbnails.maximum), root_title(quantity), left, top + layers * cell)
     return sheet.svg()
 
 
@@ -198,14 +198,14 @@ def curves_svg(
     curves: Mapping[str, Sequence[float]],
     levels: Mapping[str, float] | None = None,
     *,
-    what: str,
+    quantity: str,
     along: str = "layer",
 ) -> str:
     """Numbers over ``places``, a line each by their names, nan where there is none; ``levels`` are dashed lines that
-    are the same everywhere. ``what`` says what the numbers are, ``along`` what the places are.
+    are the same everywhere. ``quantity`` says what the numbers are, ``along`` what the places are.
     """
     levels = levels or {}
-    known = [value for each in (*curves.values(), list(levels.values())) for value in each if np.isfinite(value)]
+    known = [value for numbers in (*curves.values(), list(levels.values())) for value in numbers if np.isfinite(value)]
     least, most = min(known, default=0.0), max(known, default=1.0)
     most = most if most > least else least + 1.0
     left, top, wide, high = 52, 26, 360, 150
@@ -223,7 +223,7 @@ def curves_svg(
     for mark in np.linspace(least, most, 4):
         sheet.add(f'<path d="M{left} {y(mark)}h{wide}" stroke="{LIGHT.line}"/>')
         sheet.text(f"{mark:.2g}".replace("-", "−"), left - _GAP, y(mark) + 4, LIGHT.muted, anchor="end")
-    sheet.text(what, left, 13, LIGHT.muted)
+    sheet.text(quantity, left, 13, LIGHT.muted)
     for place in _labelled(len(places), wide / len(places) / 2):
         sheet.text(places[place], x(place), top + high + 16, LIGHT.muted, anchor="middle")
     sheet.text(along, left + wide / 2, top + high + 32, LIGHT.muted, anchor="middle")
@@ -260,13 +260,13 @@ class Word:
 
 def words_svg(lines: Iterable[tuple[str, Sequence[Word], Direction]]) -> str:
     """Lines of words, each after its label, that wrap like text and run in a direction."""
-    found = [(label, list(words), direction) for label, words, direction in lines]
-    indent = max((_wide(label) for label, *_ in found), default=0)
+    rows = [(label, list(words), direction) for label, words, direction in lines]
+    indent = max((_wide(label) for label, *_ in rows), default=0)
     indent += 8 if indent else 0
     high, pad = 20, 3
     sheet = _Sheet(_WIDTH, 0)
     y = 4.0
-    for label, words, direction in found:
+    for label, words, direction in rows:
         deep = max((len(word.cells) for word in words), default=1) * high + 4
         mirrored = direction == "rtl"
         sheet.text(label, _WIDTH * mirrored, y + 14, LIGHT.muted, anchor="end" if mirrored else "start")
@@ -359,7 +359,7 @@ class _Sheet:
         self.add(min(paths, png, key=len))
 
     def bar(
-        self, colours: Sequence[str], marks: Iterable[tuple[float, str]], what: str, left: float, bottom: float
+        self, colours: Sequence[str], marks: Iterable[tuple[float, str]], quantity: str, left: float, bottom: float
     ) -> None:
         """The colour bar below a place."""
         wide, high = _BAR
@@ -370,7 +370,7 @@ class _Sheet:
         for at, mark in marks:
             anchor = "start" if at == 0 else "end" if at == 1 else "middle"
             self.text(mark, left + at * wide, top + high + 12, LIGHT.muted, anchor=anchor)
-        self.text(what, left, top + high + 27, LIGHT.muted)
+        self.text(quantity, left, top + high + 27, LIGHT.muted)
 
     def svg(self) -> str:
         size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'

@@ -21,7 +21,7 @@ _LEAST: Final = 0.25  # of the width that a short vector gets: cells that one ca
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A vector float32 (d,) and what it is called; ``said`` says of its numbers, in lines, where they come from.
+    """A vector float32 (d,) and what it is called; ``notes`` say of its numbers, in lines, where they come from.
 
     ``sign`` stands before the name: "+" or "=" where strips are added up. ``ends`` are the places in front of which a
     line parts the strip, as between the heads of a layer.
@@ -29,22 +29,22 @@ class Strip:
 
     name: str
     values: FloatArray
-    said: Sequence[str] = ()
+    notes: Sequence[str] = ()
     sign: str = ""
     ends: Sequence[int] = ()
 
 
-def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = False) -> go.Figure:
+def strips(vectors: Sequence[Strip], *, unit: str = "dimension", dark: bool = False) -> go.Figure:
     """One strip a row, a cell a number, as long as the vector is beside the longest one (a short one gets a quarter).
 
     All share a colour scale centred at 0 that ends at the 98th percentile of the sizes shown, so that one large number
-    does not fade all others. Hovering tells the exact number, its place counted from 1, and what was ``said`` of it.
+    does not fade all others. Hovering tells the exact number, its place counted from 1, and the note on it.
     Raises ValueError where there is nothing to draw.
     """
-    if not vectors or not all(len(each.values) for each in vectors):
+    if not vectors or not all(len(vector.values) for vector in vectors):
         raise ValueError("there are no numbers to draw")
-    end = end_of_scale(np.concatenate([each.values for each in vectors]))
-    longest = max(len(each.values) for each in vectors)
+    end = end_of_scale(np.concatenate([vector.values for vector in vectors]))
+    longest = max(len(vector.values) for vector in vectors)
     plot = _ROW * len(vectors)
     figure = go.Figure(
         layout=base_layout(
@@ -53,8 +53,8 @@ def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = Fa
             height=plot + COLOUR_BAR_SPACE + 28,
             margin={"l": 8, "r": 8, "t": 28, "b": COLOUR_BAR_SPACE},
             hovermode="closest",
-            xaxis=axis(dark, f"{what}s, from left to right", side="top", range=[0, 1], showticklabels=False),
-            yaxis=rows([_label(each) for each in vectors], dark, "vector"),
+            xaxis=axis(dark, f"{unit}s, from left to right", side="top", range=[0, 1], showticklabels=False),
+            yaxis=rows([_label(vector) for vector in vectors], dark, "vector"),
         )
     )
     for place, row in enumerate(vectors):
@@ -70,7 +70,7 @@ def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = Fa
                 x0=cell / 2,
                 dx=cell,
                 y=[place],
-                text=[_hovers(row, what)],
+                text=[_hovers(row, unit)],
                 xgap=0,
                 ygap=8,
             )
@@ -95,11 +95,11 @@ def _label(row: Strip) -> str:
     return f"&nbsp;&nbsp;{sign}<b>{token_text(row.name, _LONGEST_LABEL)}</b><br><sub>{muted}</sub>"
 
 
-def _hovers(row: Strip, what: str) -> list[str]:
+def _hovers(row: Strip, unit: str) -> list[str]:
     name = token_text(row.name)
-    said = list(row.said) or [""] * len(row.values)
+    notes = list(row.notes) or [""] * len(row.values)
     return [
-        f"{name}, {what} {place}: <b>{value:.6g}</b>".replace("<b>-", "<b>−")
+        f"{name}, {unit} {place}: <b>{value:.6g}</b>".replace("<b>-", "<b>−")
         + "".join(f"<br>{token_text(line)}" for line in more.splitlines())
-        for place, (value, more) in enumerate(zip(row.values.tolist(), said, strict=True), start=1)
+        for place, (value, more) in enumerate(zip(row.values.tolist(), notes, strict=True), start=1)
     ]

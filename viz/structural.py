@@ -46,10 +46,16 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
         series.append(("chain of words", [result.chain] * len(x), without, "dash", "line-ew"))
         lowest = 0.0
         for label, scores, colour, dash, marked in series:
-            found = [one for one in (_estimate(each, measure) for each in scores) if one is not None]
-            if len(found) < len(x):
+            estimates = [
+                estimate
+                for estimate in (_estimate(layer_scores, measure) for layer_scores in scores)
+                if estimate is not None
+            ]
+            if len(estimates) < len(x):
                 continue
-            values, lows, highs = zip(*((one.value, one.low, one.high) for one in found), strict=True)
+            values, lows, highs = zip(
+                *((estimate.value, estimate.low, estimate.high) for estimate in estimates), strict=True
+            )
             lowest = min(lowest, *lows)
             figure.add_trace(
                 line(
@@ -64,7 +70,7 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
                     legendgroup=label,
                     showlegend=panel == 0,
                     error_y=error_bars(values, lows, highs, colour, 1),
-                    customdata=[(one.low, one.high) for one in found],
+                    customdata=[(estimate.low, estimate.high) for estimate in estimates],
                     hover=f"%{{y:.3f}} (%{{customdata[0]:.3f}}–%{{customdata[1]:.3f}})<extra>{label}</extra>",
                 )
             )
@@ -98,8 +104,8 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
 
 
 def _estimate(scores: Scores, measure: str) -> Estimate | None:
-    found: Estimate | None = getattr(scores, measure)
-    return found
+    estimate: Estimate | None = getattr(scores, measure)
+    return estimate
 
 
 def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Figure:
@@ -113,13 +119,13 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
         raise ValueError(f"layer {layer} of {len(sentence.found)}")
     colours = theme(dark)
     good, bad = colours.primary, opposes(dark)
-    gold, found = set(sentence.edges), set(sentence.found[layer])
+    gold, recovered = set(sentence.edges), set(sentence.found[layer])
     n = len(sentence.words)
     kinds = [
-        ("in the tree and found", sentence.edges, gold & found, "x", good, "solid", True),
-        ("in the tree, not recovered", sentence.edges, gold - found, "x", colours.muted, "dot", True),
-        ("in the tree and found", sentence.found[layer], gold & found, "x2", good, "solid", False),
-        ("recovered, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", True),
+        ("in the tree and found", sentence.edges, gold & recovered, "x", good, "solid", True),
+        ("in the tree, not recovered", sentence.edges, gold - recovered, "x", colours.muted, "dot", True),
+        ("in the tree and found", sentence.found[layer], gold & recovered, "x2", good, "solid", False),
+        ("recovered, not in the tree", sentence.found[layer], recovered - gold, "x2", bad, "dash", True),
     ]
     figure = go.Figure()
     for label, ordered, wanted, side, colour, dash, legend in kinds:

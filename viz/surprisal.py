@@ -50,12 +50,14 @@ def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bo
 
 
 def _column(word: str, bits: Mapping[str, float], dark: bool) -> Item:
-    said = [f"{name}: " + ("not scored" if np.isnan(value) else f"{value:.1f} bits") for name, value in bits.items()]
+    sentences = [
+        f"{name}: " + ("not scored" if np.isnan(value) else f"{value:.1f} bits") for name, value in bits.items()
+    ]
     cells = [
         Cell("–") if np.isnan(value) else filled(f"{value:.1f}", sequential(dark), value / SCALE_END)
         for value in bits.values()
     ]
-    return Item((Cell(visible_text(word)), *cells), ", ".join(said))
+    return Item((Cell(visible_text(word)), *cells), ", ".join(sentences))
 
 
 def surprisal(

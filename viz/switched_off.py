@@ -15,17 +15,21 @@ from viz.palette import theme
 _ROW: Final = 26  # px
 
 
-def switched_off(found: HeadComparison, what: str, *, right: bool = False, dark: bool = False) -> go.Figure:
+def switched_off(effects: HeadComparison, quantity: str, *, right: bool = False, dark: bool = False) -> go.Figure:
     """A row a set of heads, the head itself on top, then others of its layer by themselves, then all of the layer: the
-    mean change of a score with its interval, ``what`` names it; or with ``right`` the share of right answers, where a
-    dotted line is at that with nothing off.
+    mean change of a score with its interval, ``quantity`` names it; or with ``right`` the share of right answers, where
+    a dotted line is at that with nothing off.
 
     Trace 0 is the head, 1 the others, 2 the whole layer.
     """
     colours = theme(dark)
-    rows = [found.head, *found.others, found.layer]
-    ((layer, head),) = found.head.heads
-    names = [f"<b>head {head + 1}</b>", *(f"head {one.heads[0][1] + 1}" for one in found.others), "the whole layer"]
+    rows = [effects.head, *effects.others, effects.layer]
+    ((layer, head),) = effects.head.heads
+    names = [
+        f"<b>head {head + 1}</b>",
+        *(f"head {effect.heads[0][1] + 1}" for effect in effects.others),
+        "the whole layer",
+    ]
     parts = (
         (f"layer {layer + 1}, head {head + 1}", [0], "circle", colours.primary, 12),
         ("other heads of the layer", list(range(1, len(rows) - 1)), "circle-open", colours.muted, 10),
@@ -43,7 +47,9 @@ def switched_off(found: HeadComparison, what: str, *, right: bool = False, dark:
             "x": values,
             "y": places,
             "marker": {"symbol": form, "size": size, "color": colour, "line": {"width": 2, "color": colour}},
-            "error_x": error_bars(values, [one.low for one in means], [one.high for one in means], colour, 2),
+            "error_x": error_bars(
+                values, [effect.low for effect in means], [effect.high for effect in means], colour, 2
+            ),
             "hovertext": [
                 f"{names[place]} off: {with_interval(mean.value, mean.low, mean.high, unit)}"
                 for place, mean in zip(places, means, strict=True)
@@ -59,12 +65,12 @@ def switched_off(found: HeadComparison, what: str, *, right: bool = False, dark:
             dark,
             height=_ROW * len(rows) + 96,
             margin={"l": 8, "r": 16, "t": 8, "b": 88},
-            xaxis=axis(dark, token_text(what), grid=True, zero=not right, tickformat=PERCENT if right else None),
+            xaxis=axis(dark, token_text(quantity), grid=True, zero=not right, tickformat=PERCENT if right else None),
             legend=LEGEND_BELOW,
         ),
     )
     figure.add_vline(
-        found.right.value if right else 0.0,
+        effects.right.value if right else 0.0,
         line={"color": colours.muted, "dash": "dot" if right else "solid", "width": 1},
     )
     return figure

@@ -61,7 +61,7 @@ def payload(
     """What the component reads. With the name of a ``file`` it gives a picture: these lines, or in a file of the other
     theme than they are of, ``dark`` or not, the ``others``.
     """
-    drawn, other = ([asdict(line) | {"dir": line.direction} for line in each] for each in (lines, others))
+    drawn, other = ([asdict(line) | {"dir": line.direction} for line in line_group] for line_group in (lines, others))
     return {"lines": drawn, "others": other, "file": file, "dark": dark}
 
 

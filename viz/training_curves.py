@@ -115,12 +115,12 @@ def by_examples(
     colours = categorical(len(names), dark)
     traces = []
     for place, name in enumerate(names):
-        own = sorted((point for point in points if point.name == name), key=lambda point: point.examples)
-        values, lows, highs = zip(*((point.value, point.low, point.high) for point in own), strict=True)
+        of_name = sorted((point for point in points if point.name == name), key=lambda point: point.examples)
+        values, lows, highs = zip(*((point.value, point.low, point.high) for point in of_name), strict=True)
         traces.append(
             _trace(
                 token_text(name, _LONGEST_NAME),
-                [point.examples for point in own],
+                [point.examples for point in of_name],
                 values,
                 colours[place],
                 "%{y:.1%}" if percent else "%{y:.3f}",
@@ -143,12 +143,12 @@ def smoothed(values: Sequence[float], n: int = 0) -> FloatArray:
     ``n`` that there will be.
     """
     rate = 1 / max(1.0, _SMOOTHED * max(n, len(values)))
-    found = np.empty(len(values), dtype=np.float32)
+    averages = np.empty(len(values), dtype=np.float32)
     mean = values[0] if values else 0.0
     for place, value in enumerate(values):
         mean += rate * (value - mean)
-        found[place] = mean
-    return found
+        averages[place] = mean
+    return averages
 
 
 def _by_name(curves: Sequence[Curve], dark: bool) -> list[tuple[str, str, str, list[Curve]]]:
@@ -166,13 +166,13 @@ def _by_name(curves: Sequence[Curve], dark: bool) -> list[tuple[str, str, str, l
 
 
 def _lines(
-    name: str, seeds: Sequence[Curve], over: Over, what: int, colour: str, marked: str, hover: str
+    name: str, seeds: Sequence[Curve], over: Over, column: int, colour: str, marked: str, hover: str
 ) -> list[dict[str, Any]]:
     """The line of a model's judgements, the best marked; of several seeds, whose best epochs differ, their mean, over
     the band from the least to the most.
     """
     points = [
-        ([point[over == "seconds"] for point in curve.evaluated], [point[what] for point in curve.evaluated])
+        ([point[over == "seconds"] for point in curve.evaluated], [point[column] for point in curve.evaluated])
         for curve in seeds
         if curve.evaluated
     ]
@@ -196,8 +196,8 @@ def _lines(
 
 def _trace(name: str, x: Sequence[float], y: Any, colour: str, hover: str, **settings: Any) -> dict[str, Any]:
     """A line whose points say their place and, as ``hover``, their value."""
-    said = f"%{{x:.3~g}}: <b>{hover}</b><extra>{name}</extra>"
-    return line(name, x, np.asarray(y, dtype=float).tolist(), colour, hover=said, cliponaxis=False, **settings)
+    template = f"%{{x:.3~g}}: <b>{hover}</b><extra>{name}</extra>"
+    return line(name, x, np.asarray(y, dtype=float).tolist(), colour, hover=template, cliponaxis=False, **settings)
 
 
 def _figure(

@@ -18,14 +18,14 @@ _ROOM: Final = 0.12  # of the span on each side, for the numbers
 
 
 def waterfall(
-    parts: Sequence[tuple[str, float, str]], total: str, *, what: str = "logit", dark: bool = False
+    parts: Sequence[tuple[str, float, str]], total: str, *, quantity: str = "logit", dark: bool = False
 ) -> go.Figure:
     """A bar a part, from top to bottom: its name, what it adds, and what is said of it when it is pointed at. ``total``
     names their sum. Trace 0; ``customdata`` is the place of a part. Raises ValueError where there are no parts.
     """
     if not parts:
         raise ValueError("there are no parts to add up")
-    (whole,) = categorical(1, dark)
+    (total_colour,) = categorical(1, dark)
     starts, at = [], 0.0
     for _, value, _ in parts:
         starts.append(at)
@@ -39,11 +39,11 @@ def waterfall(
         data=[
             horizontal_bars(
                 values,
-                [*by_sign(values[:-1], dark), whole],
+                [*by_sign(values[:-1], dark), total_colour],
                 [
                     f"{token_text(name)}: <b>{signed(value, plus=True)}</b>"
-                    + (f"<br>{token_text(said)}" if said else "")
-                    for name, value, said in parts
+                    + (f"<br>{token_text(note)}" if note else "")
+                    for name, value, note in parts
                 ]
                 + [f"{token_text(total)}: <b>{signed(at, 4)}</b>"],
                 dark=dark,
@@ -57,6 +57,6 @@ def waterfall(
             dark,
             height=_BAR * len(names) + 60,
             margin={"l": 8, "r": 16, "t": 8, "b": 44},
-            xaxis=axis(dark, token_text(what), zero=True, range=[low - room, high + room]),
+            xaxis=axis(dark, token_text(quantity), zero=True, range=[low - room, high + room]),
         ),
     )

@@ -52,8 +52,8 @@ def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
         thumbnails if scene.of_heads else thumbnails.in_a_row(),
         frame.selected,
         names=("layer", "head") if scene.of_heads else ("layer",),
-        asked=frame.asked,
-        what=scene.words.what,
+        serial=frame.asked,
+        quantity=scene.words.quantity,
         group="attention",
     )
     save.picture(payload["file"])

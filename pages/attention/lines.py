@@ -82,7 +82,7 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Hea
             "Revision": scene.run.model.revision,
             "Heads" if scene.of_heads else "Layer": "; ".join(scene.called(*head) for head in drawn),
             **scene.texts,
-            "Numbers": scene.words.what,
+            "Numbers": scene.words.quantity,
         },
     )
 

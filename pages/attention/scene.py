@@ -142,7 +142,7 @@ def draw_heatmap(
             scene.measure,
             file=name,
             stretch=stretch,
-            what=what,
+            quantity=what,
             number=number,
             group="attention",
         ),

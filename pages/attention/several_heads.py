@@ -38,7 +38,7 @@ def draw(scene: Scene) -> None:
         "combined",
         f"attention-{how}",
         stretch=not scene.maps.shares or how == "sum",
-        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.what}'} of {len(chosen)} heads",
+        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.quantity}'} of {len(chosen)} heads",
         number="‖Σαf(x)‖" if how == "norm" else "",
     )
     summary(shown)

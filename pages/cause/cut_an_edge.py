@@ -202,7 +202,7 @@ def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None
         values,
         labels,
         labels,
-        what=what,
+        quantity=what,
         across="to",
         down="from",
         picked=cuts.edges,

@@ -302,7 +302,7 @@ def _found(scene: Scene, job: Greedy) -> None:
         curves,
         [str(k) for k in range(n)],
         lines,
-        what=f"P({answer})",
+        quantity=f"P({answer})",
         across="heads off",
         span=(0.0, max(max(path.probabilities) for _, path in series)),
         share=True,

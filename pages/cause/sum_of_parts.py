@@ -60,7 +60,7 @@ def draw(scene: Scene) -> None:
     _put_python(scene, parts, difference=difference)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figures.show(partial(waterfall, rows, total, what=what), "waterfall", "sum-of-parts")
+        figures.show(partial(waterfall, rows, total, quantity=what), "waterfall", "sum-of-parts")
         st.caption(
             f"{LEGEND}. The parts add up to the logit within {abs(found.error):.1g}. "
             "Every norm on the way, and the activation "

@@ -124,7 +124,7 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         shares.reshape(len(rows), len(columns)),
         rows,
         columns,
-        what="share of the difference",
+        quantity="share of the difference",
         across="head" if what == "heads" else "word",
         down="after layer" if what == "states" else "layer",
         end=1.0,

@@ -89,7 +89,7 @@ def draw(scene: Scene) -> None:
                 shown[model],
                 alignment.labels,
                 [*alignment.labels, REST],
-                what=words.what if maps[model].shares else f"share of {words.number}",
+                quantity=words.quantity if maps[model].shares else f"share of {words.number}",
                 number=words.number,
                 file=f"compare-attention-{len(shown)}",
                 **_options(alignment, measure),

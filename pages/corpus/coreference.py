@@ -312,7 +312,7 @@ def _dots(
         )
         for one in kinds
     ]
-    drawn = partial(relation_dots, found, what="held-out sentences", whose=_name(referred, head))
+    drawn = partial(relation_dots, found, quantity="held-out sentences", whose=_name(referred, head))
     figures.show(drawn, "pronouns by kind", "pronouns-by-kind")
     caption("How often it is right, by what tells which noun is meant.")
 
@@ -393,7 +393,7 @@ def _looked_at(pairs: Pairs, referred: PronounAttention, row: int, place: int) -
         _asked(pairs, sentence.number),
         keys=((sentence.spans[antecedent], to_right), (sentence.spans[distractor], to_wrong)),
         beside=percent(to_right),
-        said=f"{percent(to_wrong)} to “{sentence.words[distractor]}”",
+        note=f"{percent(to_wrong)} to “{sentence.words[distractor]}”",
         layer=layer,
         head=head,
         token=int(referred.tokens[row]),

@@ -233,13 +233,13 @@ def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: 
             sentence.text,
             one.span,
             beside=f"{one.cosine:.2f}",
-            said=" · ".join(part for part in (sentence.upos[one.word], sentence.deprel[one.word]) if part != "_"),
+            note=" · ".join(part for part in (sentence.upos[one.word], sentence.deprel[one.word]) if part != "_"),
             layer=max(layer, 1) - 1,
         )
         for sentence, one in zip(sentences, tokens, strict=True)
     ]
     if not scene.info.n_heads:  # nothing of it can be seen on Attention
-        shown = [ExampleSentence(one.text, one.query, beside=one.beside, said=one.said) for one in shown]
+        shown = [ExampleSentence(one.text, one.query, beside=one.beside, note=one.note) for one in shown]
     example_sentences.show(
         shown, scene.info, "nearest sentences", "nearest-words", measure="cosine", first=6, table=False
     )

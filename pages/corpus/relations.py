@@ -127,7 +127,7 @@ def _best(scene: Scene) -> None:
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
     figures.show(
-        partial(relation_dots.relation_dots, rows, what="share of held-out words"),
+        partial(relation_dots.relation_dots, rows, quantity="share of held-out words"),
         "relations best",
         "relations",
         clicked,
@@ -170,7 +170,7 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
                 [one.head for one in found],
                 {name: shares for name, shares in beside.items() if len(shares) == len(found)},
                 chosen=(found.index(chosen), scene.place),
-                what="share of held-out words",
+                quantity="share of held-out words",
             ),
             "relations all",
             "relations-all-heads",

@@ -344,10 +344,10 @@ def _example(scene: Scene, item: Item, change: float, head: Head) -> ExampleSent
             )
         case SentencePair():
             said = f"against: {item.bad}"
-            return ExampleSentence(item.good, beside=beside, said=said, layer=layer, head=of_layer)
+            return ExampleSentence(item.good, beside=beside, note=said, layer=layer, head=of_layer)
         case _:
             said = f"label: {item.label}" + (f" · second text: {item.pair}" if item.pair else "")
-            return ExampleSentence(item.text, beside=beside, said=said, layer=layer, head=of_layer)
+            return ExampleSentence(item.text, beside=beside, note=said, layer=layer, head=of_layer)
 
 
 def _every_item(job: Mattering) -> pd.DataFrame:

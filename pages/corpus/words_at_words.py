@@ -300,7 +300,7 @@ def _sentences(scene: Scene, looks: Looks, hits: Hits) -> None:
                 (int(hits.query_start[place]), int(hits.query_end[place])),
                 (((int(hits.key_start[place]), int(hits.key_end[place])), float(hits.weight[place])),),
                 beside=percent(float(hits.weight[place])),
-                said=said,
+                note=said,
                 layer=int(looks.layer[of]),
                 head=int(looks.head[of]),
                 token=int(hits.token[place]),

@@ -46,7 +46,7 @@ def shares(
 
 def strips(name: str, rows: Sequence[Strip], *, what: str = "dimension") -> None:
     """Draw ``viz.strips``."""
-    show(name, partial(viz.strips.strips, rows, what=what))
+    show(name, partial(viz.strips.strips, rows, unit=what))
 
 
 def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
@@ -72,5 +72,5 @@ def matrices(
     """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
     rows, columns = (given or numbers for given, numbers in zip((rows, columns), counted, strict=True))
-    draw = partial(viz.matrices.matrices, named, rows, columns, what=what, axes=axes, signed=signed, root=root)
+    draw = partial(viz.matrices.matrices, named, rows, columns, quantity=what, axes=axes, signed=signed, root=root)
     show(name, draw)

@@ -22,7 +22,7 @@ def colour(written: str) -> str:
 
 def test_sentences_their_words_and_their_ways(mounted: Callable[..., Any]) -> None:
     page, run = mounted(SOURCE)
-    cat = ExampleSentence("The cat sat.", (8, 11), (((4, 7), 1.0),), beside="83%", said="layer 3, head 4")
+    cat = ExampleSentence("The cat sat.", (8, 11), (((4, 7), 1.0),), beside="83%", note="layer 3, head 4")
     hostile = ExampleSentence(HOSTILE, (0, 5), expected=(len(HOSTILE) - 3, len(HOSTILE)))
     sentences = [cat, hostile, *[cat] * 10]
     ways = {"Attention": ["attention?layer=3"] * 12, "Cause": [f"cause?off=3.{place}" for place in range(1, 13)]}

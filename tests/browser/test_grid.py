@@ -94,7 +94,7 @@ def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
     expect(page.locator("[aria-selected=true]")).to_have_count(1)
     run(grid(small, (0, 1), group="attention"))  # Python leaves the frame where the reader put it
     expect(cell(page, 1, 3)).to_have_attribute("aria-selected", "true")
-    run(grid(small, (0, 1), group="attention", asked=1))  # and now wants it back
+    run(grid(small, (0, 1), group="attention", serial=1))  # and now wants it back
     expect(cell(page, 1, 2)).to_have_attribute("aria-selected", "true")
     assert page.locator(".heads").get_attribute("data-picture") == "1"
 

@@ -65,7 +65,7 @@ EXAMPLES: dict[str, tuple[dict[str, str], Callable[[], Any]]] = {
     "anatomy": (anatomy.SOURCE, walk),
     "cells": (
         cells.SOURCE,
-        lambda: cells.cells(MAPS[0], TOKENS, TOKENS, what="w", down="d", across="a", pick=True, file="asked for"),
+        lambda: cells.cells(MAPS[0], TOKENS, TOKENS, quantity="w", down="d", across="a", pick=True, file="asked for"),
     ),
     "example_sentences": (
         example_sentences.SOURCE,

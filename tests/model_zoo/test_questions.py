@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from checkpoints import TEXT
 from every_question import MODULES, QUESTIONS, asked, example
-from shown import shown
+from result_html import parse_with_table
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.answer_cache import size_of
@@ -133,7 +133,7 @@ def test_an_answer_shows_itself_in_a_notebook(kind: type[Any], engine: Engine, c
     parts = [part for part in within(answer) if isinstance(part, Shows)]
     assert (kind.__name__ in PLAIN) == (not parts)
     for part in parts[:1]:
-        shown(part)
+        parse_with_table(part)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def shown(app: AppTest) -> dict[str, object]:
 
 
 def test_what_is_drawn_and_what_can_be_saved() -> None:
-    app = AppTest.from_function(_script, args=([CAT, replace(CAT, said="again")],), default_timeout=PATIENCE).run()
+    app = AppTest.from_function(_script, args=([CAT, replace(CAT, note="again")],), default_timeout=PATIENCE).run()
     assert not app.exception
     header = shown(app)
     assert header["ways"] == ["Attention", "Cause"]

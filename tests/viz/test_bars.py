@@ -16,8 +16,8 @@ def test_the_largest_number_is_as_long_as_the_picture_unless_there_is_a_top() ->
 
 
 def test_a_marked_name_stands_out_and_two_series_have_a_legend() -> None:
-    (one,) = bars(["a", "b"], [("length", [1, 4])], marked=1).data
-    assert one.marker.color[0] != one.marker.color[1]
+    (single,) = bars(["a", "b"], [("length", [1, 4])], marked=1).data
+    assert single.marker.color[0] != single.marker.color[1]
     two = bars(["a", "b"], [("before", [1, 4]), ("after", [2, 3])])
     assert [trace.name for trace in two.data] == ["before", "after"]
     assert two.layout.showlegend

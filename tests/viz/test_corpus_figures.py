@@ -64,13 +64,13 @@ def test_a_point_is_a_head_with_three_numbers() -> None:
     assert points.type == "scatter"  # WebGL is not everywhere
     assert list(points.x) == [0.1, 0.61, 0.3, 0.05]
     assert list(points.y) == [2.5, 0.4, 1.0, 0.1]
-    assert [tuple(each[:2]) for each in points.customdata] == HEADS
+    assert [tuple(point[:2]) for point in points.customdata] == HEADS
     assert points.hovertemplate == (
         "%{text}<br>on the token before: %{customdata[2]}<br>entropy: %{customdata[3]}"
         "<br>on special tokens: %{customdata[4]}<extra></extra>"
     )
     assert points.text[1] == "Layer 1, head 2"
-    assert list(points.customdata[1][2:]) == [each.number(1) for each in (BEFORE, ENTROPY, SPECIAL)]
+    assert list(points.customdata[1][2:]) == [point.number(1) for point in (BEFORE, ENTROPY, SPECIAL)]
     assert figure.layout.xaxis.title.text == "on the token before (share of attention)"
     assert figure.layout.yaxis.title.text == "entropy (bits)"
 
@@ -92,30 +92,30 @@ def test_the_third_number_is_a_colour_that_a_bar_explains(dark: bool) -> None:
 
 
 def test_a_head_that_an_axis_does_not_have_is_left_out() -> None:
-    figure = head_scatter(HEADS, SPECIAL, ENTROPY, BEFORE, chosen=2, found=[1, 2])
+    figure = head_scatter(HEADS, SPECIAL, ENTROPY, BEFORE, chosen=2, matches=[1, 2])
     points, ring = figure.data
-    assert [tuple(each[:2]) for each in points.customdata] == [(0, 0), (0, 1), (1, 1)]
+    assert [tuple(point[:2]) for point in points.customdata] == [(0, 0), (0, 1), (1, 1)]
     assert list(ring.text) == ["1.2"]
 
 
 def test_the_chosen_head_and_those_found_have_outlines_names_and_a_legend() -> None:
-    figure = head_scatter(HEADS, BEFORE, ENTROPY, SPECIAL, chosen=1, found=[0, 2], found_name="looks at “<b>”")
-    points, chosen, found = figure.data
-    assert chosen.marker.symbol != found.marker.symbol
-    assert {chosen.marker.symbol, found.marker.symbol}.isdisjoint({points.marker.symbol, "circle"})
+    figure = head_scatter(HEADS, BEFORE, ENTROPY, SPECIAL, chosen=1, matches=[0, 2], matches_name="looks at “<b>”")
+    points, chosen, matches = figure.data
+    assert chosen.marker.symbol != matches.marker.symbol
+    assert {chosen.marker.symbol, matches.marker.symbol}.isdisjoint({points.marker.symbol, "circle"})
     assert list(chosen.error_x.array) == pytest.approx([0.03])
     assert list(chosen.error_y.arrayminus) == pytest.approx([0.03])
-    assert found.error_x.array is None
-    assert (chosen.name, found.name) == ("Layer 1, head 2", "looks at “&#60;b&#62;”")
-    assert list(found.text) == ["1.1", "2.1"]
-    assert {chosen.hoverinfo, found.hoverinfo} == {"skip"}  # a click meets the point within
+    assert matches.error_x.array is None
+    assert (chosen.name, matches.name) == ("Layer 1, head 2", "looks at “&#60;b&#62;”")
+    assert list(matches.text) == ["1.1", "2.1"]
+    assert {chosen.hoverinfo, matches.hoverinfo} == {"skip"}  # a click meets the point within
     assert figure.layout.showlegend
 
 
 def test_names_of_two_points_close_by_stand_away_from_each_other() -> None:
     near = measure("x", [0.5, 0.51, 0.0, 1.0])
-    *_, found = head_scatter(HEADS, near, near, near, found=[0, 1]).data
-    assert list(found.textposition) == ["bottom left", "top right"]
+    *_, matches = head_scatter(HEADS, near, near, near, matches=[0, 1]).data
+    assert list(matches.textposition) == ["bottom left", "top right"]
 
 
 def test_measures_have_to_fit_the_heads() -> None:
@@ -125,8 +125,8 @@ def test_measures_have_to_fit_the_heads() -> None:
 
 def test_the_heads_of_a_large_model_are_less_than_100_kb() -> None:
     n = 24 * 16
-    measures = [measure(f"the longest name of a measure {each}", noise(n).tolist()) for each in range(3)]
-    figure = head_scatter(model_of(24, 16), *measures, chosen=3, found=range(5))
+    measures = [measure(f"the longest name of a measure {number}", noise(n).tolist()) for number in range(3)]
+    figure = head_scatter(model_of(24, 16), *measures, chosen=3, matches=range(5))
     assert len(figure.to_json()) < 100_000
 
 
@@ -138,12 +138,12 @@ BESIDE = {"best head": [0.71, 0.4], "best offset": [0.43, np.nan]}
 
 
 def test_a_cell_is_a_head_and_says_how_often_it_finds_the_partner() -> None:
-    figure = relation_matrix(HEADS, RELATIONS, VALUES, VALUES * 0.89, VALUES * 1.085, [1, 0], BESIDE, what="found")
+    figure = relation_matrix(HEADS, RELATIONS, VALUES, VALUES * 0.89, VALUES * 1.085, [1, 0], BESIDE, quantity="found")
     matrix, overlay, best, _, beside, numbers = figure.data
     assert matrix.z.tolist() == [[10, 71, 20, 8], [40, 0, 30, 20]]
     assert (matrix.zmin, matrix.zmax, matrix.colorscale) == (0, 100, sequential(False))
-    told = {(y, x): tuple(each) for x, y, each in zip(overlay.x, overlay.y, overlay.customdata, strict=True)}
-    assert told[0, 1] == (0, 0, 1, 1, 2, 71, 63, 77)  # relation, layer, head; as on the screen; percent, low, high
+    data = {(y, x): tuple(row) for x, y, row in zip(overlay.x, overlay.y, overlay.customdata, strict=True)}
+    assert data[0, 1] == (0, 0, 1, 1, 2, 71, 63, 77)  # relation, layer, head; as on the screen; percent, low, high
     assert overlay.marker.opacity == overlay.unselected.marker.opacity == 0
     assert list(zip(best.y, best.x, strict=True)) == [(0, 1), (1, 0)]
     assert list(figure.layout.yaxis.ticktext) == RELATIONS
@@ -192,10 +192,10 @@ ROWS = [
 
 
 def test_relations_are_sorted_and_say_head_share_count_and_interval() -> None:
-    figure = relation_dots(ROWS, what="found, of held-out words")
+    figure = relation_dots(ROWS, quantity="found, of held-out words")
     best, *_ = figure.data
     assert list(best.x) == [0.93, 0.71]
-    assert [tuple(each) for each in best.customdata] == [(1, 0, 3), (0, 2, 6)]
+    assert [tuple(row) for row in best.customdata] == [(1, 0, 3), (0, 2, 6)]
     assert best.hovertext[1] == "obj<br>Layer 3, head 7: <b>71.0%</b> of 206 (64.0% to 77.0%)"
     assert list(best.error_x.arrayminus) == pytest.approx([0.03, 0.07])
     assert [re.sub(r"\s+", " ", name) for name in figure.layout.yaxis.ticktext] == ["det 1.4", "obj 3.7"]
@@ -228,7 +228,7 @@ def test_a_head_stands_among_the_others_measure_by_measure() -> None:
     ticks, dots = figure.data
     assert list(dots.x) == pytest.approx([0.61 / 0.64, 0.4 / 2.53, 0.2 / 0.83])
     assert list(dots.error_x.array) == pytest.approx([0.03 / 0.64, 0.03 / 2.53, 0.03 / 0.83])
-    assert list(dots.hovertext) == [f"{each.name}: {each.number(1)}" for each in (BEFORE, ENTROPY, SPECIAL)]
+    assert list(dots.hovertext) == [f"{measure.name}: {measure.number(1)}" for measure in (BEFORE, ENTROPY, SPECIAL)]
     assert dots.name == "Layer 1, head 2"
     of_special = [tuple(head) for row, head in zip(ticks.y, ticks.customdata, strict=True) if row == 2]
     assert of_special == [(0, 0), (1, 1)]  # neither the head itself, nor the one that has no such number

@@ -27,11 +27,11 @@ def _with(nasty: str, value: Any) -> Any:
     if isinstance(value, str):
         return f"{nasty}{value}" if value in _OUTSIDE else value
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_with(nasty, each) for each in value))
+        return type(value)(*(_with(nasty, part) for part in value))
     if isinstance(value, tuple | list):
-        return type(value)(_with(nasty, each) for each in value)
+        return type(value)(_with(nasty, part) for part in value)
     if isinstance(value, dict):
-        return {_with(nasty, key) if key == "m" else key: _with(nasty, each) for key, each in value.items()}
+        return {_with(nasty, key) if key == "m" else key: _with(nasty, part) for key, part in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changed = {
             field.name: _with(nasty, getattr(value, field.name)) for field in dataclasses.fields(value) if field.init
@@ -44,11 +44,11 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _strings(each)
+        for part in value.values():
+            yield from _strings(part)
     elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
+        for part in value:
+            yield from _strings(part)
 
 
 @pytest.mark.slow
@@ -57,8 +57,8 @@ def test_no_text_from_outside_is_markup_in_a_figure(name: str) -> None:
     positional, named = EXAMPLES[name]
     for nasty in NASTY:
         figure = FIGURES[name](*_with(nasty, positional), **_with(nasty, named))
-        for said in _strings(json.loads(figure.to_json())):
-            assert not [raw for raw in _RAW if raw in said], said
+        for string in _strings(json.loads(figure.to_json())):
+            assert not [raw for raw in _RAW if raw in string], string
 
 
 @pytest.mark.parametrize("nasty", NASTY)

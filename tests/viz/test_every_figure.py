@@ -90,7 +90,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "calibration.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
-    "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"what": "cosine"}),
+    "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"quantity": "cosine"}),
     "erasure.erasure_bars": (
         (
             [Erasure(Unit(word, 1, 2, 0, False), 0.5, after, CAT) for word, after in (("dog", 0.25), ("a", 0.75))],
@@ -99,7 +99,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         {},
     ),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
-    "head_scatter.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "found": [1]}),
+    "head_scatter.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "matches": [1]}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
     "layer_vectors.plane": ((MAP,), {}),
     "layer_vectors.similarity": ((WEIGHTS,), {}),
@@ -111,7 +111,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     ),
     "matrices.matrices": (
         ([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]),
-        {"what": "share", "axes": ("row", "column")},
+        {"quantity": "share", "axes": ("row", "column")},
     ),
     "measure_dots.measure_dots": ((HEADS, [A_MEASURE], 0), {}),
     "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
@@ -161,14 +161,14 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
 
 def figure_functions() -> dict[str, Callable[..., go.Figure]]:
     """Every public function of viz that returns a figure, as "file.function"."""
-    found = {}
+    functions = {}
     for module in pkgutil.walk_packages(viz.__path__, "viz."):
         for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
             if function.__module__ != module.name or name.startswith("_"):
                 continue
             if inspect.signature(function, eval_str=True).return_annotation is go.Figure:
-                found[f"{module.name.removeprefix('viz.')}.{name}"] = function
-    return found
+                functions[f"{module.name.removeprefix('viz.')}.{name}"] = function
+    return functions
 
 
 FIGURES = figure_functions()

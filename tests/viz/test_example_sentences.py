@@ -96,7 +96,7 @@ def json_of(data: object) -> bytes:
 @pytest.mark.parametrize("length", [1, 11, 40, 60])
 def test_fifty_sentences_are_light(length: int) -> None:
     text = (CAT + " ") * length
-    sentence = ExampleSentence(text, IT, ((THE_CAT, 0.5),), beside="50%", said="layer 3, head 4", layer=2, head=3)
+    sentence = ExampleSentence(text, IT, ((THE_CAT, 0.5),), beside="50%", note="layer 3, head 4", layer=2, head=3)
     way = "cause?model=embedded%2Fbert&off=3.4&view=heads&find=1&answer=&against=&pair="
     data = payload([sentence] * 50, "attention", {"Attention": [way] * 50, "Cause": [way] * 50})
     assert len(json_of(data)) < 60_000

@@ -30,14 +30,14 @@ def test_every_thumbnail_is_sent_as_it_is(small: Thumbnails) -> None:
 
 
 def test_what_a_pixel_alone_does_not_tell_is_sent_too(small: Thumbnails) -> None:
-    header, _ = unpacked(component.pack(grid(small, (1, 0), asked=2, group="attention")))
+    header, _ = unpacked(component.pack(grid(small, (1, 0), serial=2, group="attention")))
     assert header["heads"] == [3, 1]
     assert header["tokens"] == [3, 70]
-    assert (header["selected"], header["asked"], header["group"]) == ([1, 0], 2, "attention")
+    assert (header["selected"], header["serial"], header["group"]) == ([1, 0], 2, "attention")
 
 
 def test_colours_and_their_bar_are_the_heatmaps(small: Thumbnails) -> None:
-    ours, its = grid(small, (0, 0), what="share"), heatmap(maps(1, 1, 1)[0], ["a"], ["a"], what="share")
+    ours, its = grid(small, (0, 0), quantity="share"), heatmap(maps(1, 1, 1)[0], ["a"], ["a"], quantity="share")
     assert (ours["scale"], ours["dark_scale"]) == (its["scale"], its["dark_scale"])
     assert (ours["marks"], ours["title"]) == (its["marks"], its["title"])
 

@@ -48,7 +48,7 @@ def test_stretch_ends_the_scale_at_the_largest_weight() -> None:
 
 
 def test_the_colour_bar_names_weights_at_the_place_of_their_root_and_says_so() -> None:
-    picture = heatmap(TWO, ["a", "b"], ["a", "b"], what="share of attention")
+    picture = heatmap(TWO, ["a", "b"], ["a", "b"], quantity="share of attention")
     marks = {float(name): place for place, name in picture["marks"]}
     assert (marks[0], marks[0.2], marks[1]) == (0, pytest.approx(np.sqrt(0.2)), 1)
     assert min(np.diff(sorted(marks.values()))) * 180 > 22  # px: two labels beside each other

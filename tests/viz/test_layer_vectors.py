@@ -11,7 +11,7 @@ from viz import layer_vectors
 
 def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
     points = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
-    found = TaskMap(
+    task_map = TaskMap(
         task="t",
         points=points,
         explained=np.full((2, 2), 0.25, dtype=np.float32),
@@ -20,7 +20,7 @@ def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
         words=("u", "v", "w"),
         labels=("b", "a", "b"),
     )
-    figure = layer_vectors.plane(found, layer=1)
+    figure = layer_vectors.plane(task_map, layer=1)
     assert [trace.name for trace in figure.data] == ["a", "b"]
     np.testing.assert_array_equal(figure.data[1].x, points[1, [0, 2], 0])
     assert [frame.name for frame in figure.frames] == ["embeddings", "1"]
@@ -28,7 +28,7 @@ def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
     assert figure.layout.sliders[0].active == 1
     assert "25%" in figure.layout.xaxis.title.text
     with pytest.raises(ValueError, match="layer 2"):
-        layer_vectors.plane(found, layer=2)
+        layer_vectors.plane(task_map, layer=2)
 
 
 def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:

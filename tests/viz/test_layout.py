@@ -36,7 +36,7 @@ def test_markup_in_a_token_is_shown_as_typed(token: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "shown"),
+    ("token", "visible"),
     [
         ("\x00", "⟨U+0000⟩"),
         ("a\nb", "a⟨U+000A⟩b"),
@@ -50,8 +50,8 @@ def test_markup_in_a_token_is_shown_as_typed(token: str) -> None:
         ("", "(empty)"),
     ],
 )
-def test_what_cannot_be_seen_is_named(token: str, shown: str) -> None:
-    assert visible_text(token) == token_text(token) == shown
+def test_what_cannot_be_seen_is_named(token: str, visible: str) -> None:
+    assert visible_text(token) == token_text(token) == visible
 
 
 def test_a_label_is_cut_between_letters_and_not_below_an_accent() -> None:

@@ -25,7 +25,7 @@ def make(weights: Any, **changes: Any) -> lines.Payload:
     return lines.payload(weights, **(arguments | changes))
 
 
-def shown(view: lines.Payload) -> np.ndarray:
+def decode(view: lines.Payload) -> np.ndarray:
     shape = len(view["head_names"]), len(view["queries"]), len(view["keys"])
     return np.frombuffer(view["weights"], dtype=np.uint8).reshape(shape) * (view["scale"] / 255)
 
@@ -41,7 +41,7 @@ def test_weights_differ_by_at_most_the_stated_error(highest: float) -> None:
     weights = np.random.default_rng(0).random((3, 40, 31), dtype=np.float32) * np.float32(highest)
     view = make(weights)
     assert view["scale"] == weights.max()
-    assert np.abs(shown(view) - weights).max() <= view["scale"] / 510 * (1 + 1e-5)
+    assert np.abs(decode(view) - weights).max() <= view["scale"] / 510 * (1 + 1e-5)
 
 
 def test_attention_that_was_cut_to_nothing_is_nothing() -> None:

@@ -36,7 +36,7 @@ def make(weights: Any, **changes: Any) -> lit_words.Payload:
     return lit_words.payload(weights, **(arguments | changes))
 
 
-def shown(view: lit_words.Payload) -> np.ndarray:
+def decode(view: lit_words.Payload) -> np.ndarray:
     n, m = len(view["queries"]), len(view["queries"] if view["keys"] is None else view["keys"])
     numbers = np.frombuffer(view["weights"], dtype="<u2").reshape(3, n, m)
     return numbers * (np.array(view["limits"]) / 65535)[:, None, None]
@@ -54,11 +54,11 @@ def test_weights_differ_by_at_most_the_stated_error(shares: bool) -> None:
     weights = random_maps(0, 3, 40, 31) * (1 if shares else np.array([[[0.03]], [[1]], [[17.5]]], dtype=np.float32))
     view = make(weights, shares=shares)
     assert view["limits"] == ([1, 1, 1] if shares else [float(matrix.max()) for matrix in weights])
-    assert (np.abs(shown(view) - weights).max(axis=(1, 2)) <= np.array(view["limits"]) / 131070 * (1 + 1e-2)).all()
+    assert (np.abs(decode(view) - weights).max(axis=(1, 2)) <= np.array(view["limits"]) / 131070 * (1 + 1e-2)).all()
 
 
 def test_a_row_that_is_rounded_up_is_a_whole_and_one_of_nothing_is_nothing() -> None:
-    assert shown(make(np.full((3, 1, 1), 1.00001))).max() == 1
+    assert decode(make(np.full((3, 1, 1), 1.00001))).max() == 1
     view = make(np.zeros((3, 2, 2)), shares=False)
     assert view["weights"] == bytes(24)
     assert view["limits"] == [1, 1, 1]

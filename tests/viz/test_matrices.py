@@ -11,7 +11,7 @@ ONE = np.array([[0.5, 0.0], [0.25, 1.0]], dtype=np.float32)
 
 
 def test_all_are_drawn_on_one_scale() -> None:
-    figure = matrices([("a", ONE), ("b", ONE * 4)], ["x", "y"], ["p", "q"], what="share", axes=("row", "column"))
+    figure = matrices([("a", ONE), ("b", ONE * 4)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column"))
     assert [trace.zmax for trace in figure.data] == [4, 4]
     assert [trace.zmin for trace in figure.data] == [0, 0]
     assert figure.data[1].z.tolist() == (ONE * 4).tolist()
@@ -20,18 +20,20 @@ def test_all_are_drawn_on_one_scale() -> None:
 
 
 def test_signed_numbers_have_zero_in_the_middle() -> None:
-    (trace,) = matrices([("a", -ONE)], ["x", "y"], ["p", "q"], what="bias", axes=("row", "column"), signed=True).data
+    (trace,) = matrices(
+        [("a", -ONE)], ["x", "y"], ["p", "q"], quantity="bias", axes=("row", "column"), signed=True
+    ).data
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
 def test_labels_have_to_fit() -> None:
     with pytest.raises(ValueError, match="1 rows"):
-        matrices([("a", ONE)], ["x"], ["p", "q"], what="share", axes=("row", "column"))
+        matrices([("a", ONE)], ["x"], ["p", "q"], quantity="share", axes=("row", "column"))
 
 
 def test_small_shares_can_be_told_apart_by_their_root() -> None:
-    (plain,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], what="share", axes=("row", "column")).data
-    (bent,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], what="share", axes=("row", "column"), root=True).data
+    (plain,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column")).data
+    (bent,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column"), root=True).data
     assert bent.z.tolist() == plain.z.tolist()  # the numbers on hovering stay exact
     assert [stop for stop, _ in bent.colorscale] == pytest.approx([stop**2 for stop, _ in plain.colorscale])
 
@@ -42,7 +44,7 @@ def test_several_side_by_side_have_fewer_labels_each() -> None:
         [(name, np.ones((16, 16), dtype=np.float32)) for name in "abc"],
         names,
         names,
-        what="share",
+        quantity="share",
         axes=("row", "column"),
     )
     assert len(figure.layout.yaxis.tickvals) == 16

@@ -26,8 +26,8 @@ def draw(of: QueryNumbers, **settings: object) -> go.Figure:
 
 
 def trace(figure: go.Figure, name: str) -> go.Bar:
-    (found,) = figure.select_traces({"name": name})
-    return found
+    (named,) = figure.select_traces({"name": name})
+    return named
 
 
 def words(figure: go.Figure) -> list[str]:
@@ -43,8 +43,8 @@ def test_each_column_holds_its_numbers() -> None:
     assert np.array_equal(trace(figure, "score").x, of.scores)
     assert np.array_equal(trace(figure, "weight").x, of.weights)
     assert np.asarray(trace(figure, "products").z).sum(axis=1) == pytest.approx(of.scores, abs=1e-6)
-    shown = [float(text) for text in trace(figure, "weight in numbers").text]
-    assert shown == pytest.approx(of.weights, abs=5e-4)
+    texts = [float(text) for text in trace(figure, "weight in numbers").text]
+    assert texts == pytest.approx(of.weights, abs=5e-4)
     assert list(figure.layout.yaxis.ticktext) == ["t0", "t1", "t2", "t3", "t4"]
 
 
@@ -94,11 +94,11 @@ def test_an_outlier_does_not_fade_the_rest() -> None:
 def test_beyond_the_limit_the_strongest_are_shown_and_the_rest_counted() -> None:
     of = numbers(128, 8)
     figure = draw(of, max_keys=10)
-    shown = shown_keys(of.weights, 10)
-    assert shown == sorted(shown)
-    assert set(shown) == set(np.argsort(of.weights)[-10:].tolist())
-    assert np.array_equal(trace(figure, "weight").x, of.weights[shown])
-    rest = 1 - of.weights[shown].sum()
+    kept = shown_keys(of.weights, 10)
+    assert kept == sorted(kept)
+    assert set(kept) == set(np.argsort(of.weights)[-10:].tolist())
+    assert np.array_equal(trace(figure, "weight").x, of.weights[kept])
+    rest = 1 - of.weights[kept].sum()
     note = words(figure)[-1]
     assert "10 of 128 keys" in note
     assert f"other 118 share {rest:.1%}" in note

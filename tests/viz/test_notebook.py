@@ -39,12 +39,12 @@ def contributions(run: AttentionRun) -> LayerContributions:
 
 
 def test_a_heatmap_reads_what_that_of_the_page_reads(run: AttentionRun) -> None:
-    one = looked_at(notebook.heatmap(run, layer=1, head=2))
-    shown = Weights(run)
-    filtered = one._filtered(shown.map(1, 2))
-    expected = attended.heatmap_of(filtered, "weights", file="", group=one._group.name)
-    assert sent(one) == as_sent(expected, one)
-    assert sent(one)["weights"] == run.head(1, 2).tobytes()
+    widget = looked_at(notebook.heatmap(run, layer=1, head=2))
+    attention = Weights(run)
+    filtered = widget._filtered(attention.map(1, 2))
+    expected = attended.heatmap_of(filtered, "weights", file="", group=widget._group.name)
+    assert sent(widget) == as_sent(expected, widget)
+    assert sent(widget)["weights"] == run.head(1, 2).tobytes()
 
 
 def test_a_grid_reads_what_that_of_the_page_reads(run: AttentionRun, contributions: LayerContributions) -> None:
@@ -58,9 +58,9 @@ def test_a_grid_reads_what_that_of_the_page_reads(run: AttentionRun, contributio
 
 def test_words_read_what_those_of_the_page_read_and_know_where_a_step_leads(run: AttentionRun) -> None:
     lit = looked_at(notebook.words(run, 1, 2))
-    shown = Weights(run)
-    filtered = lit._filtered(attended.maps_of_words(shown, 1, 2, mean_of_all(shown)))
-    expected = attended.words_of(shown, filtered, 1, 2, steps=True, group=lit._group.name, counts=0)
+    attention = Weights(run)
+    filtered = lit._filtered(attended.maps_of_words(attention, 1, 2, mean_of_all(attention)))
+    expected = attended.words_of(attention, filtered, 1, 2, steps=True, group=lit._group.name, counts=0)
     maps = [[layer, head] for layer in range(2) for head in range(3)]
     assert sent(lit) == as_sent(expected, lit, maps=maps)
     assert maps[sent(lit)["head"]] == [1, 2]
@@ -83,54 +83,54 @@ def test_lines_are_of_a_layer_or_of_heads_by_name(
 
 
 def test_nothing_is_computed_before_somebody_looks(run: AttentionRun) -> None:
-    one = notebook.heatmap(run)
-    assert one._data == b""
-    one.layer = 1
-    assert one._data == b""
-    looked_at(one)
-    before = one._data
-    one.set_state({"_views": 0})
-    one.layer = 0
-    assert one._data == before
-    one.set_state({"_views": 1})
-    assert sent(one)["weights"] == run.head(0, 0).tobytes()
+    widget = notebook.heatmap(run)
+    assert widget._data == b""
+    widget.layer = 1
+    assert widget._data == b""
+    looked_at(widget)
+    before = widget._data
+    widget.set_state({"_views": 0})
+    widget.layer = 0
+    assert widget._data == before
+    widget.set_state({"_views": 1})
+    assert sent(widget)["weights"] == run.head(0, 0).tobytes()
 
 
 def test_a_click_in_one_reaches_those_that_follow_and_python(run: AttentionRun) -> None:
     heads = looked_at(notebook.grid(run))
-    one = looked_at(notebook.heatmap(run, follow=heads))
-    drawn = looked_at(notebook.lines(run, 0, head=0, follow=one))
+    follower = looked_at(notebook.heatmap(run, follow=heads))
+    drawn = looked_at(notebook.lines(run, 0, head=0, follow=follower))
     seen: list[Any] = []
     heads.observe(lambda change: seen.append((change["name"], change["new"])), names=["layer", "head"])
-    heads.set_state({"layer": 1, "head": 2, "_asked": 1})
+    heads.set_state({"layer": 1, "head": 2, "_requests": 1})
     assert sorted(seen) == [("head", 2), ("layer", 1)]
-    assert heads._answered == 1
-    assert (one.layer, one.head, drawn.layer, drawn.head) == (1, 2, 1, 2)
-    assert sent(one)["weights"] == run.head(1, 2).tobytes()
+    assert heads._answers == 1
+    assert (follower.layer, follower.head, drawn.layer, drawn.head) == (1, 2, 1, 2)
+    assert sent(follower)["weights"] == run.head(1, 2).tobytes()
     assert sent(drawn)["in_front"] == 2
-    one.head = 0
+    follower.head = 0
     assert (heads.head, drawn.head) == (0, 0)
 
 
 def test_who_follows_begins_where_the_other_is(run: AttentionRun) -> None:
     heads = notebook.grid(run, 1, 2)
     heads.token = 3
-    one = notebook.heatmap(run, follow=heads)
-    assert (one.layer, one.head, one.token) == (1, 2, 3)
+    follower = notebook.heatmap(run, follow=heads)
+    assert (follower.layer, follower.head, follower.token) == (1, 2, 3)
     alone = notebook.heatmap(run)
     heads.layer = 0
-    assert (one.layer, alone.layer) == (0, 0)
-    assert sent(looked_at(alone))["group"] != sent(looked_at(one))["group"]
+    assert (follower.layer, alone.layer) == (0, 0)
+    assert sent(looked_at(alone))["group"] != sent(looked_at(follower))["group"]
 
 
 def test_what_is_pointed_at_says_by_whom_unless_python_says_it(run: AttentionRun) -> None:
     heads = notebook.grid(run)
-    one = notebook.heatmap(run, follow=heads)
-    one.set_state({"_by": "a view", "token": 1, "key": 2})
+    follower = notebook.heatmap(run, follow=heads)
+    follower.set_state({"_by": "a view", "token": 1, "key": 2})
     assert (heads.token, heads.key, heads._by) == (1, 2, "a view")
     heads.token = 4
-    assert (one.token, one.key, one._by) == (4, 2, "")
-    one.set_state({"_by": "a view", "token": None, "key": None})
+    assert (follower.token, follower.key, follower._by) == (4, 2, "")
+    follower.set_state({"_by": "a view", "token": None, "key": None})
     assert (heads.token, heads.key) == (None, None)
 
 
@@ -156,38 +156,38 @@ def test_what_does_not_exist_is_refused_in_a_sentence_and_nothing_moves(
         notebook.heatmap(run, **{trait: value})
 
 
-@pytest.mark.parametrize("given", ["a text", [], None])
-def test_what_is_no_run_is_refused_in_a_sentence(given: Any) -> None:
+@pytest.mark.parametrize("value", ["a text", [], None])
+def test_what_is_no_run_is_refused_in_a_sentence(value: Any) -> None:
     for make in (notebook.grid, notebook.heatmap, notebook.words, notebook.lines):
-        with pytest.raises(InvalidInput, match=rf"this is a {type(given).__name__}\. Give what engine\.attend"):
-            make(given)
+        with pytest.raises(InvalidInput, match=rf"this is a {type(value).__name__}\. Give what engine\.attend"):
+            make(value)
 
 
 def test_what_a_follower_cannot_show_it_says_and_the_other_goes_on(run: AttentionRun) -> None:
     heads = looked_at(notebook.grid(run))
     small = make_run(run.encoding, random_maps(3, 1, N, N))
-    one = looked_at(notebook.heatmap(small, follow=heads))
-    before = one._data
-    heads.set_state({"layer": 1, "_asked": 1})
-    assert (heads.layer, heads._answered, one.layer, one._data) == (1, 1, 0, before)
-    assert one._said == "There are layers 0 to 0; layer 1 does not exist. Choose one of these."
+    follower = looked_at(notebook.heatmap(small, follow=heads))
+    before = follower._data
+    heads.set_state({"layer": 1, "_requests": 1})
+    assert (heads.layer, heads._answers, follower.layer, follower._data) == (1, 1, 0, before)
+    assert follower._message == "There are layers 0 to 0; layer 1 does not exist. Choose one of these."
     heads.layer = 0
-    assert one._said == ""
+    assert follower._message == ""
 
 
 def test_a_view_of_what_cannot_be_shown_says_why(run: AttentionRun) -> None:
-    one = looked_at(notebook.heatmap(Norms(run)))
-    assert one._data == b""
-    assert one._said.startswith("test/model (bert) gives finished attention maps only")
+    widget = looked_at(notebook.heatmap(Norms(run)))
+    assert widget._data == b""
+    assert widget._message.startswith("test/model (bert) gives finished attention maps only")
     with pytest.raises(NotSupported, match="finished attention maps only"):
-        one._ipython_display_()
+        widget._ipython_display_()
 
 
 def test_a_filter_that_leaves_nothing_is_refused() -> None:
     run = make_run(encoding([]), random_maps(0, 1, 2, 2))
-    one = notebook.heatmap(run, filter=Filter(hide_special=True))
+    widget = notebook.heatmap(run, filter=Filter(hide_special=True))
     with pytest.raises(InvalidInput, match="Nothing is left to show"):
-        one.payload()
+        widget.payload()
 
 
 def test_a_filter_takes_special_tokens_out_of_every_picture(run: AttentionRun) -> None:
@@ -240,43 +240,43 @@ def displayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[Any, dict[
     """What is displayed, and how, in their order."""
     import IPython.display
 
-    shown: list[tuple[Any, dict[str, Any]]] = []
+    outputs: list[tuple[Any, dict[str, Any]]] = []
     for name in ("display", "update_display"):
-        monkeypatch.setattr(IPython.display, name, lambda what, _name=name, **how: shown.append((what, how)))
-    return shown
+        monkeypatch.setattr(IPython.display, name, lambda output, _name=name, **how: outputs.append((output, how)))
+    return outputs
 
 
 def test_two_outputs_a_picture_that_stands_still_and_the_widget(
     run: AttentionRun, displayed: list[tuple[Any, dict[str, Any]]]
 ) -> None:
-    one = notebook.heatmap(run, 0, 1)
-    one._ipython_display_()
+    widget = notebook.heatmap(run, 0, 1)
+    widget._ipython_display_()
     (still, how), (bundle, raw) = displayed
-    found = Tags(still["text/html"])
-    assert found.tags == ["div", "img", "style"]
-    assert still["text/plain"] == f"<{one}>"
-    assert found.attributes["class"] == one._id
-    assert found.attributes["alt"] == "Heatmap of layer 0, head 1 in “the cat sat <b>”, test/model"
+    tags = Tags(still["text/html"])
+    assert tags.tags == ["div", "img", "style"]
+    assert still["text/plain"] == f"<{widget}>"
+    assert tags.attributes["class"] == widget._id
+    assert tags.attributes["alt"] == "Heatmap of layer 0, head 1 in “the cat sat <b>”, test/model"
     assert raw["raw"] is True
-    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == one.model_id
-    assert bundle["text/plain"] == f"<{one}>"
-    assert sent(one)["still"] == one._id
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+    assert bundle["text/plain"] == f"<{widget}>"
+    assert sent(widget)["still"] == widget._id
 
-    one._handle_custom_msg({"svg": "<svg>drawn & done</svg>"}, [])
+    widget._handle_custom_msg({"svg": "<svg>drawn & done</svg>"}, [])
     after, again = displayed[-1]
     assert again == {"display_id": how["display_id"], "raw": True}
     source = Tags(after["text/html"]).attributes["src"]
     assert source is not None
     assert base64.b64decode(source.partition(",")[2]) == b"<svg>drawn & done</svg>"
-    one._handle_custom_msg({"png": base64.b64encode(b"PNG").decode()}, [])
+    widget._handle_custom_msg({"png": base64.b64encode(b"PNG").decode()}, [])
     assert "data:image/png;base64,UE5H" in displayed[-1][0]["text/html"]
-    one._handle_custom_msg({}, [])
+    widget._handle_custom_msg({}, [])
     assert displayed[-1][0] == still
-    one.head = 2
-    assert displayed[-1] == (one._still(), again)
+    widget.head = 2
+    assert displayed[-1] == (widget._still(), again)
     assert displayed[-1][0]["text/html"] != still["text/html"]
     before = len(displayed)
-    one._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
+    widget._handle_custom_msg({"png": '"><script>'}, [])  # ipywidgets logs the error of a message
     assert len(displayed) == before
 
 
@@ -309,9 +309,9 @@ def test_colours_are_those_of_the_notebook_and_not_of_the_system(run: AttentionR
 
 
 def test_a_contribution_has_a_map_a_layer(contributions: LayerContributions) -> None:
-    one = looked_at(notebook.heatmap(contributions, 2))
-    assert sent(one)["weights"] == OfLayers(contributions).map(2, 0).tobytes()
-    assert str(one).startswith("Heatmap of layer 2 in")
+    widget = looked_at(notebook.heatmap(contributions, 2))
+    assert sent(widget)["weights"] == OfLayers(contributions).map(2, 0).tobytes()
+    assert str(widget).startswith("Heatmap of layer 2 in")
     with pytest.raises(InvalidInput, match=r"There are maps 0 to 0"):
         notebook.heatmap(contributions, 2, 1)
     assert "layer 2" in looked_at(notebook.words(contributions, 2)).html()

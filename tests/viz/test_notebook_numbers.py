@@ -51,16 +51,16 @@ SCORES = TokenScores(
 
 @pytest.mark.parametrize("blocks", [0, 2])
 def test_effects_of_every_head_are_the_cells_of_the_page(blocks: int) -> None:
-    found = effects(2 * (3 + blocks), n_layers=2, n_heads=3)
-    shown = looked_at(notebook.cells(found))
+    measured = effects(2 * (3 + blocks), n_layers=2, n_heads=3)
+    widget = looked_at(notebook.cells(measured))
     expected = head_effects(np.arange(2 * (3 + blocks), dtype=float).reshape(2, -1), 3, "bits", pick=True, counts=0)
-    assert sent(shown) == as_sent(expected, shown)
+    assert sent(widget) == as_sent(expected, widget)
 
 
 def test_effects_of_another_run_are_shares_of_the_difference() -> None:
-    shown = looked_at(notebook.cells(effects(6, other=True, n_layers=2, n_heads=3)))
-    assert np.frombuffer(sent(shown)["weights"], dtype="<f4").tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25]
-    assert (sent(shown)["what"], sent(shown)["down"], sent(shown)["across"]) == (
+    widget = looked_at(notebook.cells(effects(6, other=True, n_layers=2, n_heads=3)))
+    assert np.frombuffer(sent(widget)["weights"], dtype="<f4").tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25]
+    assert (sent(widget)["quantity"], sent(widget)["down"], sent(widget)["across"]) == (
         "share of the difference",
         "layer",
         "head",
@@ -68,16 +68,16 @@ def test_effects_of_another_run_are_shares_of_the_difference() -> None:
 
 
 def test_cells_that_are_picked_come_back_and_can_be_set() -> None:
-    shown = looked_at(notebook.cells(np.eye(2), ["a", "b"], ["c", "d"], what="weight"))
-    shown.set_state({"picked": [[0, 1], [1, 0]], "_clicks": 2, "_asked": 1})
-    assert shown.picked == [(0, 1), (1, 0)]
-    assert shown._answered == 1
-    shown.picked = [(1, 1)]
-    assert shown.payload()["picked"] == [(1, 1)]
+    widget = looked_at(notebook.cells(np.eye(2), ["a", "b"], ["c", "d"], quantity="weight"))
+    widget.set_state({"picked": [[0, 1], [1, 0]], "_clicks": 2, "_requests": 1})
+    assert widget.picked == [(0, 1), (1, 0)]
+    assert widget._answers == 1
+    widget.picked = [(1, 1)]
+    assert widget.payload()["picked"] == [(1, 1)]
     with pytest.raises(InvalidInput, match="There are rows 0 to 1; row 2 does not exist"):
-        shown.picked = [(2, 0)]
-    assert ">weight<" in str(shown._svg())
-    assert str(shown._svg()).count('stroke-width="2"') == 1
+        widget.picked = [(2, 0)]
+    assert ">weight<" in str(widget._svg())
+    assert str(widget._svg()).count('stroke-width="2"') == 1
 
 
 def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names() -> None:
@@ -91,11 +91,11 @@ def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names()
 
 @pytest.mark.parametrize("words", [False, True])
 def test_scores_are_the_line_of_the_page_in_both_themes(words: bool) -> None:
-    shown = looked_at(notebook.token_line(SCORES, words=words))
+    widget = looked_at(notebook.token_line(SCORES, words=words))
     light, dark = (of_scores(SCORES, words=words, dark=dark) for dark in (False, True))
     expected = {**line_payload([light], others=[dark]), "weights": b""}
-    assert sent(shown) == as_sent(expected, shown)
-    assert (">ab<" if words else ">##b<") in str(shown._svg())
+    assert sent(widget) == as_sent(expected, widget)
+    assert (">ab<" if words else ">##b<") in str(widget._svg())
 
 
 def test_several_scores_are_a_line_each_and_any_lines_are_shown() -> None:
@@ -104,10 +104,10 @@ def test_several_scores_are_a_line_each_and_any_lines_are_shown() -> None:
     assert notebook.token_line([line]).payload()["lines"] == line_payload([line])["lines"]
 
 
-@pytest.mark.parametrize("given", ["a text", [], [1.0]])
-def test_what_is_no_score_is_refused_in_a_sentence(given: Any) -> None:
+@pytest.mark.parametrize("value", ["a text", [], [1.0]])
+def test_what_is_no_score_is_refused_in_a_sentence(value: Any) -> None:
     with pytest.raises(InvalidInput, match="A token line is made of scores"):
-        notebook.token_line(given)
+        notebook.token_line(value)
 
 
 class Engine:
@@ -116,22 +116,24 @@ class Engine:
     gone = False
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Any, ...]] = []
+        self.requests: list[tuple[Any, ...]] = []
 
     def dissect(self, model: str, text: str, pair: str | None, *, layer: int, head: int) -> Anatomy:
         if self.gone:
             raise Unreachable("The models do not answer.")
-        self.asked.append((model, text, pair, layer, head))
-        found = bert()
-        return Anatomy(**{name: getattr(found, name) for name in found.__slots__} | {"layer": layer, "head": head})
+        self.requests.append((model, text, pair, layer, head))
+        dissected = bert()
+        return Anatomy(
+            **{name: getattr(dissected, name) for name in dissected.__slots__} | {"layer": layer, "head": head}
+        )
 
 
 def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
-    found = bert()
-    walk = looked_at(notebook.anatomy(found, token=2))
-    expected = anatomy_payload(found, n_layers=3, n_heads=found.model.n_heads, position=2, counts=0)
+    dissected = bert()
+    walk = looked_at(notebook.anatomy(dissected, token=2))
+    expected = anatomy_payload(dissected, n_layers=3, n_heads=dissected.model.n_heads, position=2, counts=0)
     assert sent(walk) == as_sent(expected, walk)
-    walk.set_state({"token": 3, "_asked": 1})
+    walk.set_state({"token": 3, "_requests": 1})
     assert sent(walk)["position"] == 3
     with pytest.raises(InvalidInput, match="There are tokens 0 to 5"):
         walk.token = 6
@@ -140,7 +142,7 @@ def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
 
 def test_without_an_engine_no_other_layer_opens() -> None:
     walk = looked_at(notebook.anatomy(bert()))
-    walk.set_state({"layer": 2, "_asked": 1})
+    walk.set_state({"layer": 2, "_requests": 1})
     assert walk.layer == 1
     with pytest.raises(InvalidInput, match=r"Give the engine, too"):
         walk.layer = 2
@@ -149,8 +151,8 @@ def test_without_an_engine_no_other_layer_opens() -> None:
 def test_with_an_engine_a_click_on_a_layer_opens_it() -> None:
     engine = Engine()
     walk = looked_at(notebook.anatomy(bert(), engine=engine, token=2))
-    walk.set_state({"layer": 2, "_asked": 1})
-    ((model, _, pair, layer, head),) = engine.asked
+    walk.set_state({"layer": 2, "_requests": 1})
+    ((model, _, pair, layer, head),) = engine.requests
     assert (model, pair, layer, head) == ("test/model", None, 2, 1)
     assert (walk.anatomy.layer, sent(walk)["layer"], sent(walk)["position"]) == (2, 2, 2)
 
@@ -159,21 +161,21 @@ def test_when_the_engine_is_gone_the_picture_stays_and_says_so() -> None:
     engine = Engine()
     walk = looked_at(notebook.anatomy(bert(), engine=engine))
     before, engine.gone = walk._data, True
-    walk.set_state({"layer": 2, "_asked": 1})
-    assert (walk._said, walk._data, walk._answered) == ("The models do not answer.", before, 1)
+    walk.set_state({"layer": 2, "_requests": 1})
+    assert (walk._message, walk._data, walk._answers) == ("The models do not answer.", before, 1)
     engine.gone = False
-    walk.set_state({"layer": 0, "_asked": 2})
-    assert (walk._said, sent(walk)["layer"]) == ("", 0)
+    walk.set_state({"layer": 0, "_requests": 2})
+    assert (walk._message, sent(walk)["layer"]) == ("", 0)
 
 
 def test_sentences_are_those_of_the_page() -> None:
-    found = [ExampleSentence("The <b> sat.", (8, 11), (((4, 7), 0.83),), beside="83%")]
-    shown = looked_at(notebook.example_sentences(found, "weight"))
-    expected = {**example_sentences.payload(found, "weight"), "weights": b""}
-    assert sent(shown) == as_sent(expected, shown)
-    svg = str(shown._svg())
+    sentences = [ExampleSentence("The <b> sat.", (8, 11), (((4, 7), 0.83),), beside="83%")]
+    widget = looked_at(notebook.example_sentences(sentences, "weight"))
+    expected = {**example_sentences.payload(sentences, "weight"), "weights": b""}
+    assert sent(widget) == as_sent(expected, widget)
+    svg = str(widget._svg())
     assert re.findall(r">([^<>]+)</text>", svg) == ["83%", "The", "&lt;b&gt;", "sat", "."]
-    assert str(shown) == "1 sentence"
+    assert str(widget) == "1 sentence"
     with pytest.raises(InvalidInput, match="There is no sentence to show"):
         notebook.example_sentences([])
 
@@ -182,7 +184,7 @@ def test_what_is_true_is_told_once_somebody_has_drawn() -> None:
     guess = looked_at(notebook.sketch(["a", "b"], [0.25, 0.5], unit="%", top=1))
     assert (sent(guess)["truth"], sent(guess)["drawn"]) == (None, None)
     assert "25%" not in guess._still()["text/html"]
-    guess.set_state({"drawn": [0.1, 0.9], "_asked": 1})
+    guess.set_state({"drawn": [0.1, 0.9], "_requests": 1})
     expected = {**sketch.payload(["a", "b"], [0.1, 0.9], [0.25, 0.5], top=1, unit="%", kind="bars"), "weights": b""}
     assert sent(guess) == as_sent(expected, guess)
     assert re.findall(r">([^<>]+)</text>", str(guess._svg())) == ["drawn", "true", "a", "10%", "25%", "b", "90%", "50%"]
@@ -209,13 +211,15 @@ def test_each_is_a_file_that_works_by_itself(widget: Any) -> None:
 
 def test_every_component_of_the_pages_is_a_widget_too() -> None:
     def below(kind: type) -> list[type]:
-        return [each for one in kind.__subclasses__() for each in (one, *below(one))]
+        return [descendant for child in kind.__subclasses__() for descendant in (child, *below(child))]
 
     widgets = {
-        one.source["js"] for one in below(Widget) if one.__module__.startswith("viz.notebook") and "source" in vars(one)
+        widget.source["js"]
+        for widget in below(Widget)
+        if widget.__module__.startswith("viz.notebook") and "source" in vars(widget)
     }
     apart = {"bertviz", "notebook", "saver", "shared", "standalone"}  # what is no picture of ours by itself
     names = {folder.name for folder in component.FILES.iterdir() if folder.is_dir()} - apart
     assert widgets == {component.linked(component.FILES / name / f"{name}.js") for name in names}
-    told = set(re.findall(r"^  (\w+): \{", component.text("notebook/parts.js"), re.MULTILINE))
-    assert told <= names
+    parts = set(re.findall(r"^  (\w+): \{", component.text("notebook/parts.js"), re.MULTILINE))
+    assert parts <= names

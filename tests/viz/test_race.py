@@ -12,13 +12,13 @@ ENTRIES = [Entry("BERT", 20.0, 0.9, 0.85, 0.95), Entry("<b>LSTM</b>", 2.0, 0.6, 
 
 def test_a_model_is_a_point_with_its_interval() -> None:
     figure = against(ENTRIES, "time, ms", "Accuracy")
-    one, other = figure.data
-    assert (list(one.x), list(one.y)) == ([20.0], [0.9])
-    assert list(one.error_y.array) == pytest.approx([0.05])
+    first, other = figure.data
+    assert (list(first.x), list(first.y)) == ([20.0], [0.9])
+    assert list(first.error_y.array) == pytest.approx([0.05])
     assert list(other.error_y.arrayminus) == pytest.approx([0.1])
     assert other.name == "&#60;b&#62;LSTM&#60;/b&#62;"
-    assert one.marker.color != other.marker.color
-    assert one.marker.symbol != other.marker.symbol
+    assert first.marker.color != other.marker.color
+    assert first.marker.symbol != other.marker.symbol
     assert figure.layout.xaxis.type == "log"
     assert figure.layout.yaxis.tickformat == PERCENT
     assert against(ENTRIES, "time, ms", "MCC", percent=False).layout.yaxis.tickformat is None

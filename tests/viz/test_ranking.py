@@ -27,7 +27,8 @@ def test_an_even_spread_beyond_the_longest_bar_is_in_the_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "said"), [(0, "0%"), (1, "100%"), (0.573, "57%"), (0.0769, "7.7%"), (0.0031, "0.31%"), (1e-7, "1e-05%")]
+    ("share", "written"),
+    [(0, "0%"), (1, "100%"), (0.573, "57%"), (0.0769, "7.7%"), (0.0031, "0.31%"), (1e-7, "1e-05%")],
 )
-def test_percent_has_two_digits_that_count(share: float, said: str) -> None:
-    assert percent(share) == said
+def test_percent_has_two_digits_that_count(share: float, written: str) -> None:
+    assert percent(share) == written

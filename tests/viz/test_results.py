@@ -17,7 +17,7 @@ import builders
 import numpy as np
 import pandas as pd
 import pytest
-from shown import read, shown
+from result_html import parse, parse_with_table
 
 import analysis
 import evidence
@@ -95,9 +95,9 @@ def kinds() -> Iterator[type[Shows]]:
     """Every result that shows itself, of the rooms that a notebook asks."""
     for room in (analysis, evidence, jobs, model_zoo.types, reading, training):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
-            for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-                if issubclass(found, Shows) and found.__module__ == module.name and found is not Shows:
-                    yield found
+            for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+                if issubclass(kind, Shows) and kind.__module__ == module.name and kind is not Shows:
+                    yield kind
 
 
 NAN = float("nan")
@@ -118,7 +118,7 @@ QUALITY = Quality(n_total=9, mlm_loss=1.5)
 SUBJECT = CostSubject(model="m", info=INFO, n_bytes=40, n_threads=1, pieces_per_word=1.25, lengths=(16,))
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 MEANS = {"value": [0.5], "low": [0.25], "high": [0.75], "n": [9], "n_clusters": [3]}
-MEAN = Mean(*(each[0] for each in MEANS.values()))  # type: ignore[arg-type]
+MEAN = Mean(*(column[0] for column in MEANS.values()))  # type: ignore[arg-type]
 SHARE = Share(0.5, 0.25, 0.75)
 UP = Relation("nsubj", "up")
 CASES = Cases.build(
@@ -494,11 +494,11 @@ def test_every_kind_of_result_has_an_example() -> None:
 
 @pytest.mark.parametrize(("result", "columns"), EXAMPLES, ids=[type(result).__name__ for result, _ in EXAMPLES])
 def test_a_result_shows_itself_and_its_numbers(result: Any, columns: dict[str, list[Any]]) -> None:
-    shown(result)
+    parse_with_table(result)
     table = result.to_frame()
     for name, values in columns.items():
-        found = [None if value is pd.NA or value != value else value for value in table[name]]
-        assert found == [pytest.approx(one) if isinstance(one, float) else one for one in values]
+        column = [None if value is pd.NA or value != value else value for value in table[name]]
+        assert column == [pytest.approx(cell) if isinstance(cell, float) else cell for cell in values]
 
 
 HARMFUL = "<script>alert(1)</script> & \"quotes\" 'single' <b onclick=x> שלום \u202eback\u200b\u0007 " + "long" * 2500
@@ -523,23 +523,23 @@ def test_no_text_breaks_out(text: str) -> None:
         CostFailure(text, text),
         Curve(text, (0, 1), (MEAN, MEAN)),
     ):
-        page = shown(result)  # type: ignore[arg-type]
+        page = parse_with_table(result)  # type: ignore[arg-type]
         assert not set("\u202e\u200b\u0007") & set(page.text)
 
 
 def test_what_is_long_is_cut_with_a_sentence() -> None:
     text = builders.encoding([f"token{place}" for place in range(510)])
-    page = read(builders.run(text, builders.even_layer(np.zeros((16, 512, 1))), builders.random_maps(0, 16, 512, 512)))
+    page = parse(builders.run(text, builders.even_layer(np.zeros((16, 512, 1))), builders.random_maps(0, 16, 512, 512)))
     assert "… 452 more tokens" in page.text
     assert "token10" in page.text
     assert "token100" not in page.text
     bits = np.linspace(-9, 0, 512, dtype=np.float32)
-    assert "500 more of 512 rows: to_frame()." in read(TokenScores(text, INFO, bits, (CAT,) * 512)).text
+    assert "500 more of 512 rows: to_frame()." in parse(TokenScores(text, INFO, bits, (CAT,) * 512)).text
 
 
 def test_heads_of_a_very_long_text_are_not_computed_to_be_shown() -> None:
     long = builders.run(builders.anonymous(1025), builders.even_layer(np.zeros((1, 1025, 1))))
-    page = read(long)
+    page = parse(long)
     assert not page.pictures
     assert "Of more than 1,024 tokens no picture is drawn here." in page.text
 
@@ -554,12 +554,12 @@ def test_large_models_are_shown_in_little_room() -> None:
         Curve("random", tuple(range(60)), (MEAN,) * 60),
         LayerContributions(encoding=text, model=INFO, measure="ALTI", maps=builders.random_maps(0, 24, 32, 32)),
     ):
-        read(result)
+        parse(result)
 
 
 def test_a_run_shows_its_heads_by_numbers_from_0() -> None:
     run = builders.run(TEXT, builders.random_maps(0, 3, 2, 2), builders.random_maps(1, 3, 2, 2))
-    ((alt, picture),) = shown(run).pictures
+    ((alt, picture),) = parse_with_table(run).pictures
     assert alt == "Attention of all heads, 2 layers by 3 heads"
     written = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert written[:7] == ["0", "1", "0", "1", "2", "layer", "head"]

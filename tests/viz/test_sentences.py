@@ -16,10 +16,10 @@ def test_the_matrix_holds_the_cosines_in_the_order_typed_and_writes_them() -> No
     cells, *written = figure.data
     np.testing.assert_array_equal(cells.z, COSINES)
     assert (cells.zmin, cells.zmax) == (-1, 1)
-    assert {each.textfont.color for each in written} == {"#000000", "#FFFFFF"}
-    shown = np.array([each.z for each in written])
-    assert (np.isfinite(shown).sum(axis=0) == 1).all()  # each number once
-    np.testing.assert_array_equal(np.nansum(shown, axis=0), COSINES)
+    assert {trace.textfont.color for trace in written} == {"#000000", "#FFFFFF"}
+    numbers = np.array([trace.z for trace in written])
+    assert (np.isfinite(numbers).sum(axis=0) == 1).all()  # each number once
+    np.testing.assert_array_equal(np.nansum(numbers, axis=0), COSINES)
     labels = figure.layout.yaxis.ticktext
     assert labels[0].endswith("1")
     assert labels[1].startswith("&#60;i&#62;")

@@ -38,9 +38,9 @@ def colours_of(svg: str, left: float, top: float, cell: float, n: int) -> np.nda
 
 def origin(svg: str) -> tuple[float, float, float]:
     """Where the cells begin, and how large they are, in a picture of rectangles."""
-    found = re.search(r'crispEdges" transform="translate\(([\d.]+) ([\d.]+)\) scale\(([\d.]+) ', svg)
-    assert found
-    left, top, cell = map(float, found.groups())
+    match = re.search(r'crispEdges" transform="translate\(([\d.]+) ([\d.]+)\) scale\(([\d.]+) ', svg)
+    assert match
+    left, top, cell = map(float, match.groups())
     return left, top, cell
 
 
@@ -59,16 +59,16 @@ def test_a_cell_has_the_colour_of_its_number() -> None:
 
 def test_what_is_chosen_is_framed_where_it_is() -> None:
     def frames(svg: str) -> list[tuple[float, float]]:
-        found = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" [^>]*fill="none"', svg)
-        return [(float(x) - 1, float(y) - 1) for x, y in found]
+        corners = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" [^>]*fill="none"', svg)
+        return [(float(x) - 1, float(y) - 1) for x, y in corners]
 
     svg = static.matrix_svg(np.eye(3), list("abc"), list("def"), marked=[(0, 0), (2, 1)], down="row", across="column")
     left, top, cell = origin(svg)
     assert frames(svg) == [(left, top), (left + cell, top + 2 * cell)]
     assert [f">{name}</text>" in svg for name in ("row", "column")] == [True, True]
     small = thumbnails([random_maps(layer, 2, 5, 5) for layer in range(2)])
-    (whole,), (first,) = (frames(static.grid_svg(small, chosen=chosen)) for chosen in ((1, 1), (0, 0)))
-    assert (whole[0] - first[0], whole[1] - first[1]) == (44, 44)
+    (last,), (first,) = (frames(static.grid_svg(small, chosen=chosen)) for chosen in ((1, 1), (0, 0)))
+    assert (last[0] - first[0], last[1] - first[1]) == (44, 44)
 
 
 def test_names_stand_upright_only_where_they_are_wider_than_their_cells() -> None:
@@ -84,7 +84,7 @@ def test_what_could_not_be_had_has_no_colour_of_the_scale() -> None:
 
 @pytest.mark.parametrize("n", [1, 13, 40, 512])
 def test_a_picture_is_small_and_names_its_tokens_as_long_as_there_is_room(n: int) -> None:
-    svg = static.matrix_svg(random_maps(0, n, n), [f"q{i}" for i in range(n)], ["k"] * n, root=True, what="weight")
+    svg = static.matrix_svg(random_maps(0, n, n), [f"q{i}" for i in range(n)], ["k"] * n, root=True, quantity="weight")
     assert len(svg) < 30_000
     texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert ("q0" in texts) is (n <= 128)
@@ -124,8 +124,8 @@ def test_the_strongest_lines_are_drawn() -> None:
     weights = random_maps(0, 1, 40, 40)
     svg = static.lines_svg(weights, ["q"] * 40, ["k"] * 40, ["#123456"])
     assert len(re.findall(r"M[\d.]+ \d+L", svg)) == 400
-    one = static.lines_svg(np.array([[[0.0, 1.0]]], dtype=np.float32), ["q"], ["k", "l"], ["#123456"])
-    assert re.findall(r"M[\d.]+ (\d+)L[\d.]+ (\d+)", one) == [("13", "31")]
+    single = static.lines_svg(np.array([[[0.0, 1.0]]], dtype=np.float32), ["q"], ["k", "l"], ["#123456"])
+    assert re.findall(r"M[\d.]+ (\d+)L[\d.]+ (\d+)", single) == [("13", "31")]
 
 
 def test_words_wrap_and_a_label_stands_before_them() -> None:
@@ -155,7 +155,7 @@ class Images(HTMLParser):
 def test_no_text_becomes_markup() -> None:
     n = len(HOSTILE)
     pictures = [
-        static.matrix_svg(np.eye(n), HOSTILE, HOSTILE, what=HOSTILE[0]),
+        static.matrix_svg(np.eye(n), HOSTILE, HOSTILE, quantity=HOSTILE[0]),
         static.lines_svg(np.eye(n)[None], HOSTILE, HOSTILE, ["#123456"]),
         static.of_token_line([Line(tuple(Item((Cell(text),)) for text in HOSTILE[:2]), HOSTILE[0])]),
     ]

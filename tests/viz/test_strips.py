@@ -20,9 +20,9 @@ def test_every_number_stands_in_its_row() -> None:
 
 
 def test_a_strip_is_as_long_as_its_vector_beside_the_longest() -> None:
-    whole, part, short = strips([Strip("a", LONG), Strip("b", LONG[:4]), Strip("c", LONG[:1])]).data
-    assert [trace.dx * trace.z.shape[1] for trace in (whole, part, short)] == pytest.approx([1, 0.5, 0.25])
-    assert whole.x0 == pytest.approx(whole.dx / 2)
+    full, part, short = strips([Strip("a", LONG), Strip("b", LONG[:4]), Strip("c", LONG[:1])]).data
+    assert [trace.dx * trace.z.shape[1] for trace in (full, part, short)] == pytest.approx([1, 0.5, 0.25])
+    assert full.x0 == pytest.approx(full.dx / 2)
 
 
 def test_one_large_number_does_not_fade_the_others() -> None:

@@ -96,8 +96,8 @@ def arcs(trace: go.Scatter) -> set[tuple[float, float]]:
 def test_right_and_wrong_edges_are_told_apart_by_line_too(dark: bool) -> None:
     figure = structural.trees(PARSED, 0, dark=dark)
     lines = {(trace.xaxis, trace.name): trace for trace in figure.data if trace.mode == "lines"}
-    found = {key: arcs(trace) for key, trace in lines.items()}
-    assert found == {
+    drawn = {key: arcs(trace) for key, trace in lines.items()}
+    assert drawn == {
         ("x", "in the tree and found"): {(0, 1), (1, 2)},
         ("x", "in the tree, not recovered"): {(2, 3)},
         ("x2", "in the tree and found"): {(0, 1), (1, 2)},

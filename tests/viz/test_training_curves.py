@@ -19,27 +19,27 @@ def curve(name: str, score: float, n_epochs: int = 2) -> Curve:
 
 
 def test_losses_of_training_and_development() -> None:
-    one = curve("A", 0.5)
-    training, development = training_curves.losses([one]).data
-    assert list(training.x) == [step[0] for step in one.steps]
+    single = curve("A", 0.5)
+    training, development = training_curves.losses([single]).data
+    assert list(training.x) == [step[0] for step in single.steps]
     assert list(development.x) == [0, 1, 2]
     np.testing.assert_allclose(development.y, [0.7, 0.6, 0.5])
     assert (training.name, development.name) == ("training", "development")
-    of_two = training_curves.losses([one, curve("B", 0.4)])
+    of_two = training_curves.losses([single, curve("B", 0.4)])
     assert [trace.name for trace in of_two.data if trace.showlegend is not False] == ["A", "B"]
-    in_seconds = training_curves.losses([one], "seconds")
-    assert list(in_seconds.data[0].x) == [step[1] for step in one.steps]
+    in_seconds = training_curves.losses([single], "seconds")
+    assert list(in_seconds.data[0].x) == [step[1] for step in single.steps]
     assert list(in_seconds.data[1].x) == [0, 10, 20]
     assert in_seconds.layout.xaxis.title.text == "seconds of training"
 
 
 def test_the_epoch_that_is_kept_has_a_large_mark() -> None:
     """Seeds of one model have a mean, which is no network that could be kept."""
-    one = replace(curve("A", 0.5), best=1)
-    for figure in (training_curves.losses([one]), training_curves.scores([one], "Accuracy")):
+    single = replace(curve("A", 0.5), best=1)
+    for figure in (training_curves.losses([single]), training_curves.scores([single], "Accuracy")):
         small, large, same = figure.data[-1].marker.size
         assert large > small == same
-    mean = training_curves.scores([one, replace(one, best=2)], "Accuracy").data[1]
+    mean = training_curves.scores([single, replace(single, best=2)], "Accuracy").data[1]
     assert isinstance(mean.marker.size, int)
 
 
@@ -105,12 +105,12 @@ def test_smoothing_begins_at_the_first_value_and_keeps_a_constant() -> None:
     assert list(training_curves.smoothed([])) == []
     np.testing.assert_allclose(training_curves.smoothed([2.0] * 50), 2.0)
     rough = np.random.default_rng(0).normal(size=400)
-    found = training_curves.smoothed(list(rough))
-    assert found[0] == pytest.approx(rough[0])
+    averages = training_curves.smoothed(list(rough))
+    assert averages[0] == pytest.approx(rough[0])
     expected = rough[0]
     for value in rough[1:]:
         expected = 0.95 * expected + 0.05 * value  # 5% of 400 steps are 20
-    assert found[-1] == pytest.approx(expected, abs=1e-4)
+    assert averages[-1] == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("draw", [training_curves.losses, lambda curves: training_curves.scores(curves, "Accuracy"),

@@ -61,7 +61,7 @@ class OfHeads(Widget):
     def __init__(
         self, run: Run, layer: int, head: int | None, follow: OfHeads | None, chosen: Filter | None, **traits: Any
     ) -> None:
-        self.shown = _shown(run)
+        self.attention = _attention(run)
         self.filter = chosen or Filter()
         self._group: Group = Group() if follow is None else follow._group
         if follow is not None:
@@ -73,19 +73,19 @@ class OfHeads(Widget):
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return among(proposal["value"], self.shown.n_layers, "layer")
+        return among(proposal["value"], self.attention.n_layers, "layer")
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int | None:
         head = proposal["value"]
-        n = max(self.shown.n_maps(layer) for layer in range(self.shown.n_layers))
+        n = max(self.attention.n_maps(layer) for layer in range(self.attention.n_layers))
         return None if head is None else among(head, n, "head" if self._heads else "map")
 
     @observe("layer", "head")
     def _opened(self, _change: object) -> None:
         self._tell(("layer", "head"))
         self._refresh()
-        if self.drawn_here and not self._said:
+        if self.drawn_here and not self._message:
             self._keep()
 
     @observe("token", "key", "_by")
@@ -104,44 +104,44 @@ class OfHeads(Widget):
     def _take(self, other: OfHeads, traits: Sequence[str]) -> None:
         """Take these traits over from another. What this one does not have, it says."""
         with self._told_by("other widget"):
-            self._said = ""
+            self._message = ""
             try:
                 for trait in traits:
                     value = getattr(other, trait)
                     if trait != "head" or None not in (value, self.head):
                         setattr(self, trait, value)
             except InvalidInput as error:
-                self._said = str(error)
+                self._message = str(error)
 
     @property
     def _heads(self) -> bool:
-        return attended.of_heads(self.shown.measure)
+        return attended.of_heads(self.attention.measure)
 
     def _state(self) -> object:
         return self.layer, self.head
 
     def _filtered(self, weights: FloatArray) -> Filtered:
         """What the filter leaves of weights (..., n, m). Raises InvalidInput where that is nothing."""
-        filtered = apply_filter(self.shown.encoding, weights, self.filter, self.shown.key_encoding)
+        filtered = apply_filter(self.attention.encoding, weights, self.filter, self.attention.key_encoding)
         if filtered.reason is not None:
             raise InvalidInput(filtered.reason)
         return filtered
 
-    def _of_text(self, what: str) -> str:
-        text = clipped(self.shown.encoding.text, LONGEST_TEXT)
-        return f"{what} in “{text}”, {_model(self.shown).id}"
+    def _of_text(self, subject: str) -> str:
+        text = clipped(self.attention.encoding.text, LONGEST_TEXT)
+        return f"{subject} in “{text}”, {_model(self.attention).id}"
 
     def _called(self) -> str:
-        return attended.called(self.shown.measure, self.layer, self.head or 0, COUNTS)
+        return attended.called(self.attention.measure, self.layer, self.head or 0, COUNTS)
 
     def about(self) -> dict[str, str]:
-        model, encoding = _model(self.shown), self.shown.encoding
+        model, encoding = _model(self.attention), self.attention.encoding
         return {
             "Model": model.id,
             "Revision": model.revision,
             "Text": encoding.text,
             "Second text": encoding.text_pair or "",
-            "Numbers": attended.WORDS[self.shown.measure].what,
+            "Numbers": attended.WORDS[self.attention.measure].quantity,
         }
 
 
@@ -152,9 +152,9 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
 
     @cached_property
     def _small(self) -> Thumbnails:
-        shown = self.shown
-        layers = (self._filtered(shown.layer(layer)).weights for layer in range(shown.n_layers))
-        small = thumbnails(layers, shares=shown.shares)
+        attention = self.attention
+        layers = (self._filtered(attention.layer(layer)).weights for layer in range(attention.n_layers))
+        small = thumbnails(layers, shares=attention.shares)
         return small if self._heads else small.in_a_row()
 
     @property
@@ -169,7 +169,7 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
             self._small,
             (self.layer, self.head or 0) if self._heads else (0, self.layer),
             names=self._names,
-            what=attended.WORDS[self.shown.measure].what,
+            quantity=attended.WORDS[self.attention.measure].quantity,
             group=self._group.name,
             counts=COUNTS,
         )
@@ -178,7 +178,7 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
         return static.grid_svg(
             self._small,
             names=self._names,
-            what=attended.WORDS[self.shown.measure].what,
+            quantity=attended.WORDS[self.attention.measure].quantity,
             chosen=(self.layer, self.head or 0) if self._heads else (0, self.layer),
         )
 
@@ -191,34 +191,34 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
 
     title = "A head as a heatmap"
 
-    def __init__(self, *given: Any, stretch: bool) -> None:
+    def __init__(self, *arguments: Any, stretch: bool) -> None:
         self._stretch = stretch
-        super().__init__(*given)
+        super().__init__(*arguments)
 
     @property
     def _map(self) -> Filtered:
-        return self._filtered(self.shown.map(self.layer, self.head or 0))
+        return self._filtered(self.attention.map(self.layer, self.head or 0))
 
     def payload(self) -> viz.heatmap.Payload:
         return attended.heatmap_of(
             self._map,
-            self.shown.measure,
-            file=attended.file_of(self.shown.measure, "attention", self.layer, self.head or 0, COUNTS),
-            stretch=self._stretch or not self.shown.shares,
+            self.attention.measure,
+            file=attended.file_of(self.attention.measure, "attention", self.layer, self.head or 0, COUNTS),
+            stretch=self._stretch or not self.attention.shares,
             group=self._group.name,
         )
 
     def _svg(self) -> str:
         drawn = self._map
-        end = None if self._stretch or not self.shown.shares else 1.0
-        what = attended.WORDS[self.shown.measure].what
+        end = None if self._stretch or not self.attention.shares else 1.0
+        quantity = attended.WORDS[self.attention.measure].quantity
         return static.matrix_svg(
             drawn.weights,
             drawn.query_labels,
             drawn.key_labels,
             end=end,
             root=True,
-            what=what,
+            quantity=quantity,
             down="query",
             across="key",
         )
@@ -238,24 +238,24 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
 
     @cached_property
     def _mean(self) -> FloatArray:
-        return mean_of_all(self.shown)
+        return mean_of_all(self.attention)
 
     @property
     def _lit(self) -> Filtered:
-        return self._filtered(attended.maps_of_words(self.shown, self.layer, self.head or 0, self._mean))
+        return self._filtered(attended.maps_of_words(self.attention, self.layer, self.head or 0, self._mean))
 
     def payload(self) -> dict[str, Any]:
         drawn = attended.words_of(
-            self.shown,
+            self.attention,
             self._lit,
             self.layer,
             self.head or 0,
             steps=True,
             counts=COUNTS,
             group=self._group.name,
-            file=attended.file_of(self.shown.measure, "words", self.layer, self.head or 0, COUNTS),
+            file=attended.file_of(self.attention.measure, "words", self.layer, self.head or 0, COUNTS),
         )
-        return {**drawn, "maps": all_maps(self.shown)}
+        return {**drawn, "maps": all_maps(self.attention)}
 
     def _svg(self) -> str:
         """The query whose weight for another word is the largest."""
@@ -266,17 +266,20 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
         if lit.queries == lit.keys:
             np.fill_diagonal(worth, -np.inf)
         query = int(worth.max(axis=1).argmax())
-        end = 1.0 if self.shown.shares else float(weights.max()) or 1.0
+        end = 1.0 if self.attention.shares else float(weights.max()) or 1.0
         shades = viz.lit_words.shades(dark=False)
-        found = []
-        for place, word in enumerate(viz.lit_words.words(self.shown.key_encoding, lit.keys)):
+        words = []
+        for place, word in enumerate(viz.lit_words.words(self.attention.key_encoding, lit.keys)):
             strength = min(1.0, float(weights[query, place]) / end)
             ground, ink = shades[round(strength**0.5 * (len(shades) - 1))]
             framed = lit.queries == lit.keys and place == query
-            found.append(static.Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
-        verb = _VERBS[attended.WORDS[self.shown.measure].says]
-        label, runs = f"{visible_text(lit.queries[query].label)} {verb}", direction_of([self.shown.key_encoding.text])
-        return static.words_svg([(label, found, runs)])
+            words.append(static.Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
+        verb = _VERBS[attended.WORDS[self.attention.measure].says]
+        label, runs = (
+            f"{visible_text(lit.queries[query].label)} {verb}",
+            direction_of([self.attention.key_encoding.text]),
+        )
+        return static.words_svg([(label, words, runs)])
 
     def about(self) -> dict[str, str]:
         return super().about() | {"Head" if self._heads else "Layer": self._called()}
@@ -294,16 +297,16 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
     drawn_here = False
     off = List(Int()).tag(sync=True)
 
-    def __init__(self, run: Run, layer: int, heads: Sequence[int] | Sequence[Head] | None, *given: Any) -> None:
+    def __init__(self, run: Run, layer: int, heads: Sequence[int] | Sequence[Head] | None, *arguments: Any) -> None:
         self._chosen = heads
-        super().__init__(run, layer, *given)
+        super().__init__(run, layer, *arguments)
 
     @property
     def _drawn_heads(self) -> list[Head]:
         every = (
-            maps_of_layer(self.shown, self.layer)
+            maps_of_layer(self.attention, self.layer)
             if self._chosen is None
-            else [(self.layer, one) if isinstance(one, int) else one for one in self._chosen]
+            else [(self.layer, head) if isinstance(head, int) else head for head in self._chosen]
         )
         return attended.told_apart(every, self._front if self._front in every else None)
 
@@ -316,13 +319,13 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
         heads = self._drawn_heads
         if not heads:
             raise InvalidInput("No head is chosen, so there is nothing to draw. Choose at least one.")
-        return self._filtered(np.stack([self.shown.map(*head) for head in heads]))
+        return self._filtered(np.stack([self.attention.map(*head) for head in heads]))
 
     def payload(self) -> viz.lines.Payload:
         heads = self._drawn_heads
         return attended.lines_of(
             self._several,
-            self.shown.measure,
+            self.attention.measure,
             heads,
             self._front if self._front in heads else None,
             off=self.off,
@@ -337,7 +340,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
         return static.lines_svg(drawn.weights, drawn.query_labels, drawn.key_labels, colours)
 
     def about(self) -> dict[str, str]:
-        named = "; ".join(attended.called(self.shown.measure, *head, COUNTS) for head in self._drawn_heads)
+        named = "; ".join(attended.called(self.attention.measure, *head, COUNTS) for head in self._drawn_heads)
         return super().about() | {"Heads" if self._heads else "Layer": named}
 
     def __str__(self) -> str:
@@ -377,7 +380,7 @@ def words(
     """The text, each word tinted by how much the head, its layer or all heads give it from the word that is pointed at.
     The rest is as for ``grid``. Raises InvalidInput for more than 1024 tokens.
     """
-    _can_be_read(_shown(run))
+    _can_be_read(_attention(run))
     return Words(run, layer, head, follow, filter)
 
 
@@ -394,11 +397,11 @@ def lines(
     ``head`` lies in front of the others. The rest is as for ``words``. No more than 24 heads are drawn: more colours
     cannot be told apart.
     """
-    _can_be_read(_shown(run))
+    _can_be_read(_attention(run))
     return Lines(run, layer, heads, head, follow, filter)
 
 
-def _shown(run: Run) -> Shown:
+def _attention(run: Run) -> Shown:
     if isinstance(run, AttentionRun):
         return Weights(run)
     if isinstance(run, LayerContributions):
@@ -411,14 +414,14 @@ def _shown(run: Run) -> Shown:
     )
 
 
-def _model(shown: Shown) -> ModelInfo:
-    of: Any = shown
-    model: ModelInfo = of.found.model if isinstance(shown, OfLayers) else of.run.model
+def _model(attention: Shown) -> ModelInfo:
+    of: Any = attention
+    model: ModelInfo = of.found.model if isinstance(attention, OfLayers) else of.run.model
     return model
 
 
-def _can_be_read(shown: Shown) -> None:
-    n = max(len(shown.encoding), len(shown.key_encoding))
+def _can_be_read(attention: Shown) -> None:
+    n = max(len(attention.encoding), len(attention.key_encoding))
     if n > attended.LONGEST:
         raise InvalidInput(
             f"The text has {n:,} tokens, and a browser can show {attended.LONGEST:,} of them as text. Look at them as "

@@ -46,11 +46,11 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
 
     @validate("picked")
     def _have(self, proposal: Any) -> list[tuple[int, int]]:
-        found = [(int(row), int(column)) for row, column in proposal["value"]]
-        for row, column in found:
+        picked = [(int(row), int(column)) for row, column in proposal["value"]]
+        for row, column in picked:
             among(row, self._values.shape[0], "row")
             among(column, self._values.shape[1], "column")
-        return found
+        return picked
 
     @observe("picked")
     def _picked(self, _change: object) -> None:
@@ -63,23 +63,23 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
         return self._about
 
     def _svg(self) -> str:
-        given = self._payload
+        payload = self._payload
         return static.matrix_svg(
             self._values,
-            given["rows"],
-            given["columns"],
-            end=given["ends"][0],
-            signed=given["signed"],
-            what=given["what"],
+            payload["rows"],
+            payload["columns"],
+            end=payload["ends"][0],
+            signed=payload["signed"],
+            quantity=payload["quantity"],
             numbers=True,
             marked=self.picked,
-            down=given["down"],
-            across=given["across"],
+            down=payload["down"],
+            across=payload["across"],
         )
 
     def __str__(self) -> str:
         rows, columns = self._values.shape
-        return f"{self._payload['what']}: {rows} by {columns} cells"
+        return f"{self._payload['quantity']}: {rows} by {columns} cells"
 
 
 class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
@@ -87,8 +87,8 @@ class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
 
     title = "Words and numbers"
 
-    def __init__(self, light: Sequence[Line], dark: Sequence[Line], what: str, about: Mapping[str, str]) -> None:
-        self._light, self._dark, self._what, self._about = light, dark, what, dict(about)
+    def __init__(self, light: Sequence[Line], dark: Sequence[Line], quantity: str, about: Mapping[str, str]) -> None:
+        self._light, self._dark, self._quantity, self._about = light, dark, quantity, dict(about)
         super().__init__()
 
     def payload(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
         return static.of_token_line(self._light)
 
     def __str__(self) -> str:
-        return self._what
+        return self._quantity
 
 
 class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
@@ -115,30 +115,32 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
     head = Int(0).tag(sync=True)
     stage = Unicode("").tag(sync=True)
 
-    def __init__(self, found: Anatomy, engine: Dissects | None, predictions: MaskPrediction | None, token: int) -> None:
-        self._found, self._engine, self._predictions = found, engine, predictions
-        super().__init__(token=token, layer=found.layer, head=found.head)
+    def __init__(
+        self, anatomy: Anatomy, engine: Dissects | None, predictions: MaskPrediction | None, token: int
+    ) -> None:
+        self._anatomy, self._engine, self._predictions = anatomy, engine, predictions
+        super().__init__(token=token, layer=anatomy.layer, head=anatomy.head)
 
     @property
     def anatomy(self) -> Anatomy:
         """What is drawn, computed where a layer or a head was opened."""
-        found = self._found
-        if self._engine is not None and (self.layer, self.head) != (found.layer, found.head):
-            text, pair = found.encoding.text, found.encoding.text_pair
-            self._found = self._engine.dissect(found.model.id, text, pair, layer=self.layer, head=self.head)
-        return self._found
+        anatomy = self._anatomy
+        if self._engine is not None and (self.layer, self.head) != (anatomy.layer, anatomy.head):
+            text, pair = anatomy.encoding.text, anatomy.encoding.text_pair
+            self._anatomy = self._engine.dissect(anatomy.model.id, text, pair, layer=self.layer, head=self.head)
+        return self._anatomy
 
     @validate("token")
     def _has_token(self, proposal: Any) -> int:
-        return among(proposal["value"], len(self._found.encoding), "token")
+        return among(proposal["value"], len(self._anatomy.encoding), "token")
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return self._only(among(proposal["value"], len(self._found.states) - 1, "layer"), self._found.layer)
+        return self._only(among(proposal["value"], len(self._anatomy.states) - 1, "layer"), self._anatomy.layer)
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int:
-        return self._only(among(proposal["value"], self._found.model.n_heads, "head"), self._found.head)
+        return self._only(among(proposal["value"], self._anatomy.model.n_heads, "head"), self._anatomy.head)
 
     def _only(self, wanted: int, there: int) -> int:
         """Without an engine there is the layer and the head that were computed."""
@@ -149,30 +151,30 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
         return there if self._engine is None else wanted
 
     @observe("token", "layer", "head")
-    def _goes(self, _change: object) -> None:
+    def _on_selection_change(self, _change: object) -> None:
         self._refresh()
 
     def _state(self) -> object:
         return self.token, self.layer, self.head
 
     def payload(self) -> viz.anatomy.Payload:
-        found = self.anatomy
+        anatomy = self.anatomy
         return viz.anatomy.payload(
-            found,
-            n_layers=len(found.states) - 1,
-            n_heads=found.model.n_heads,
+            anatomy,
+            n_layers=len(anatomy.states) - 1,
+            n_heads=anatomy.model.n_heads,
             predictions=self._predictions,
             position=self.token,
             counts=COUNTS,
         )
 
     def about(self) -> dict[str, str]:
-        return _about(self._found.model, self._found.encoding.text)
+        return _about(self._anatomy.model, self._anatomy.encoding.text)
 
     def __str__(self) -> str:
-        layer, head = self._found.layer + COUNTS, self._found.head + COUNTS
-        text = clipped(self._found.encoding.text, LONGEST_TEXT)
-        return f"“{text}” on its way through layer {layer}, head {head} of {self._found.model.id}"
+        layer, head = self._anatomy.layer + COUNTS, self._anatomy.head + COUNTS
+        text = clipped(self._anatomy.encoding.text, LONGEST_TEXT)
+        return f"“{text}” on its way through layer {layer}, head {head} of {self._anatomy.model.id}"
 
 
 class Sentences(Widget, part="example_sentences", source=viz.example_sentences.SOURCE):
@@ -180,15 +182,15 @@ class Sentences(Widget, part="example_sentences", source=viz.example_sentences.S
 
     title = "Sentences"
 
-    def __init__(self, found: Sequence[ExampleSentence], what: str, first: int) -> None:
-        self._found, self._what, self._first = found, what, first
+    def __init__(self, sentences: Sequence[ExampleSentence], quantity: str, first: int) -> None:
+        self._sentences, self._quantity, self._first = sentences, quantity, first
         super().__init__()
 
     def payload(self) -> viz.example_sentences.Payload:
-        return viz.example_sentences.payload(self._found, self._what, first=self._first, file="sentences")
+        return viz.example_sentences.payload(self._sentences, self._quantity, first=self._first, file="sentences")
 
     def about(self) -> dict[str, str]:
-        return {"Numbers": self._what}
+        return {"Numbers": self._quantity}
 
     def _svg(self) -> str:
         colours = shades(dark=False)
@@ -196,18 +198,18 @@ class Sentences(Widget, part="example_sentences", source=viz.example_sentences.S
         for row in self.payload()["rows"][: self._first]:
             words = []
             for part in row["parts"]:
-                given = viz.example_sentences.Part(text=part) if isinstance(part, str) else part
-                ground, ink = colours[given["shade"]] if given.get("shade") else (None, None)
-                framed = given.get("framed", False) or given.get("expected", False)
+                piece = viz.example_sentences.Part(text=part) if isinstance(part, str) else part
+                ground, ink = colours[piece["shade"]] if piece.get("shade") else (None, None)
+                framed = piece.get("framed", False) or piece.get("expected", False)
                 if ground or framed:
-                    words.append(static.Word(((given["text"], ground, ink),), frame=framed))
+                    words.append(static.Word(((piece["text"], ground, ink),), frame=framed))
                 else:
-                    words += [static.Word(((word, None, None),)) for word in given["text"].split()]
+                    words += [static.Word(((word, None, None),)) for word in piece["text"].split()]
             lines.append((row["beside"], words, direction_of(word.cells[0][0] for word in words)))
         return static.words_svg(lines)
 
     def __str__(self) -> str:
-        return counted(len(self._found), "sentence")
+        return counted(len(self._sentences), "sentence")
 
 
 class Sketch(Widget, part="sketch", source=viz.sketch.SOURCE):
@@ -282,7 +284,7 @@ def cells(
     columns: Sequence[str] | None = None,
     *,
     by: By = "bits",
-    what: str = "",
+    quantity: str = "",
     down: str = "",
     across: str = "",
     signed: bool = True,
@@ -299,7 +301,7 @@ def cells(
         patched = numbers.other is not None
         values = recovered(numbers, by) if patched else lost(numbers, by)
         signed = signed and (patched or by != "divergence")
-        what = what or ("share of the difference" if patched else "")
+        quantity = quantity or ("share of the difference" if patched else "")
         n_layers, n_heads = numbers.model.n_layers, numbers.model.n_heads
         n, rest = divmod(len(values), n_layers)
         if rows is None and columns is None and rest == 0 and n_heads <= n <= n_heads + 2 and not patched:
@@ -319,7 +321,7 @@ def cells(
         )
     values = values.reshape(len(rows), len(columns))
     payload = viz.cells.cells(
-        values, rows, columns, what=what or "number", down=down, across=across, signed=signed, pick=True
+        values, rows, columns, quantity=quantity or "number", down=down, across=across, signed=signed, pick=True
     )
     return Cells(payload, values, about)
 
@@ -328,21 +330,21 @@ def token_line(scores: TokenScores | Sequence[TokenScores] | Sequence[Line], *, 
     """The surprisal of every token, or of every word; of several texts a line each. Or any lines of words with colours
     and numbers, the same in light and dark.
     """
-    given = [scores] if isinstance(scores, TokenScores) else list(scores)
-    found = [one for one in given if isinstance(one, TokenScores)]
-    if len(found) < len(given) or not given:
-        lines = [one for one in given if isinstance(one, Line)]
-        if len(lines) < len(given) or not given:
+    texts = [scores] if isinstance(scores, TokenScores) else list(scores)
+    scored = [text for text in texts if isinstance(text, TokenScores)]
+    if len(scored) < len(texts) or not texts:
+        lines = [text for text in texts if isinstance(text, Line)]
+        if len(lines) < len(texts) or not texts:
             raise InvalidInput("A token line is made of scores: give what engine.token_scores(model, text) returns.")
         return TokenLine(lines, lines, f"{len(lines)} lines of words", {})
-    light, dark = ([of_scores(one, words=words, dark=dark) for one in found] for dark in (False, True))
-    of = _about(found[0].model, "; ".join(one.encoding.text for one in found)) if found else {}
-    what = f"Surprisal in bits, {'of words' if words else 'of tokens'}"
-    return TokenLine(light, dark, what, of | {"Numbers": what})
+    light, dark = ([of_scores(text, words=words, dark=dark) for text in scored] for dark in (False, True))
+    of = _about(scored[0].model, "; ".join(text.encoding.text for text in scored)) if scored else {}
+    quantity = f"Surprisal in bits, {'of words' if words else 'of tokens'}"
+    return TokenLine(light, dark, quantity, of | {"Numbers": quantity})
 
 
 def anatomy(
-    found: Anatomy,
+    anatomy: Anatomy,
     *,
     engine: Dissects | None = None,
     predictions: MaskPrediction | None = None,
@@ -353,17 +355,19 @@ def anatomy(
     are drawn as the model's output.
     """
     if token is None:
-        token = to_follow(found.encoding) or 0
-    return Walk(found, engine, predictions, token)
+        token = to_follow(anatomy.encoding) or 0
+    return Walk(anatomy, engine, predictions, token)
 
 
-def example_sentences(sentences: Sequence[ExampleSentence], what: str = "attention", *, first: int = 10) -> Sentences:
-    """Sentences in the order given, the ``first`` at once; ``what`` names the number beside each. Raises InvalidInput
-    where there is none.
+def example_sentences(
+    sentences: Sequence[ExampleSentence], quantity: str = "attention", *, first: int = 10
+) -> Sentences:
+    """Sentences in the order given, the ``first`` at once; ``quantity`` names the number beside each. Raises
+    InvalidInput where there is none.
     """
     if not sentences:
         raise InvalidInput("There is no sentence to show. Give at least one.")
-    return Sentences(list(sentences), what, first)
+    return Sentences(list(sentences), quantity, first)
 
 
 def sketch(

@@ -38,14 +38,14 @@ def script(name: str, source: tuple[tuple[str, str], ...]) -> str:
         f"{component.colours_css(LIGHT, '--own-')}:host(.dark) {component.colours_css(DARK, '--own-')}"
         f"{component.text('shared/theme.css')}{component.text('notebook/notebook.css')}"
     )
-    given = {
+    options = {
         "html": files["html"],
         "css": theme + files["css"].removeprefix(component.theme_css()),
         "look": asdict(LIGHT) | {"dark": False, "font": PAPER_FONT, "scale": 1, "width": _WIDTH},
     }
-    own = files["js"].replace("export default function render", "function render")
-    adapter = f"{component.enclosed(_ADAPTER)}.widget({json.dumps(name)}, render, {json.dumps(given)})"
-    return f"{own}\nexport default {adapter};\n"
+    module = files["js"].replace("export default function render", "function render")
+    adapter = f"{component.enclosed(_ADAPTER)}.widget({json.dumps(name)}, render, {json.dumps(options)})"
+    return f"{module}\nexport default {adapter};\n"
 
 
 class Widget(anywidget.AnyWidget):
@@ -55,9 +55,9 @@ class Widget(anywidget.AnyWidget):
 
     _data = Bytes().tag(sync=True)  # the packed payload, empty until somebody sees it
     _views = Int(0).tag(sync=True)  # in browsers; too many where a page was left without a word
-    _asked = Int(0).tag(sync=True)
-    _answered = Int(0).tag(sync=True)
-    _said = Unicode("").tag(sync=True)  # why what was clicked cannot be shown
+    _requests = Int(0).tag(sync=True)
+    _answers = Int(0).tag(sync=True)
+    _message = Unicode("").tag(sync=True)  # why what was clicked cannot be shown
 
     source: Mapping[str, str]  # the component's files
     title: str  # of a file
@@ -119,19 +119,19 @@ class Widget(anywidget.AnyWidget):
         except ModelZooError as error:
             if self._teller is None:
                 raise
-            self._said = str(error)
+            self._message = str(error)
             return
         self._data = component.pack(payload)
         self._drawn = state
-        self._said = ""
+        self._message = ""
 
     @observe("_views")
     def _looked_at(self, _change: object) -> None:
         self._refresh()
 
-    @observe("_asked")
+    @observe("_requests")
     def _answer(self, _change: object) -> None:
-        self._answered = self._asked
+        self._answers = self._requests
 
     @contextmanager
     def _told_by(self, teller: Teller) -> Iterator[None]:
@@ -158,8 +158,8 @@ class Widget(anywidget.AnyWidget):
         place = uuid4().hex
         self._stills.append(place)
         display(self._still(), display_id=place, raw=True)
-        found = self._repr_mimebundle_()
-        data, metadata = found if isinstance(found, tuple) else (found, {})
+        bundle = self._repr_mimebundle_()
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         display(data, metadata=metadata, raw=True)
 
     def _still(self, image: str | None = None) -> dict[str, str]:
@@ -192,8 +192,8 @@ class Widget(anywidget.AnyWidget):
         return f"<{self}>"
 
 
-def among(number: int, n: int, what: str) -> int:
+def among(number: int, n: int, noun: str) -> int:
     """The number, if it is one of n. Raises InvalidInput for another."""
     if not 0 <= number < n:
-        raise InvalidInput(f"There are {what}s 0 to {n - 1}; {what} {number} does not exist. Choose one of these.")
+        raise InvalidInput(f"There are {noun}s 0 to {n - 1}; {noun} {number} does not exist. Choose one of these.")
     return number

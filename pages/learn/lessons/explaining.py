@@ -267,7 +267,7 @@ class Deleted(ExplainingStep):
             curves,
             steps,
             series,
-            what="P of the target, as a share of that for the whole text",
+            quantity="P of the target, as a share of that for the whole text",
             across="words hidden",
             span=(0.0, 1.0),
             share=True,
@@ -443,7 +443,7 @@ class Patched(ExplainingStep):
     def reveal(self) -> None:
         names, shares = self.shares
         series = [(name, values) for name, values in shares.items()]
-        pictures.show("patched", partial(curves, names, series, what="moved towards run 2", across="layer"))
+        pictures.show("patched", partial(curves, names, series, quantity="moved towards run 2", across="layer"))
 
     def why(self) -> str:
         names, shares = self.shares

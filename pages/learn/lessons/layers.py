@@ -102,7 +102,7 @@ class LayersStep(Step):
     def draw_cosines(self, name: str, *more: tuple[str, list[float]]) -> None:
         """Draw how alike the word's two vectors are after every layer, and ``more`` curves."""
         series = [(f"{self.written}, in two sentences", self.drift.tolist()), *more]
-        pictures.show(name, partial(curves, self.layers, series, what="cosine", across="layer"))
+        pictures.show(name, partial(curves, self.layers, series, quantity="cosine", across="layer"))
 
     @property
     def measured(self) -> str:
@@ -369,7 +369,7 @@ class Probes(LayersStep):
         found = self.results
         names = layer_names(len(next(iter(found.values())).layers))
         series = [(question, [layer.accuracy for layer in result.layers]) for question, result in found.items()]
-        figure = partial(curves, names, series, what="accuracy", across="layer", share=True)
+        figure = partial(curves, names, series, quantity="accuracy", across="layer", share=True)
         pictures.show("probes", figure)
 
     def why(self) -> str:

@@ -12,7 +12,7 @@ const DATA = {
   columns: ["cat", "sat"],
   down: "layer",
   across: "",
-  what: "bits",
+  quantity: "bits",
   mark: "off",
   signed: true,
   weights: new Float32Array([0.5, -2, 0, NaN]),

@@ -130,8 +130,8 @@ Deno.test("a place that is not among the tokens is shown by nobody", () => {
 });
 
 Deno.test("another head is the same picture; another weight, scale or size is not", () => {
-  const data = { weights: Uint8Array.of(1, 2), selected: [0, 0], asked: 0, scale: ["a"], shape: [1, 2, 1, 1] };
-  ok(drawnAlike(data, { ...data, selected: [0, 1], asked: 3, weights: Uint8Array.of(1, 2) }));
+  const data = { weights: Uint8Array.of(1, 2), selected: [0, 0], serial: 0, scale: ["a"], shape: [1, 2, 1, 1] };
+  ok(drawnAlike(data, { ...data, selected: [0, 1], serial: 3, weights: Uint8Array.of(1, 2) }));
   ok(!drawnAlike(data, { ...data, weights: Uint8Array.of(1, 3) }));
   ok(!drawnAlike(data, { ...data, scale: ["b"] }));
   ok(!drawnAlike(data, { ...data, shape: [2, 1, 1, 1] }));

@@ -49,7 +49,7 @@ class Element {
 
 class Model {
   constructor(traits) {
-    this.traits = { _views: 0, _asked: 0, _answered: 0, _by: "", _said: "", token: null, key: null, ...traits };
+    this.traits = { _views: 0, _requests: 0, _answers: 0, _by: "", _message: "", token: null, key: null, ...traits };
     this.acts = new Map();
     this.saved = 0;
   }
@@ -200,18 +200,18 @@ Deno.test("what a component reports sets traits and asks for an answer", () => {
   try {
     place();
     runs[0].setTriggerValue("head", [3, 5]);
-    deepEqual([model.get("layer"), model.get("head"), model.get("_asked")], [3, 5, 1]);
+    deepEqual([model.get("layer"), model.get("head"), model.get("_requests")], [3, 5, 1]);
     pass(5000);
     equal(note.textContent, "The kernel does not answer. If it has stopped, run the cell again to choose other heads.");
     equal(note.hidden, false);
-    model.set("_answered", 1);
+    model.set("_answers", 1);
     equal(note.hidden, true);
-    model.set("_said", "That layer cannot be computed.");
+    model.set("_message", "That layer cannot be computed.");
     deepEqual([note.hidden, note.textContent], [false, "That layer cannot be computed."]);
-    model.set("_said", "");
+    model.set("_message", "");
     equal(note.hidden, true);
     runs[0].setTriggerValue("unknown", 1);
-    equal(model.get("_asked"), 1);
+    equal(model.get("_requests"), 1);
   } finally {
     leave();
   }
@@ -223,7 +223,7 @@ Deno.test("a kernel that was restarted is told of at once, and a click does no h
     place();
     model.fire("comm_live_update");
     deepEqual([note.hidden, note.textContent], [false, "The kernel has stopped: run the cell again."]);
-    model.set("_answered", model.get("_asked")); // it lives after all
+    model.set("_answers", model.get("_requests")); // it lives after all
     equal(note.hidden, true);
     model.gone = true;
     runs[0].setTriggerValue("head", [1, 1]);

@@ -17,9 +17,9 @@ const exact = (value, signed) => {
 };
 
 // A cell in lines: where it is, its number, and that it is picked.
-export function linesOf({ rows, columns, down, across, what, mark, weights, signed }, { row, column }, picked) {
+export function linesOf({ rows, columns, down, across, quantity, mark, weights, signed }, { row, column }, picked) {
   const place = [[down, rows[row]], [across, columns[column]]].map((part) => part.filter(Boolean).join(" ")).join(", ");
-  const lines = [place, `${what}: ${exact(weights[row * columns.length + column], signed)}`];
+  const lines = [place, `${quantity}: ${exact(weights[row * columns.length + column], signed)}`];
   return picked ? [...lines, mark] : lines;
 }
 
@@ -33,9 +33,9 @@ export function described(data) {
   const named = order.slice(0, NAMED).map((at) => {
     const [row, column] = [Math.floor(at / columns.length), at % columns.length];
     const [place, number] = linesOf(data, { row, column }, false);
-    return `${place}: ${number.slice(data.what.length + 2)}`;
+    return `${place}: ${number.slice(data.quantity.length + 2)}`;
   });
-  return named.length ? `Largest by ${data.what}: ${named.join("; ")}.` : "All cells are zero.";
+  return named.length ? `Largest by ${data.quantity}: ${named.join("; ")}.` : "All cells are zero.";
 }
 
 export const idOf = ({ row, column }) => `${row}.${column}`;

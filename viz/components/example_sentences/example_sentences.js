@@ -39,17 +39,17 @@ class Examples extends View {
     this.tint();
   }
 
-  drawRow({ parts, beside, said, label, text, ways }, place) {
+  drawRow({ parts, beside, note, label, text, ways }, place) {
     const row = element("li", "row");
     row.setAttribute("aria-label", label);
     const number = element("span", "beside", beside);
-    number.title = this.data.what;
+    number.title = this.data.quantity;
     const sentence = element("p", "sentence");
     sentence.dir = "auto";
     sentence.append(...parts.map((part) => drawPart(part)));
     const middle = element("div", "middle");
     middle.append(sentence);
-    if (said) middle.append(element("p", "said", said));
+    if (note) middle.append(element("p", "note", note));
     const links = element("span", "ways");
     ways.forEach((address, way) => {
       const link = /** @type {HTMLAnchorElement} */ (element("a", "way", this.data.ways[way]));

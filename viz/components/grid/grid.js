@@ -44,7 +44,7 @@ class Grid extends View {
       this.draw();
     }
     // The frame stays where its reader put it until Python asks for another.
-    if (!before || before.asked !== data.asked || String(before.selected) !== String(data.selected)) {
+    if (!before || before.serial !== data.serial || String(before.selected) !== String(data.selected)) {
       const [layer, head] = data.selected;
       this.select({ layer, head });
     } else {

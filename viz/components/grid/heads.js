@@ -9,7 +9,7 @@ export function nameOf({ names, counts }, { layer, head }) {
 
 // Whether two payloads differ in the chosen head alone.
 export function drawnAlike(before, after) {
-  const rest = ({ weights: _, selected: _selected, asked: _asked, ...rest }) => JSON.stringify(rest);
+  const rest = ({ weights: _, selected: _selected, serial: _serial, ...rest }) => JSON.stringify(rest);
   if (rest(before) !== rest(after) || before.weights.length !== after.weights.length) return false;
   for (let at = 0; at < before.weights.length; at++) { // many times faster than with a callback
     if (before.weights[at] !== after.weights[at]) return false;

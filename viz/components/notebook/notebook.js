@@ -3,7 +3,7 @@
 //
 // The widget's traits that it reads: `_data`, the packed payload, and those that `PARTS` names. Those that it sets beside
 // these: `token` and `key`, what is pointed at, with `_by`, the view in which; `_views`, how many of its views live; and
-// `_asked`, how often something was asked of Python, which answers by `_answered`, and by `_said` where it cannot do it.
+// `_requests`, how often something was asked of Python, which answers by `_answers`, and by `_message` where it cannot do it.
 
 import { pngOf } from "../shared/files.js";
 import { onPointed, point } from "../shared/pointing.js";
@@ -56,8 +56,8 @@ class View {
     this.subscriptions = [
       ...["_data", ...(this.part.traits ?? [])].map((trait) => [`change:${trait}`, this.ask]),
       ...["token", "key", "_by"].map((trait) => [`change:${trait}`, () => this.take()]),
-      ["change:_answered", () => this.answered()],
-      ["change:_said", () => this.say(this.model.get("_said"))],
+      ["change:_answers", () => this.answered()],
+      ["change:_message", () => this.say(this.model.get("_message"))],
       ["comm_live_update", () => this.cut()], // Jupyter's, when the kernel was restarted or has died
     ];
     for (const [event, act] of this.subscriptions) this.model.on(event, act);
@@ -146,7 +146,7 @@ class View {
 
   // Sets traits and asks for an answer; says so where none comes. Not every notebook tells that its kernel is gone.
   inquire(traits = {}) {
-    this.set({ ...traits, _asked: this.model.get("_asked") + 1 });
+    this.set({ ...traits, _requests: this.model.get("_requests") + 1 });
     clearTimeout(this.waits);
     const wait = (message) => this.say(`${message}${this.part.stopped ?? ""}.`);
     if (this.stopped) wait(STOPPED);
@@ -159,10 +159,10 @@ class View {
   }
 
   answered() {
-    if (this.model.get("_answered") < this.model.get("_asked")) return;
+    if (this.model.get("_answers") < this.model.get("_requests")) return;
     clearTimeout(this.waits);
     this.stopped = false;
-    this.say(this.model.get("_said"));
+    this.say(this.model.get("_message"));
   }
 
   say(message) {

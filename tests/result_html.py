@@ -36,17 +36,17 @@ class Page(HTMLParser):
         return " ".join("".join(self.texts).split())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
+        attributes = dict(attrs)
         assert tag in _KNOWN
-        assert set(found) <= {"style", "scope", "src", "alt"}
+        assert set(attributes) <= {"style", "scope", "src", "alt"}
         if tag == "th":
-            assert found["scope"] in ("col", "row")
+            assert attributes["scope"] in ("col", "row")
         if tag == "img":
-            kind, data = str(found["src"]).split(",", 1)
+            kind, data = str(attributes["src"]).split(",", 1)
             assert kind == "data:image/svg+xml;base64"
-            assert found["alt"]
-            self.pictures.append((str(found["alt"]), ElementTree.fromstring(base64.b64decode(data))))
-        style = str(found.get("style", ""))
+            assert attributes["alt"]
+            self.pictures.append((str(attributes["alt"]), ElementTree.fromstring(base64.b64decode(data))))
+        style = str(attributes.get("style", ""))
         grounds, inks = ("background" in style, "color:" in style.replace("background-color:", ""))
         assert not inks or grounds  # a colour of text alone could not be read on every ground
         if tag in ("p", "td", "th"):
@@ -61,7 +61,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def read(result: Shows) -> Page:
+def parse(result: Shows) -> Page:
     """What a result shows, read and found to be in order, and not too long."""
     html = result._repr_html_()
     assert html is not None
@@ -71,9 +71,9 @@ def read(result: Shows) -> Page:
     return page
 
 
-def shown(result: Shows) -> Page:
-    """``read``, where its table is found to be one, too."""
+def parse_with_table(result: Shows) -> Page:
+    """``parse``, where its table is found to be one, too."""
     table = result.to_frame()
     assert isinstance(table, pd.DataFrame)
     assert all(isinstance(name, str) and name.isidentifier() for name in table.columns)
-    return read(result)
+    return parse(result)
