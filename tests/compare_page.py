@@ -23,14 +23,14 @@ Open = Callable[..., AppTest]
 
 def matrices(app: AppTest) -> list[np.ndarray]:
     """The float matrices on screen: the heatmaps in their order (A, A − B, B, other models), then those of figures."""
-    found: list[np.ndarray] = list(heatmaps(app))
+    drawn: list[np.ndarray] = list(heatmaps(app))
     for chart in app.get("plotly_chart"):
         for trace in json.loads(chart.proto.spec)["data"]:
             z = trace.get("z")
             if trace["type"] == "heatmap" and isinstance(z, dict):
                 shape = [int(size) for size in z["shape"].split(",")]
-                found.append(np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(shape))
-    return found
+                drawn.append(np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(shape))
+    return drawn
 
 
 def toggles(app: AppTest) -> list[Any]:

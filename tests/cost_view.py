@@ -21,9 +21,9 @@ Called = Callable[[str], str]
 
 def measurement(app: AppTest) -> Measurement:
     desk: Desk = app.session_state["desk"]
-    found = desk.current(Measurement)
-    assert found is not None
-    return found
+    running = desk.current(Measurement)
+    assert running is not None
+    return running
 
 
 def measured(app: AppTest) -> AppTest:
@@ -40,8 +40,8 @@ def lines(app: AppTest) -> dict[str, dict[str, Any]]:
 
 def table(app: AppTest) -> dict[str, dict[str, str]]:
     """What is written in the table: by the name of a model, by the row."""
-    found: dict[str, dict[str, str]] = app.table[-1].value.to_dict()
-    return found
+    columns: dict[str, dict[str, str]] = app.table[-1].value.to_dict()
+    return columns
 
 
 NOTHING = "–"

@@ -21,9 +21,9 @@ def last_run(app: AppTest) -> Study | None:
 
 
 def results_of(app: AppTest) -> Results:
-    found = last_run(app)
-    assert found is not None
-    return found.results
+    run = last_run(app)
+    assert run is not None
+    return run.results
 
 
 def run(app: AppTest) -> AppTest:

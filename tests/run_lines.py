@@ -18,11 +18,11 @@ from ui import as_python
 def compute_what_is_shown(app: AppTest, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the lines part by part, with the engine of the session in the place of a new one."""
     monkeypatch.setattr(model_zoo, "Engine", lambda: engine)
-    found: dict[str, Any] = {}
-    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), found)
+    namespace: dict[str, Any] = {}
+    exec("\n".join(["from model_zoo import Engine", "engine = Engine()"]), namespace)
     for part in compiled(app).values():
-        exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), found)
-        equal(found.pop("numbers"), part.shows())
+        exec(compile("\n".join([*part.imports, part.lines]), "the lines", "exec"), namespace)
+        equal(namespace.pop("numbers"), part.shows())
 
 
 def compiled(app: AppTest) -> dict[str, as_python.Part]:
@@ -42,12 +42,12 @@ def compiled(app: AppTest) -> dict[str, as_python.Part]:
     return parts
 
 
-def equal(computed: npt.NDArray[Any] | pd.DataFrame, shown: npt.NDArray[Any] | pd.DataFrame) -> None:
-    assert type(computed) is type(shown)
-    if isinstance(shown, pd.DataFrame):
+def equal(computed: npt.NDArray[Any] | pd.DataFrame, expected: npt.NDArray[Any] | pd.DataFrame) -> None:
+    assert type(computed) is type(expected)
+    if isinstance(expected, pd.DataFrame):
         pd.testing.assert_frame_equal(
-            computed.reset_index(drop=True), shown.reset_index(drop=True), rtol=1e-5, atol=1e-5
+            computed.reset_index(drop=True), expected.reset_index(drop=True), rtol=1e-5, atol=1e-5
         )
     else:
         assert computed.size
-        np.testing.assert_allclose(computed, shown, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(computed, expected, rtol=1e-5, atol=1e-5)

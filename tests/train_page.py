@@ -25,9 +25,9 @@ Kind = TypeVar("Kind", bound=Tuning)
 def job(app: AppTest, kind: type[Kind]) -> Kind:
     """The last one of its kind."""
     desk: Desk = app.session_state["desk"]
-    found = desk.current(kind)
-    assert found is not None
-    return found
+    current = desk.current(kind)
+    assert current is not None
+    return current
 
 
 def begin(app: AppTest, label: str = "Train") -> AppTest:
@@ -66,20 +66,22 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
 
 def chart(app: AppTest) -> dict[str, Any]:
     """The only one of Plotly's figures."""
-    (found,) = charts(app).values()
-    return found
+    (figure,) = charts(app).values()
+    return figure
 
 
 def lines(app: AppTest) -> list[dict[str, Any]]:
     """Sentences that are drawn word by word."""
     (element,) = app.get("bidi_component")
-    found: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
-    return found
+    payload: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
+    return payload
 
 
 def numbers(values: Any) -> np.ndarray:
     """What Plotly was given, be it a list or packed."""
     if isinstance(values, dict):
-        found = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-        return found.reshape([int(size) for size in str(values["shape"]).split(",")]) if "shape" in values else found
+        decoded = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+        return (
+            decoded.reshape([int(size) for size in str(values["shape"]).split(",")]) if "shape" in values else decoded
+        )
     return np.array(values, dtype=float)

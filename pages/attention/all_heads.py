@@ -20,7 +20,7 @@ _LONG = 24  # tokens; from here on the heatmap needs more room than the grid
 def draw(scene: Scene) -> None:
     with widgets.controls():
         scene = filters.ask(scene)
-        layer, head = heads.one(scene)
+        layer, head = heads.ask_head(scene)
         unit = "head" if scene.of_heads else "layer"
         stretch = st.toggle(
             f"Scale colours per {unit}",
@@ -37,14 +37,14 @@ def draw(scene: Scene) -> None:
         with overview:
             lit_words.draw(scene, layer, head)
     with detail:
-        shown = _one_head(scene, layer, head, stretch)
+        view = _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
     if scene.of_heads:
         with detail:
             sinks.draw(scene, layer, head)
-    if shown is not None:
-        numbers(scene, shown, [(layer, head)], name=scene.file("attention", layer, head))
+    if view is not None:
+        numbers(scene, view, [(layer, head)], name=scene.file("attention", layer, head))
         save.html("The words", lambda: lit_words.file(scene, layer, head), scene.file("words", layer, head))
 
 
@@ -54,20 +54,20 @@ def _is_long(scene: Scene) -> bool:
 
 def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
     """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
-    shown = scene.filtered(scene.maps.map(layer, head))
-    if not summary(shown):
+    view = scene.filtered(scene.maps.map(layer, head))
+    if not summary(view):
         return None
     if not scene.of_heads:
         st.caption(f"Layer {layer + 1}, all heads together with the residual stream.")
     draw_heatmap(
         scene,
-        shown,
+        view,
         "heatmap",
         scene.file("attention", layer, head),
         stretch=stretch or not scene.maps.shares,
     )
-    scene.put_map(layer, head, lambda: shown.weights)
-    return shown
+    scene.put_map(layer, head, lambda: view.weights)
+    return view
 
 
 def _all_heads(scene: Scene, layer: int, head: int) -> None:
@@ -81,11 +81,11 @@ def _all_heads(scene: Scene, layer: int, head: int) -> None:
 
 def _thumbnails(scene: Scene) -> Thumbnails:
     """Computed once per text, model and filter, not again for another head."""
-    shown = scene.maps
+    maps = scene.maps
     return engine().derived(
         ("thumbnails", *scene.run_key, scene.filter, scene.measure),
         lambda: thumbnails(
-            (scene.filtered(shown.layer(layer)).weights for layer in range(shown.n_layers)), shares=shown.shares
+            (scene.filtered(maps.layer(layer)).weights for layer in range(maps.n_layers)), shares=maps.shares
         ),
     )
 

@@ -14,7 +14,7 @@ from analysis.head_measures import special_names
 from analysis.words import Unit, word_units
 from model_zoo.types import counted
 from pages.attention import two_words
-from pages.attention.heads import go_there, open_head
+from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
 from ui import Field, View, as_python, as_text, ask_for, caption, figures, one_of, save, widgets
 from viz.head_map import head_map
@@ -52,7 +52,7 @@ class _Answer:
     ``measured`` what was measured, for the axis of a figure.
     """
 
-    found: Ranking
+    ranked: Ranking
     question: str
     looks: str
     of: str
@@ -61,14 +61,14 @@ class _Answer:
 
 
 def draw(scene: Scene) -> None:
-    go_there()
+    follow_opened_head()
     names = {"first": "the first token", "separator": "special tokens"} | special_names(scene.run.key_encoding)
-    at = {share: what.format(**names) for share, (what, _) in _PLACES.items()}
-    asked = {_WORDS: "Who looks from one word to another?"}
-    asked |= {share: f"Which head looks at {what}?" for share, what in at.items()}
+    place_names = {share: place_name.format(**names) for share, (place_name, _) in _PLACES.items()}
+    questions = {_WORDS: "Who looks from one word to another?"}
+    questions |= {share: f"Which head looks at {place_name}?" for share, place_name in place_names.items()}
     controls = widgets.controls()
     with controls:
-        question = st.selectbox("Question", **QUESTION.offering(asked), width=560)
+        question = st.selectbox("Question", **QUESTION.offering(questions), width=560)
     picture, aside = st.columns([6, 5], gap="large")
     if question == _WORDS:
         query, key = two_words.chosen(scene)
@@ -78,7 +78,7 @@ def draw(scene: Scene) -> None:
             two_words.draw(scene, query, key)
     else:
         with picture:
-            answer = _at_place(scene, question, at[question], asked[question])
+            answer = _at_place(scene, question, place_names[question], questions[question])
     if answer is None:
         return
     with picture:
@@ -86,7 +86,7 @@ def draw(scene: Scene) -> None:
         _say(answer)
     with aside:
         figures.show(
-            partial(head_map, answer.found.by_layer(), "share of attention"), "who looks where", "who-looks-map"
+            partial(head_map, answer.ranked.by_layer(), "share of attention"), "who looks where", "who-looks-map"
         )
         st.caption("All heads: how much each looks there.")
     save.table("All heads", lambda: _table(answer), "who-looks")
@@ -96,11 +96,11 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
     run = scene.run
     queries, keys = word_units(run.encoding), word_units(run.key_encoding)
     looks, looked_at = two_words.named(query, queries), two_words.named(key, keys)
-    found = between(run, query, key)
-    if found.defined:
+    ranked = between(run, query, key)
+    if ranked.defined:
         scene.put_python(
             "between(run, query, key).to_frame()",
-            found.to_frame,
+            ranked.to_frame,
             before=[
                 f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}",
                 f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}",
@@ -108,7 +108,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
             imports=["from analysis.findings import between", "from analysis.words import word_units"],
         )
         return _Answer(
-            found,
+            ranked,
             f"Who looks from {looks} to {looked_at}?",
             f"looks from {looks} at {looked_at} most",
             f"of the attention of {looks} goes there",
@@ -123,49 +123,49 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
     return None
 
 
-def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | None:
-    found = at_place(scene.all_heads, share)
-    if not found.defined:
+def _at_place(scene: Scene, share: str, place_name: str, question: str) -> _Answer | None:
+    ranked = at_place(scene.all_heads, share)
+    if not ranked.defined:
         ask_for(_PLACES[share][1])
         return None
     scene.put_python(
         f'at_place(head_table([run]), "{share}").to_frame()',
-        found.to_frame,
+        ranked.to_frame,
         imports=["from analysis.findings import at_place", "from analysis.heads import head_table"],
     )
     return _Answer(
-        found,
+        ranked,
         question,
-        f"looks at {what} most",
+        f"looks at {place_name} most",
         "of a token’s attention goes there on average",
-        f"mean attention on {what}",
-        f"Averaged over the tokens that can see {what}; special tokens do not count as queries. ",
+        f"mean attention on {place_name}",
+        f"Averaged over the tokens that can see {place_name}; special tokens do not count as queries. ",
     )
 
 
 def _bars(answer: _Answer) -> None:
     """The best heads; a click on a bar opens its head."""
-    found = answer.found
-    best = found.best(_SHOWN)
-    heads = [(int(found.layer[place]), int(found.head[place])) for place in best]
+    ranked = answer.ranked
+    best = ranked.best(_SHOWN)
+    heads = [(int(ranked.layer[place]), int(ranked.head[place])) for place in best]
 
-    what = token_text(answer.measured)
-    figure = partial(ranking, heads, found.share[best].tolist(), found.even[best].tolist(), what)
+    axis_title = token_text(answer.measured)
+    figure = partial(ranking, heads, ranked.share[best].tolist(), ranked.even[best].tolist(), axis_title)
     figures.show(figure, _BARS, "who-looks", lambda head: open_head(*map(int, head)))
 
 
 def _say(answer: _Answer) -> None:
-    found = answer.found
-    best = int(found.best(1)[0])
-    layer, head, share, even = int(found.layer[best]), int(found.head[best]), found.share[best], found.even[best]
+    ranked = answer.ranked
+    best = int(ranked.best(1)[0])
+    layer, head, share, even = int(ranked.layer[best]), int(ranked.head[best]), ranked.share[best], ranked.even[best]
     strong = _STRONG if even <= _STRONG / 2 else 0.5
-    n_strong = found.above(strong)
+    n_strong = ranked.above(strong)
     gives = f"{n_strong or 'none'} {'give' if n_strong > 1 else 'gives'} more than {strong:.0%}"
     name = f"layer {layer + 1}, head {head + 1}"
     first = f"**{name.capitalize()}** {as_text(answer.looks)}: **{percent(share)}** {as_text(answer.of)}."
-    if len(found) > 1 and np.nanmin(found.share) > _ALIKE * share:
-        first = f"All {len(found)} heads do the same: {percent(share)} {as_text(answer.of)}."
-    st.markdown(f"{first} Uniform attention would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
+    if len(ranked) > 1 and np.nanmin(ranked.share) > _ALIKE * share:
+        first = f"All {len(ranked)} heads do the same: {percent(share)} {as_text(answer.of)}."
+    st.markdown(f"{first} Uniform attention would give {percent(even)}. Of {counted(len(ranked), 'head')}, {gives}.")
     st.button(
         f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
     )
@@ -174,7 +174,7 @@ def _say(answer: _Answer) -> None:
 
 def _table(answer: _Answer) -> pd.DataFrame:
     """All heads, best first; layer and head from 1, as on screen."""
-    frame = answer.found.to_frame()
+    frame = answer.ranked.to_frame()
     frame[["layer", "head"]] += 1
     frame.insert(0, "question", answer.question)
     return frame

@@ -25,7 +25,7 @@ class _Frame:
 
     on_screen: tuple[int, int]
     selected: tuple[int, int]
-    asked: int = 0
+    n_moves: int = 0
 
 
 def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
@@ -40,11 +40,11 @@ def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
     if frame is None or _KEY not in st.session_state:  # new in the browser, too
         frame = st.session_state[_FRAME] = _Frame(place, place)
     elif frame.on_screen != place:
-        frame.asked += frame.selected == place
+        frame.n_moves += frame.selected == place
         frame.on_screen = frame.selected = place
 
-    def opened(one: Sequence[int]) -> None:
-        row, column = map(int, one)
+    def opened(clicked: Sequence[int]) -> None:
+        row, column = map(int, clicked)
         select_head(*((row, column) if scene.of_heads else (column, None)))
         frame.on_screen = row, column
 
@@ -52,7 +52,7 @@ def show(scene: Scene, thumbnails: Thumbnails, layer: int, head: int) -> None:
         thumbnails if scene.of_heads else thumbnails.in_a_row(),
         frame.selected,
         names=("layer", "head") if scene.of_heads else ("layer",),
-        serial=frame.asked,
+        serial=frame.n_moves,
         quantity=scene.words.quantity,
         group="attention",
     )

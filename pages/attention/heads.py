@@ -24,7 +24,7 @@ class Chosen:
     front: Head | None
 
 
-def say_what(scene: Scene) -> None:
+def describe_measure(scene: Scene) -> None:
     """What is shown in place of attention weights, in a sentence under the controls."""
     if scene.measure != "weights":
         caption(scene.words.about)
@@ -32,12 +32,12 @@ def say_what(scene: Scene) -> None:
 
 def compute(scene: Scene) -> None:
     """What is shown, in a sentence, computed before any picture of it. Raises as ``AttendedText.maps`` does."""
-    say_what(scene)
+    describe_measure(scene)
     with st.spinner("Computing …", show_time=True):
         _ = scene.maps
 
 
-def lacking(scene: Scene) -> bool:
+def has_no_heads(scene: Scene) -> bool:
     """Whether what is shown belongs to whole layers, of which a view of heads says that there is nothing to see."""
     if not scene.of_heads:
         st.info(
@@ -48,12 +48,12 @@ def lacking(scene: Scene) -> bool:
     return not scene.of_heads
 
 
-def one(scene: Scene) -> Head:
+def ask_head(scene: Scene) -> Head:
     """Controls for a head, or for a layer where that is shown as a whole, in a line of controls."""
     return widgets.head(scene.run) if scene.of_heads else (widgets.stepper("layer", scene.run.n_layers), 0)
 
 
-def several(scene: Scene) -> list[Head]:
+def ask_heads_to_combine(scene: Scene) -> list[Head]:
     """Controls for the heads to combine, in a line of controls; possibly none."""
     if SEVERAL.value is None:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
         SEVERAL.value = SCOPE.value if SCOPE.value in SEVERAL.labels else "layer"
@@ -63,12 +63,12 @@ def several(scene: Scene) -> list[Head]:
     return _named(scene) if scope == "chosen" else all_maps(scene.maps)
 
 
-def one_or_several(scene: Scene) -> Chosen:
+def ask_heads_to_draw(scene: Scene) -> Chosen:
     """Controls for a head, and for those to draw behind it, in a line of controls; without it for heads by name. Only
     for a layer where that is shown as a whole.
     """
     if not scene.of_heads:
-        return Chosen([layer := one(scene)], layer)
+        return Chosen([layer := ask_head(scene)], layer)
     scope = widgets.choice("Heads", SCOPE)
     if scope == "chosen":
         return Chosen(_named(scene), None)
@@ -95,7 +95,7 @@ def open_head(layer: int, head: int) -> None:
     st.session_state[_OPENED] = True
 
 
-def go_there() -> None:
+def follow_opened_head() -> None:
     """What a view that calls ``open_head`` draws first: the view is chosen outside the part of the page that has just
     run.
     """

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.head_measures import SHARES, special_names
 from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable
 from model_zoo.types import counted
-from pages.attention.heads import go_there, open_head
+from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
 from ui import View, as_text, caption, notes, page_link, save
 
@@ -33,7 +33,7 @@ _TITLES = {
 
 
 def draw(scene: Scene) -> None:
-    go_there()
+    follow_opened_head()
     table = scene.all_heads
     frame = table.to_frame()
     frame[["layer", "head"]] += 1
@@ -42,7 +42,7 @@ def draw(scene: Scene) -> None:
     save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of this text. A label names a rule "
-        f"that fits; it is not an explanation. {_counted(table)} Special tokens do not count as queries."
+        f"that fits; it is not an explanation. {_label_counts(table)} Special tokens do not count as queries."
     )
     if scene.run.stack == "cross":
         st.caption(
@@ -66,8 +66,8 @@ def _rules() -> None:
         for rule in RULES:
             if rule.tested == "rare":
                 continue  # a model does not tell how rare a token is
-            said = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
-            st.markdown(f"**{rule.name}**, {said}")
+            description = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
+            st.markdown(f"**{rule.name}**, {description}")
         caption(
             "A rule about a share scores (share − uniform) / (1 − uniform), "
             "where uniform is what a head that spreads its attention evenly over the same text would give. "
@@ -79,11 +79,11 @@ def _rules() -> None:
         )
 
 
-def _counted(table: HeadTable) -> str:
+def _label_counts(table: HeadTable) -> str:
     """How many heads have which label, the most frequent first: “Of 72 heads, 45 are “delimiter”, 27 “mixed”; …”"""
     counts = Counter(table.labels).most_common()
-    said = ", ".join(f"{n} {'are ' if place == 0 else ''}“{label}”" for place, (label, n) in enumerate(counts))
-    return f"Of {len(table)} heads, {said}; “{MIXED}” is one that no rule fits."
+    label_counts = ", ".join(f"{n} {'are ' if place == 0 else ''}“{label}”" for place, (label, n) in enumerate(counts))
+    return f"Of {len(table)} heads, {label_counts}; “{MIXED}” is one that no rule fits."
 
 
 def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
@@ -95,7 +95,7 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
     defined = [name for name in titles if frame[name].notna().any()]
     # As text, which sorts alike: an empty number could not say why it is empty.
     scores = [_NO_RULE if np.isnan(score) else f"{score:.2f}" for score in frame["score"]]
-    shown = frame.assign(score=scores)[["layer", "head", "label", "score", *defined]]
+    table = frame.assign(score=scores)[["layer", "head", "label", "score", *defined]]
 
     def open_selected() -> None:
         rows = st.session_state[_OPEN]["selection"]["rows"]
@@ -103,7 +103,7 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
             open_head(int(frame["layer"].iloc[rows[0]]) - 1, int(frame["head"].iloc[rows[0]]) - 1)
 
     st.dataframe(
-        shown,
+        table,
         key=_OPEN,
         hide_index=True,
         height=400,

@@ -26,57 +26,57 @@ _FILE = "attention-lines"
 def draw(scene: Scene) -> None:
     with widgets.controls():
         scene = filters.ask(scene)
-        chosen = heads.one_or_several(scene)
+        chosen = heads.ask_heads_to_draw(scene)
     heads.compute(scene)
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = told_apart(chosen.heads, chosen.front)
-    shown = scene.filtered(np.stack([scene.maps.map(*head) for head in drawn]))
-    if shown.reason is not None:
-        summary(shown)
+    view = scene.filtered(np.stack([scene.maps.map(*head) for head in drawn]))
+    if view.reason is not None:
+        summary(view)
         return
-    payload = _payload(scene, shown, drawn, chosen.front)
+    payload = _payload(scene, view, drawn, chosen.front)
     save.picture(payload["file"])
     component("lines", lines.SOURCE)(
-        key=_KEY, data=pack(payload), on_selected_change=lambda: _keep_token(scene, shown), on_off_change=_keep_off
+        key=_KEY, data=pack(payload), on_selected_change=lambda: _keep_token(scene, view), on_off_change=_keep_off
     )
-    summary(shown)
+    summary(view)
     if len(drawn) < len(chosen.heads):
         st.caption(
             f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more colours cannot be told apart. Choose heads by "
             "name, or see all of them under “All heads”."
         )
     examples.say_weights(scene.run)
-    _put_python(scene, shown, drawn)
-    numbers(scene, shown, drawn, name=_FILE)
-    save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
+    _put_python(scene, view, drawn)
+    numbers(scene, view, drawn, name=_FILE)
+    save.html("This view", lambda: _file(scene, view, payload, drawn), _FILE)
 
 
-def _put_python(scene: Scene, shown: Filtered, drawn: list[Head]) -> None:
+def _put_python(scene: Scene, view: Filtered, drawn: list[Head]) -> None:
     if len(drawn) == 1:
-        scene.put_map(*drawn[0], lambda: shown.weights[0])
+        scene.put_map(*drawn[0], lambda: view.weights[0])
         return
     of = "run" if scene.measure == "weights" else "maps"
     layer = drawn[0][0]
     if drawn == maps_of_layer(scene.maps, layer):
         scene.put_python(
-            f"{of}.layer(layer)", lambda: shown.weights, before=[f"layer = {layer}  # layer {layer + 1} on the page"]
+            f"{of}.layer(layer)", lambda: view.weights, before=[f"layer = {layer}  # layer {layer + 1} on the page"]
         )
         return
     scene.put_python(
         f"np.stack([{of}.{'head' if of == 'run' else 'map'}(*head) for head in heads])",
-        lambda: shown.weights,
+        lambda: view.weights,
         before=[f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page"],
         imports=["import numpy as np"],
     )
 
 
-def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
+def _file(scene: Scene, view: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
     return standalone_html(
         lines.SOURCE,
         payload,
         title=f"{scene.words.title}, line by line",
-        caption=shown.summary(),
+        caption=view.summary(),
         meta={
             "Model": scene.run.model.id,
             "Revision": scene.run.model.revision,
@@ -87,14 +87,14 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Hea
     )
 
 
-def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
+def _payload(scene: Scene, view: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     selected: lines.Selected | None = None
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
     return lines_of(
-        shown,
+        view,
         scene.measure,
         drawn,
         front,
@@ -105,12 +105,12 @@ def _payload(scene: Scene, shown: Filtered, drawn: list[Head], front: Head | Non
     )
 
 
-def _keep_token(scene: Scene, shown: Filtered) -> None:
+def _keep_token(scene: Scene, view: Filtered) -> None:
     """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
     selected = component_value(_KEY, "selected")
     LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
     if selected and (selected["side"] == "query" or scene.run.stack != "cross"):
-        units = shown.queries if selected["side"] == "query" else shown.keys
+        units = view.queries if selected["side"] == "query" else view.keys
         if selected["index"] < len(units):
             TOKEN.value = units[selected["index"]].start + 1
 

@@ -15,7 +15,7 @@ _MOST_CSV_CELLS = 1_000_000
 
 
 def numbers(
-    scene: Scene, shown: Filtered, heads: Sequence[tuple[int, int]], *, name: str, how: How | None = None
+    scene: Scene, view: Filtered, heads: Sequence[tuple[int, int]], *, name: str, how: How | None = None
 ) -> None:
     """The numbers on screen can be saved; the files are made when they are asked for.
 
@@ -27,10 +27,10 @@ def numbers(
         if how == "layer":
             heads = [head for layer, _ in heads for head in maps_of_layer(Weights(run), layer)]
     origin = Origin(model=run.model, heads=tuple(heads), how=how, measure=scene.measure, stack=run.stack)
-    too_large = shown.weights.size > _MOST_CSV_CELLS
+    too_large = view.weights.size > _MOST_CSV_CELLS
     save.file(
         "Numbers (CSV)",
-        lambda: to_csv(shown, origin),
+        lambda: to_csv(view, origin),
         name,
         "csv",
         "More than a million cells: use the NPZ." if too_large else CSV_NOTE,
@@ -38,7 +38,7 @@ def numbers(
     )
     save.file(
         "Numbers (NPZ)",
-        lambda: to_npz(shown, origin, run.encoding, run.source),
+        lambda: to_npz(view, origin, run.encoding, run.source),
         name,
         "npz",
         "For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",

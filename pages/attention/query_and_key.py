@@ -17,9 +17,9 @@ from viz.neuron import neuron, neuron_caption
 
 def draw(scene: Scene) -> None:
     run, tokens, key_tokens = scene.run, scene.run.encoding.tokens, scene.run.key_encoding.tokens
-    asked = TOKEN.value
+    requested = TOKEN.value
     complaint = widgets.clamp(TOKEN, run.n_tokens, "token", "This text")
-    if complaint and asked != TOKEN.default:  # a text of one token is no reason to complain
+    if complaint and requested != TOKEN.default:  # a text of one token is no reason to complain
         st.warning(complaint, icon=":material/link_off:")
     with widgets.controls():
         layer, head = widgets.head(run)

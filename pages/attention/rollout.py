@@ -28,51 +28,51 @@ def draw(scene: Scene) -> None:
         first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
         if last:
             first = widgets.stepper("layer", last + 1, FROM_LAYER, label="From layer") + 1
-    heads.say_what(scene)
+    heads.describe_measure(scene)
     check_one_text(scene.run)
     plain = replace(scene, measure="weights")
     beside = [scene] if scene == plain else [scene, plain]
-    for one, place in zip(beside, st.columns(len(beside), gap="medium"), strict=True):
+    for variant, place in zip(beside, st.columns(len(beside), gap="medium"), strict=True):
         with place, failures_as_messages():
-            if one is not scene or len(beside) > 1:
-                st.markdown(f"**Over {one.words.title[0].lower()}{one.words.title[1:]}**")
-            _one(one, first - 1, last, numbered=one is scene)
+            if variant is not scene or len(beside) > 1:
+                st.markdown(f"**Over {variant.words.title[0].lower()}{variant.words.title[1:]}**")
+            _draw_rollout(variant, first - 1, last, numbered=variant is scene)
     if not last:
         st.caption("Choose a higher layer to combine several layers.")
     if scene.run.stack == "decoder":
         st.caption("Only the decoder's attention to its own text is included, not what comes from the encoder.")
 
 
-def _one(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
+def _draw_rollout(scene: Scene, first: int, last: int, *, numbered: bool) -> None:
     """The rollout of what is shown from a layer up to another, both from 0."""
     with st.spinner("Computing …", show_time=True):
-        shown = scene.filtered(rollout(scene.maps, first, last))
-    if shown.reason is not None:
-        summary(shown)
+        view = scene.filtered(rollout(scene.maps, first, last))
+    if view.reason is not None:
+        summary(view)
         return
     name = "rollout" if scene.measure == "weights" else f"rollout {scene.measure}"
     draw_heatmap(
         scene,
-        shown,
+        view,
         name,
         f"attention-{name.replace(' ', '-')}",
         stretch=True,
-        what=f"rollout of layers {first + 1} to {last + 1}",
+        quantity=f"rollout of layers {first + 1} to {last + 1}",
         number="rollout",
     )
-    summary(shown)
+    summary(view)
     if scene.maps.of_block:
         st.caption(_WITHOUT_HALF[scene.maps.shares])
     if numbered:
         scene.put_python(
             "rollout(maps, first, last)",
-            lambda: shown.weights,
+            lambda: view.weights,
             before=[f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page"],
             imports=["from analysis.rollout import rollout"],
         )
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]
-        numbers(scene, shown, rolled, name="attention-rollout", how="rollout")
+        numbers(scene, view, rolled, name="attention-rollout", how="rollout")
 
 
 VIEW = View(

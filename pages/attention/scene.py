@@ -116,33 +116,33 @@ def _pointed_at(scene: Scene) -> tuple[int, ...]:
     kept = LOCKED.value and SHOWN_VIEW.value in ("grid", "lines")
     if not kept and SHOWN_VIEW.value != "neuron":
         return ()
-    units = [unit for unit in word_units(scene.run.encoding) if not unit.special and unit.segment == 0]
-    return next((tuple(range(one.start, one.stop)) for one in units if one.start < TOKEN.value <= one.stop), ())
+    words = [unit for unit in word_units(scene.run.encoding) if not unit.special and unit.segment == 0]
+    return next((tuple(range(word.start, word.stop)) for word in words if word.start < TOKEN.value <= word.stop), ())
 
 
-def summary(shown: Filtered) -> bool:
+def summary(view: Filtered) -> bool:
     """Say what the filter hides and cuts; False if there is nothing left to draw."""
-    if shown.reason is not None:
-        st.info(as_text(shown.reason), icon=":material/filter_alt_off:")
+    if view.reason is not None:
+        st.info(as_text(view.reason), icon=":material/filter_alt_off:")
         return False
-    if shown.filter != Filter():
-        caption(shown.summary())
+    if view.filter != Filter():
+        caption(view.summary())
     return True
 
 
 def draw_heatmap(
-    scene: Scene, shown: Filtered, key: str, name: str, *, stretch: bool, what: str = "", number: str = ""
+    scene: Scene, view: Filtered, key: str, name: str, *, stretch: bool, quantity: str = "", number: str = ""
 ) -> None:
     """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image, ``what`` says what its
     numbers are, and ``number`` one of them, in a word, where they are not those of the scene.
     """
     figures.show_heatmap(
         heatmap_of(
-            shown,
+            view,
             scene.measure,
             file=name,
             stretch=stretch,
-            quantity=what,
+            quantity=quantity,
             number=number,
             group="attention",
         ),

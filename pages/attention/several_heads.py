@@ -21,45 +21,45 @@ HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attentio
 def draw(scene: Scene) -> None:
     with widgets.controls():
         scene = filters.ask(scene)
-        if heads.lacking(scene):
+        if heads.has_no_heads(scene):
             return
-        chosen = heads.several(scene)
+        chosen = heads.ask_heads_to_combine(scene)
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
     if how == "norm":
         scene = replace(scene, measure="value-weighted")
     weights = norm_of_sum(scene.run, chosen) if how == "norm" else combine(scene.maps, chosen, how)
-    shown = scene.filtered(weights)
-    if shown.reason is not None:
-        summary(shown)
+    view = scene.filtered(weights)
+    if view.reason is not None:
+        summary(view)
         return
     draw_heatmap(
         scene,
-        shown,
+        view,
         "combined",
         f"attention-{how}",
         stretch=not scene.maps.shares or how == "sum",
-        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.quantity}'} of {len(chosen)} heads",
+        quantity=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.quantity}'} of {len(chosen)} heads",
         number="‖Σαf(x)‖" if how == "norm" else "",
     )
-    summary(shown)
+    summary(view)
     if how == "norm":
         st.caption(
             "What a head passes from one token to another is a vector, αf(x). Here the heads' vectors are added up, "
             "and a cell is the length of the sum (Kobayashi et al. 2020): heads that pull in opposite directions "
             "cancel out. What is chosen under “Show” has no effect here."
         )
-    _put_python(scene, shown, chosen, how)
-    numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+    _put_python(scene, view, chosen, how)
+    numbers(scene, view, chosen, name=f"attention-{how}", how=how)
 
 
-def _put_python(scene: Scene, shown: Filtered, chosen: list[heads.Head], how: Combination) -> None:
+def _put_python(scene: Scene, view: Filtered, chosen: list[heads.Head], how: Combination) -> None:
     layer = chosen[0][0]
     of_layer = chosen == maps_of_layer(scene.maps, layer)
     if how == "norm":
         some = "" if of_layer else f", {[head for _, head in chosen]}"
         scene.put_python(
             f"run.norms_of_sum(layer{some})",
-            lambda: shown.weights,
+            lambda: view.weights,
             before=[f"layer = {layer}  # layer {layer + 1} on the page"],
         )
         return
@@ -72,7 +72,7 @@ def _put_python(scene: Scene, shown: Filtered, chosen: list[heads.Head], how: Co
         imports.append("from analysis.shown import all_maps")
     scene.put_python(
         f'combine(maps, heads, "{how}")',
-        lambda: shown.weights,
+        lambda: view.weights,
         before=[f"heads = {named}"],
         imports=imports,
     )

@@ -47,49 +47,49 @@ def draw(scene: Scene, layer: int, head: int) -> None:
     if scene.stack != "encoder":
         return
     try:
-        found = engine().ask(MeasureSinks(scene.model, scene.text, scene.pair, LONGEST))
+        sinks = engine().ask(MeasureSinks(scene.model, scene.text, scene.pair, LONGEST))
     except (InvalidInput, NotSupported):  # the view has shown all there is
         return
-    said = finding(found, layer, head)
-    if said is not None:
-        st.markdown(said, help=RULE)
+    sentence = describe_head(sinks, layer, head)
+    if sentence is not None:
+        st.markdown(sentence, help=RULE)
     as_python.put(
         f"numbers = frame(engine.sinks({scene.arguments}))",
-        lambda: frame(found),
+        lambda: frame(sinks),
         imports=["from analysis.sinks import frame"],
         part="Special tokens, all heads",
     )
-    save.table("Special tokens, all heads", lambda: table(found), "special_tokens")
+    save.table("Special tokens, all heads", lambda: table(sinks), "special_tokens")
 
 
-def finding(found: Sinks, layer: int, head: int) -> str | None:
+def describe_head(sinks: Sinks, layer: int, head: int) -> str | None:
     """What the head, from 0, does with the special token that it gives most, as Markdown; None if it gives little."""
-    token = strongest(found, layer, head)
-    if not much_attention(found)[layer, head, token]:
+    token = strongest(sinks, layer, head)
+    if not much_attention(sinks)[layer, head, token]:
         return None
-    name, share, uniform = _name(found, token), found.share[layer, head, token], found.even[layer, token]
-    value, ordinary = found.value[layer, head, token], found.ordinary_value[layer, head]
-    added, update = found.added[layer, head, token], found.update[layer, head]
-    told = verdict(found, layer, head, token)
+    name, share, uniform = _name(sinks, token), sinks.share[layer, head, token], sinks.even[layer, token]
+    value, ordinary = sinks.value[layer, head, token], sinks.ordinary_value[layer, head]
+    added, update = sinks.added[layer, head, token], sinks.update[layer, head]
+    kind = verdict(sinks, layer, head, token)
     looks = f"On this text, {_percent(share)} of this head’s attention goes to {name} (uniform: {_percent(uniform)})"
     length = f", whose value is {value / ordinary:.2f} times as long as that of an ordinary token" if ordinary else ""
     adds = f"What this adds is {added:.1%} as long as the vectors it is added to; all that the head adds, {update:.1%}."
-    if told == "does nothing":
+    if kind == "does nothing":
         end = f"Looking at {name} **does nothing** here."
-    elif told == "broadcasts":
-        same = _percent(found.common[layer, head])
+    elif kind == "broadcasts":
+        same = _percent(sinks.common[layer, head])
         end = f"Of that, {same} is the same for all tokens: the head **broadcasts** one vector here."
     else:
         end = "That is neither next to nothing nor, by the rule, one vector for all tokens."
     return f"{looks}{length}. {adds} {end}"
 
 
-def _name(found: Sinks, token: int) -> str:
+def _name(sinks: Sinks, token: int) -> str:
     """What one of the k special tokens is called: with its place where there are several alike."""
-    name = as_text(found.tokens[token])
-    if not any(found.encoding.special):
+    name = as_text(sinks.tokens[token])
+    if not any(sinks.encoding.special):
         return f"the first token, “{name}”"
-    return f"{name} (token {found.places[token] + 1})" if found.tokens.count(found.tokens[token]) > 1 else name
+    return f"{name} (token {sinks.places[token] + 1})" if sinks.tokens.count(sinks.tokens[token]) > 1 else name
 
 
 def _percent(share: float) -> str:
@@ -97,8 +97,8 @@ def _percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 or share == 0 else "under 1%"
 
 
-def table(found: Sinks) -> pd.DataFrame:
+def table(sinks: Sinks) -> pd.DataFrame:
     """Every head and special token, all counted from 1."""
-    rows = frame(found)
+    rows = frame(sinks)
     rows[["layer", "head", "place"]] += 1
     return rows

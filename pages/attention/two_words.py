@@ -31,7 +31,7 @@ def chosen(scene: Scene) -> tuple[Unit, Unit]:
     there is none, a pair worth seeing.
     """
     queries, keys = word_units(scene.run.encoding), word_units(scene.run.key_encoding)
-    query, key = _kept(FROM, scene.run.encoding, queries), _kept(TO, scene.run.key_encoding, keys)
+    query, key = _chosen_place(FROM, scene.run.encoding, queries), _chosen_place(TO, scene.run.key_encoding, keys)
     if query is None or key is None:
         FROM.value = TO.value = ()
         query, key = _opening(scene, queries, keys)
@@ -63,11 +63,11 @@ def named(unit: Unit, among: Sequence[Unit]) -> str:
     return f"{quoted(unit)} (word {among.index(unit) + 1})"
 
 
-def _kept(field: Field[tuple[int, ...]], encoding: Encoding, units: Sequence[Unit]) -> int | None:
+def _chosen_place(field: Field[tuple[int, ...]], encoding: Encoding, units: Sequence[Unit]) -> int | None:
     """The place that was chosen, wherever its word stands by now; None where there is none."""
     spans = [_span(encoding, unit) for unit in units]
-    found = carry_masks(field, f"{encoding.text}\n{encoding.text_pair or ''}", spans)
-    return found[0] if found else None
+    positions = carry_masks(field, f"{encoding.text}\n{encoding.text_pair or ''}", spans)
+    return positions[0] if positions else None
 
 
 def _span(encoding: Encoding, unit: Unit) -> Span:
@@ -95,12 +95,12 @@ def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int]
     def choose_it() -> None:
         chosen(st.session_state[key])
 
-    shown = [clipped(visible_text(unit.label), _LONGEST) for unit in units]
-    if len(shown) > _MOST_BUTTONS:
-        numbered = [f"{number} · {word}" for number, word in enumerate(shown, start=1)]
-        st.selectbox(label, range(len(shown)), key=key, format_func=numbered.__getitem__, on_change=choose_it)
+    words = [clipped(visible_text(unit.label), _LONGEST) for unit in units]
+    if len(words) > _MOST_BUTTONS:
+        numbered = [f"{number} · {word}" for number, word in enumerate(words, start=1)]
+        st.selectbox(label, range(len(words)), key=key, format_func=numbered.__getitem__, on_change=choose_it)
         return
-    long = len(shown) > _LONG
-    buttons = make_distinct(map(as_text, shown))
-    with st.container(height=_SCROLLED if long else "content", border=long), widgets.running_as(shown, label):
-        st.pills(label, range(len(shown)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)
+    long = len(words) > _LONG
+    buttons = make_distinct(map(as_text, words))
+    with st.container(height=_SCROLLED if long else "content", border=long), widgets.running_as(words, label):
+        st.pills(label, range(len(words)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)

@@ -19,13 +19,13 @@ from model_zoo.types import FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import (
     Scene,
-    ask,
-    beside_each_other,
+    call_each,
     common_words,
     common_words_in_python,
-    good,
-    in_rows,
+    draw_columns,
+    rows_of_columns,
     say_failures,
+    successes,
 )
 from ui import (
     HEAD,
@@ -63,10 +63,10 @@ def draw(scene: Scene) -> None:
         measure = show.ask()
     words = show.WORDS[measure]
     with st.spinner("Running the models …", show_time=True):
-        found = ask(scene.models, lambda model: _maps(scene, measure, model))
-    maps = good(found)
+        outcomes = call_each(scene.models, lambda model: _maps(scene, measure, model))
+    maps = successes(outcomes)
     if not maps:
-        beside_each_other(scene, found, lambda *_: None)
+        draw_columns(scene, outcomes, lambda *_: None)
         return
     encodings = {model: of.encoding for model, of in maps.items()}
     if any(encoding.n_dropped and len(encoding) == LONGEST for encoding in encodings.values()):
@@ -75,7 +75,7 @@ def draw(scene: Scene) -> None:
     alignment = common_words(scene, encodings)
     units = dict(zip(maps, alignment.units, strict=False))
     heads = _Heads(scene, maps, measure)
-    shown: dict[str, FloatArray] = {}
+    shares: dict[str, FloatArray] = {}
 
     lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in maps]
     pair = [] if lacking else [*dict.fromkeys((scene.a, scene.b))]
@@ -84,60 +84,60 @@ def draw(scene: Scene) -> None:
         with place, failures_as_messages():
             letter = {scene.b: "B", scene.a: "A"}.get(model) if pair else None
             layer, head = heads.choose(model, letter or scene.name(model))
-            shown[model] = shares_on_common_words(maps[model], maps[model].map(layer, head), units[model])
+            shares[model] = shares_on_common_words(maps[model], maps[model].map(layer, head), units[model])
             map_ = heatmap(
-                shown[model],
+                shares[model],
                 alignment.labels,
                 [*alignment.labels, REST],
                 quantity=words.quantity if maps[model].shares else f"share of {words.number}",
                 number=words.number,
-                file=f"compare-attention-{len(shown)}",
+                file=f"compare-attention-{len(shares)}",
                 **_options(alignment, measure),
             )
             figures.show_heatmap(map_, f"attention {model}")
             heads.say(model)
 
     if pair:
-        first, between, *last = in_rows(len(pair) + 1, 3, "pair")
+        first, between, *last = rows_of_columns(len(pair) + 1, 3, "pair")
         for model, place in zip(pair, (first, *last), strict=True):
             picture(model, place)
         with between, failures_as_messages():
-            _difference(scene, alignment, shown, measure)
+            _difference(scene, alignment, shares, measure)
     if measure != "weights":
         scaled = "" if all(of.shares for of in maps.values()) else " Here each row is scaled to 100%."
         caption(f"{words.about}{scaled}")
     alike = st.container()
     others = [model for model in maps if model not in pair]
-    for model, place in zip(others, in_rows(len(others)), strict=True):
+    for model, place in zip(others, rows_of_columns(len(others)), strict=True):
         picture(model, place)
-    _put_python(scene, maps, heads, shown)
+    _put_python(scene, maps, heads, shares)
     if pair:
         with failures_as_messages():
             _all_heads(scene, alignment, maps, heads, alike)
     save.table(
         f"{words.title} on common words",
-        lambda: pd.concat([_cells(model, heads, shown[model], alignment) for model in shown]),
+        lambda: pd.concat([_cells(model, heads, shares[model], alignment) for model in shares]),
         "compare-attention",
     )
-    say_failures(scene, found)
+    say_failures(scene, outcomes)
     if lacking:
         name = scene.name(lacking[0])
-        what = (
+        problem = (
             f"“{words.title}” cannot be shown of {name}"
             if scene.infos[lacking[0]].n_heads
             else f"{name} has no attention"
         )
-        raise NotSupported(f"{what}, so there is nothing to compare. Choose another A or B above.")
+        raise NotSupported(f"{problem}, so there is nothing to compare. Choose another A or B above.")
 
 
-def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shown: Mapping[str, FloatArray]) -> None:
+def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shares: Mapping[str, FloatArray]) -> None:
     name = {"weights": "Weights", "value-weighted": "Norms"}.get(heads.measure, "OfLayers")
     most = LONGEST if any(len(of.encoding) == LONGEST for of in maps.values()) else None
     texts = scene.texts_in_python(max_tokens=most)
     of = (
         f'contributions(model, {texts}, measure="{heads.measure}")' if name == "OfLayers" else f"attend(model, {texts})"
     )
-    if not maps.keys() <= shown.keys():  # one of them is a message
+    if not maps.keys() <= shares.keys():  # one of them is a message
         return
     chosen = [heads.chosen[model] for model in maps]
     called = ", ".join(heads.called(*place) for place in chosen)
@@ -151,7 +151,7 @@ def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shown: M
         "        for one, place, units in zip(found, chosen, alignment.units)\n"
         "    ]\n"
         ")",
-        lambda: np.array([shown[model] for model in maps]),
+        lambda: np.array([shares[model] for model in maps]),
         imports=(
             "import numpy as np",
             "from analysis.alignment import align, shares_on_common_words",
@@ -162,9 +162,9 @@ def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shown: M
 
 def _maps(scene: Scene, measure: Measure, model: str) -> Shown:
     """[MASK] in the text is each model's own mask. Raises here, and not where it is drawn, what a model cannot show."""
-    found = show.compute_maps(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
-    found.map(0, 0)
-    return found
+    maps = show.compute_maps(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
+    maps.map(0, 0)
+    return maps
 
 
 class _Heads:
@@ -257,10 +257,10 @@ def _options(alignment: Alignment, measure: Measure) -> Options:
     )
 
 
-def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], measure: Measure) -> None:
+def _difference(scene: Scene, alignment: Alignment, shares: Mapping[str, FloatArray], measure: Measure) -> None:
     with st.container(key="difference-head"):
         st.markdown("**A − B**")
-    a, b = shown[scene.a], shown[scene.b]
+    a, b = shares[scene.a], shares[scene.b]
     names = _distinct(scene)
     keys, options = [*alignment.labels, REST], _options(alignment, measure)
     picture = compare.difference(a, b, alignment.labels, keys, names=names, file="compare-difference", **options)

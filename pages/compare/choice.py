@@ -89,10 +89,10 @@ def _reorder() -> None:
 
 def _allowed() -> tuple[str, ...]:
     """What is chosen, each model once and not too many; several names typed in one go are taken apart."""
-    asked = [part.strip() for entry in COMPARED.value for part in entry.split(",")]
-    once = list(dict.fromkeys(model for model in asked if model))
+    requested = [part.strip() for entry in COMPARED.value for part in entry.split(",")]
+    once = list(dict.fromkeys(model for model in requested if model))
     complaints = []
-    twice = sorted({model for model in once if asked.count(model) > 1})
+    twice = sorted({model for model in once if requested.count(model) > 1})
     if twice:
         complaints.append(
             f"{join_names(twice)} {'is named twice, and is' if len(twice) == 1 else 'are named twice, and are'} shown "

@@ -13,7 +13,7 @@ from analysis.intervals import wilson
 from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
 from model_zoo.types import CostSubject, Quality
-from pages.compare.scene import Scene, ask, good
+from pages.compare.scene import Scene, call_each, successes
 from ui import Field, View, as_python, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from ui.tables import per_cent
 from viz.by_length import Measure, by_length
@@ -60,28 +60,28 @@ _METHOD = """
 
 def draw(scene: Scene) -> None:
     """Run or stop, the curves, the table; before anything is timed, the table alone."""
-    found = desk().current(Measurement)
+    measurement = desk().current(Measurement)
     with widgets.controls():
-        if found is None or not found.running:
+        if measurement is None or not measurement.running:
             _start(scene)
-        timed = [] if found is None else _shown(found)
+        timed = [] if measurement is None else _timed_costs(measurement)
         measure = None
         if timed:
             measure = widgets.choice("Show", MEASURE)
         with widgets.popover("How it is measured", ":material/straighten:"):
             st.markdown(_METHOD)
-    if found is not None:
-        watch(found)
-        _say(found, timed, scene)
-    if found is None or measure is None:
-        _before_timing(scene, found is None)
+    if measurement is not None:
+        watch(measurement)
+        _describe(measurement, timed, scene)
+    if measurement is None or measure is None:
+        _before_timing(scene, measurement is None)
         return
     _put_python(scene, [cost.subject for cost in timed], timed=True)
     names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
     curves, numbers = st.columns(2, gap="medium")
     with curves:
         _curves(timed, measure, names)
-        _notes(timed, names, found.running)
+        _notes(timed, names, measurement.running)
     with numbers:
         _table(timed, names)
         save.table("Everything measured", lambda: frame(timed), "cost")
@@ -99,13 +99,14 @@ def _put_python(scene: Scene, subjects: Sequence[CostSubject], *, timed: bool = 
             "curves = latencies(passes)  # of each model by length; other times than those on the page\n"
         )
     as_python.put(
-        f"{scene.of_each([one.model for one in subjects], 'engine.cost_subject(model)')}"
+        f"{scene.of_each([subject.model for subject in subjects], 'engine.cost_subject(model)')}"
         f"{times}"
         "# How good they are: engine.ask(MeasureQuality(model)), which takes up to half a minute a model.\n"
         "counted = [(one.info.parameters, one.n_bytes, one.pieces_per_word) for one in found]\n"
         f"numbers = pd.DataFrame(counted, columns={as_python.literal(counts)})",
         lambda: pd.DataFrame(
-            [(one.info.parameters, one.n_bytes, one.pieces_per_word) for one in subjects], columns=counts
+            [(subject.info.parameters, subject.n_bytes, subject.pieces_per_word) for subject in subjects],
+            columns=counts,
         ),
         imports=imports,
     )
@@ -122,22 +123,26 @@ def _start(scene: Scene) -> None:
     )
 
 
-def _shown(found: Measurement) -> list[ModelCost]:
+def _timed_costs(measurement: Measurement) -> list[ModelCost]:
     """The models that have been timed; none while some still are, which would change all curves."""
-    return [] if found.running and found.stage != "evaluating" else [cost for cost in found.costs if cost.curve]
+    return (
+        []
+        if measurement.running and measurement.stage != "evaluating"
+        else [cost for cost in measurement.costs if cost.curve]
+    )
 
 
-def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
+def _describe(measurement: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
     """What is to be said of a measurement: what failed, that it was stopped, that it is of other models."""
-    for failure in found.failures:
+    for failure in measurement.failures:
         st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
-    if found.stopping and not found.running and not found.failures:
+    if measurement.stopping and not measurement.running and not measurement.failures:
         st.info(
             "Stopped. What was measured so far is shown." if timed else "Stopped before anything was measured.",
             icon=":material/stop_circle:",
         )
-    if timed and set(found.models) != set(scene.models):
-        last = ", ".join(scene.name(model) for model in found.models)
+    if timed and set(measurement.models) != set(scene.models):
+        last = ", ".join(scene.name(model) for model in measurement.models)
         st.info(
             as_text(f"This is the last measurement ({last}), but other models are chosen above now. Measure again."),
             icon=":material/history:",
@@ -146,7 +151,7 @@ def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
 
 def _before_timing(scene: Scene, untouched: bool) -> None:
     """What is known of the models without timing them; their quality where it came with the app."""
-    subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
+    subjects = successes(call_each(scene.models, engine().cost_subject))  # without those that could not be timed
     _put_python(scene, [*subjects.values()])
     costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects.values()]
     if not costs:
@@ -314,8 +319,8 @@ def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
 
 def _reasons(costs: Sequence[ModelCost]) -> None:
     """Why models have no MLM or NSP."""
-    found = [why for cost in costs if cost.quality for why in (cost.quality.no_mlm, cost.quality.no_nsp)]
-    reasons = [f"- {as_text(why)}" for why in found if why is not None]
+    explanations = [why for cost in costs if cost.quality for why in (cost.quality.no_mlm, cost.quality.no_nsp)]
+    reasons = [f"- {as_text(why)}" for why in explanations if why is not None]
     if reasons:
         with st.expander("Why some models have no figure for MLM or NSP", icon=":material/help:"):
             st.markdown("\n".join(dict.fromkeys(reasons)))

@@ -18,13 +18,13 @@ from model_zoo.types import MaskPrediction, Prediction, SentenceScore, TokenScor
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import (
     Scene,
-    ask,
-    beside_each_other,
+    call_each,
     common_words,
     common_words_in_python,
+    draw_columns,
     gather,
-    good,
     show_failure,
+    successes,
 )
 from ui import Field, View, as_python, figures, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
@@ -53,10 +53,10 @@ def draw(scene: Scene) -> None:
 
 def _length(scene: Scene) -> None:
     """The second text is read only by models that are asked whether it follows."""
-    read = ask(
+    read = call_each(
         scene.models, lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None)
     )
-    notes.warn_beyond_training({model: len(encoding) for model, encoding in good(read).items()})
+    notes.warn_beyond_training({model: len(encoding) for model, encoding in successes(read).items()})
 
 
 def _masks(scene: Scene) -> None:
@@ -71,8 +71,8 @@ def _masks(scene: Scene) -> None:
         return
     masked = _with_masks(scene.text, spans)
     with st.spinner("Running the models …", show_time=True):
-        found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
-    answers = good(found)
+        outcomes = call_each(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
+    answers = successes(outcomes)
     names = mask_strip.mask_names(words)
     with controls:
         place = mask_strip.choose_mask(MASK, names)
@@ -87,11 +87,11 @@ def _masks(scene: Scene) -> None:
         figures.show(
             partial(predictions, _shortened(answer, top), scene.name(model), highest=max(here)),
             f"guesses {model}",
-            f"compare-mask-{place + 1}-{list(found).index(model) + 1}",
+            f"compare-mask-{place + 1}-{list(outcomes).index(model) + 1}",
         )
         _rank(words[place], answer)
 
-    beside_each_other(scene, found, bars, columns=len(found), named=False)
+    draw_columns(scene, outcomes, bars, columns=len(outcomes), named=False)
     _guesses_in_python(scene, answers, place, masked)
     if answers:
         _agreement(scene, answers, names)
@@ -105,11 +105,11 @@ def _guesses_in_python(scene: Scene, answers: Mapping[str, Sequence[MaskPredicti
     top, here = GUESSES.value, {model: every[place] for model, every in answers.items() if place < len(every)}
     if not here:
         return
-    best = [(model, *one) for model, answer in here.items() for one in answer.best[:top]]
+    best = [(model, *prediction) for model, answer in here.items() for prediction in answer.best[:top]]
     columns = ["model", *Prediction._fields]
-    asked = f"engine.fill_mask(model, {as_python.arguments(masked, top)})[{place}]"
+    call = f"engine.fill_mask(model, {as_python.arguments(masked, top)})[{place}]"
     as_python.put(
-        f"{scene.of_each([*here], asked)}"
+        f"{scene.of_each([*here], call)}"
         "best = [(model, *one) for model, mask in zip(models, found) for one in mask.best]\n"
         f"numbers = pd.DataFrame(best, columns={as_python.literal(columns)})",
         lambda: pd.DataFrame(best, columns=columns),
@@ -156,8 +156,8 @@ def _rank(word: str, answer: MaskPrediction) -> None:
     """Where among the guesses the word is that stood there; one mask holds one token, so it may not be there."""
     if word:
         rank = rank_of(word, answer.best)
-        told = f"rank {rank}" if rank else f"not among the top {len(answer.best)} single-token predictions"
-        caption(f"“{word}” is {told}.")
+        rank_text = f"rank {rank}" if rank else f"not among the top {len(answer.best)} single-token predictions"
+        caption(f"“{word}” is {rank_text}.")
 
 
 def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], names: Sequence[str]) -> None:
@@ -170,15 +170,15 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], na
     ]
     if scene.a in answers and scene.b in answers and scene.a != scene.b:
         pairs = list(zip(answers[scene.a], answers[scene.b], strict=False))[:n_masks]
-        found = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
-        alike = sum(one.first for one in found)
+        agreements = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
+        alike = sum(mask_agreement.first for mask_agreement in agreements)
         say(
             f"{scene.name(scene.a)} and {scene.name(scene.b)} agree on the top prediction for {alike} of {n_masks} "
             f"mask{'s' if n_masks > 1 else ''}; of their top {top} they share "
-            f"{sum(one.overlap for one in found) / n_masks:.0%}."
+            f"{sum(mask_agreement.overlap for mask_agreement in agreements) / n_masks:.0%}."
         )
-        for row, one in zip(rows, found, strict=True):
-            row[f"shared by A and B, of {top}"] = ", ".join(one.shared) or "none"
+        for row, mask_agreement in zip(rows, agreements, strict=True):
+            row[f"shared by A and B, of {top}"] = ", ".join(mask_agreement.shared) or "none"
     st.dataframe(pd.DataFrame(rows), hide_index=True)
 
 
@@ -219,11 +219,11 @@ def _surprisal(scene: Scene) -> None:
     ):
         return
     score = engine().token_scores
-    found = gather(scene.models, lambda model: score(model, text, scheme="word l2r"), "masking every token in turn")
-    scores = good(found)
+    outcomes = gather(scene.models, lambda model: score(model, text, scheme="word l2r"), "masking every token in turn")
+    scores = successes(outcomes)
     if scores:
         _lines(scene, scores)
-    for outcome in found.values():
+    for outcome in outcomes.values():
         if isinstance(outcome, Exception):
             show_failure(outcome)
 
@@ -234,9 +234,9 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    asked = f'engine.token_scores(model, {as_python.literal(_TYPED.sub("[MASK]", scene.text))}, scheme="word l2r")'
+    call = f'engine.token_scores(model, {as_python.literal(_TYPED.sub("[MASK]", scene.text))}, scheme="word l2r")'
     as_python.put(
-        f"{scene.of_each([*scores], asked)}"
+        f"{scene.of_each([*scores], call)}"
         f"{common_words_in_python('[one.encoding for one in found]', len(scores))}"
         "numbers = np.array([unit_bits(one, units) for one, units in zip(found, alignment.units)])",
         lambda: np.array([*bits.values()]),
@@ -270,7 +270,7 @@ def _next_sentence(scene: Scene) -> None:
         )
         return
     second = scene.pair
-    found = ask(scene.models, lambda model: engine().next_sentence(model, scene.text, second))
+    outcomes = call_each(scene.models, lambda model: engine().next_sentence(model, scene.text, second))
 
     def number(_model: str, score: SentenceScore) -> None:
         st.metric("P(in order), SOP" if score.kind == "SOP" else "P(second follows first)", f"{score.p_next:.4f}")
@@ -278,8 +278,8 @@ def _next_sentence(scene: Scene) -> None:
             n_dropped = score.encoding.n_dropped
             st.caption(f"The pair was cut: {n_dropped:,} tokens were left out, from the longer text first.")
 
-    beside_each_other(scene, found, number, columns=len(found), what="next sentence")
-    scores = good(found)
+    draw_columns(scene, outcomes, number, columns=len(outcomes), row_name="next sentence")
+    scores = successes(outcomes)
     if scores:
         as_python.put(
             f"{scene.of_each([*scores], f'engine.next_sentence(model, {scene.texts_in_python()})')}"

@@ -26,11 +26,11 @@ SENTENCES: Field[str] = Field("sentences", "", of="compare")
 def draw(scene: Scene) -> None:
     picture, words = st.columns([2, 1], gap="medium")
     with words, widgets.popover("Your own sentences", ":material/library_books:"):
-        own = st.text_area(
+        typed = st.text_area(
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
         )
-    widgets.short_enough(own, "Your text")
-    pasted = non_empty_lines(own)
+    widgets.short_enough(typed, "Your text")
+    pasted = non_empty_lines(typed)
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):
         note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {MOST_WORDS:,} words are enough.")
@@ -84,8 +84,8 @@ def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, i
 
 
 def _states(model: str, sentences: Sequence[str]) -> list[HiddenStates]:
-    found = dict(engine().iter_hidden_states(model, sentences))
-    return [found[place] for place in range(len(sentences))]
+    states = dict(engine().iter_hidden_states(model, sentences))
+    return [states[place] for place in range(len(sentences))]
 
 
 def _table(values: FloatArray, models: tuple[str, str]) -> pd.DataFrame:

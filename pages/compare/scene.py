@@ -77,9 +77,9 @@ class Scene:
     def name(self, model: str) -> str:
         return name(model, self.chosen)
 
-    def of_each(self, models: Sequence[str], asked: str) -> str:
+    def of_each(self, models: Sequence[str], expression: str) -> str:
         """Lines of Python that bind ``found`` to what ``asked``, an expression of a ``model``, gives of these."""
-        return f"models = {as_python.literal(list(models))}\nfound = [{asked} for model in models]\n"
+        return f"models = {as_python.literal(list(models))}\nfound = [{expression} for model in models]\n"
 
     def texts_in_python(self, **named: object) -> str:
         """The text, or both, as the last arguments of a call."""
@@ -123,8 +123,8 @@ def load(models: Sequence[str]) -> tuple[dict[str, ModelInfo], dict[str, Excepti
     kept: dict[str, Exception] = st.session_state.get(_FAILED, {})
     failed = {model: error for model, error in kept.items() if model in models and not isinstance(error, _ANEW)}
     infos: dict[str, ModelInfo] = {}
-    found = gather([model for model in models if model not in failed], engine().info, "loading")
-    for model, outcome in found.items():
+    outcomes = gather([model for model in models if model not in failed], engine().info, "loading")
+    for model, outcome in outcomes.items():
         if isinstance(outcome, Exception):
             failed[model] = outcome
         else:
@@ -192,20 +192,20 @@ def _line(model: str, doing: str, began: float) -> str:
     return as_text(f"{name(model)}: {doing}, {time.monotonic() - began:.0f} s")
 
 
-def ask(models: Sequence[str], call: Callable[[str], Result]) -> dict[str, Result | Exception]:
+def call_each(models: Sequence[str], call: Callable[[str], Result]) -> dict[str, Result | Exception]:
     """``call`` of every model, one after the other; its result or what it raised."""
-    found: dict[str, Result | Exception] = {}
+    outcomes: dict[str, Result | Exception] = {}
     for model in models:
         try:
-            found[model] = call(model)
+            outcomes[model] = call(model)
         except Exception as error:
-            found[model] = error
-    return found
+            outcomes[model] = error
+    return outcomes
 
 
-def good(found: Mapping[str, Result | Exception]) -> dict[str, Result]:
+def successes(outcomes: Mapping[str, Result | Exception]) -> dict[str, Result]:
     """What worked."""
-    return {model: outcome for model, outcome in found.items() if not isinstance(outcome, Exception)}
+    return {model: outcome for model, outcome in outcomes.items() if not isinstance(outcome, Exception)}
 
 
 def readings(scene: Scene) -> dict[str, Encoding]:
@@ -226,15 +226,15 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
     """
     several = list(encodings.values())
     alignment = align(several if len(several) > 1 else several * 2)
-    said = alignment.summary([scene.name(model) for model in (*encodings, *encodings)][: len(alignment.units)])
-    if said:
-        say_cut(said)
+    summary = alignment.summary([scene.name(model) for model in (*encodings, *encodings)][: len(alignment.units)])
+    if summary:
+        say_cut(summary)
     return alignment
 
 
 def _say_unknown(scene: Scene) -> None:
     """What the models' vocabularies do not have, each thing once; what is wrong with the text, the views say."""
-    encodings = good(ask(scene.models, lambda model: engine().encode(model, scene.text, scene.pair)))
+    encodings = successes(call_each(scene.models, lambda model: engine().encode(model, scene.text, scene.pair)))
     of: dict[str, list[str]] = {}
     for model, encoding in encodings.items():
         of.setdefault(notes.not_in_vocabulary([encoding], model), []).append(scene.name(model))
@@ -267,13 +267,13 @@ def _facts(info: ModelInfo) -> str:
     return f"{info.size}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
 
 
-def beside_each_other(
+def draw_columns(
     scene: Scene,
-    found: Mapping[str, Result | Exception],
+    outcomes: Mapping[str, Result | Exception],
     draw: Callable[[str, Result], None],
     columns: int = COLUMNS,
     *,
-    what: str = "models",
+    row_name: str = "models",
     named: bool = True,
 ) -> None:
     """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
@@ -281,7 +281,9 @@ def beside_each_other(
     ``draw`` itself names the models where they are not to be ``named``. Several such rows in a view are told apart by
     ``what`` they show.
     """
-    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns, what), strict=True):
+    for (model, outcome), place in zip(
+        outcomes.items(), rows_of_columns(len(outcomes), columns, row_name), strict=True
+    ):
         with place:
             if named or isinstance(outcome, Exception):
                 st.markdown(f"**{as_text(scene.name(model))}**")
@@ -292,20 +294,20 @@ def beside_each_other(
                 draw(model, outcome)
 
 
-def in_rows(n: int, columns: int = COLUMNS, what: str = "models") -> Iterator[DeltaGenerator]:
+def rows_of_columns(n: int, columns: int = COLUMNS, row_name: str = "models") -> Iterator[DeltaGenerator]:
     """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it.
 
     Where the window is too narrow for columns, a row scrolls sideways: pictures below each other could not be compared.
     """
-    rows = st.container(key=f"beside {what}")
+    rows = st.container(key=f"beside {row_name}")
     for start in range(0, n, columns):
         here = min(columns, n - start)
         yield from rows.columns(1 if here == 1 else columns, gap="medium")[:here]
 
 
-def say_failures(scene: Scene, found: Mapping[str, object]) -> None:
+def say_failures(scene: Scene, outcomes: Mapping[str, object]) -> None:
     """What went wrong, each thing once: what models cannot do in a line, the rest as the failure it is."""
-    for model, outcome in found.items():
+    for model, outcome in outcomes.items():
         if isinstance(outcome, NotSupported):
             caption(str(outcome))
         elif isinstance(outcome, Exception):

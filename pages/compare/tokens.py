@@ -26,13 +26,13 @@ def draw(scene: Scene) -> None:
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
 
-    asked = f"engine.encode(model, {scene.texts_in_python()})"
-    one = len(names) == 1
+    call = f"engine.encode(model, {scene.texts_in_python()})"
+    single = len(names) == 1
     beside_itself = f"found *= 2  # a model beside itself\nnames = {as_python.literal([*names, ''])}\n"
     as_python.put(
-        f"{scene.of_each([*encodings], asked)}"
-        f"{beside_itself if one else f'names = {as_python.literal(names)}'}\n"
-        f'numbers = pieces_table(align(found), found, names)[["word", {"names[0]" if one else "*names"}]]',
+        f"{scene.of_each([*encodings], call)}"
+        f"{beside_itself if single else f'names = {as_python.literal(names)}'}\n"
+        f'numbers = pieces_table(align(found), found, names)[["word", {"names[0]" if single else "*names"}]]',
         lambda: table,
         imports=("from analysis.alignment import align, pieces_table",),
     )
@@ -48,10 +48,12 @@ def draw(scene: Scene) -> None:
     )
     counts: dict[str, list[str]] = {}
     for model, encoding in encodings.items():
-        said = f"{counted(len(encoding), 'token')} including special tokens, and {per_word[model]:.2f} pieces per word"
-        counts.setdefault(said, []).append(scene.name(model))
-    for said, of in counts.items():
-        say(f"{join_names(of)}{' each' if len(of) > 1 else ''}: {said}.")
+        counts_text = (
+            f"{counted(len(encoding), 'token')} including special tokens, and {per_word[model]:.2f} pieces per word"
+        )
+        counts.setdefault(counts_text, []).append(scene.name(model))
+    for counts_text, of in counts.items():
+        say(f"{join_names(of)}{' each' if len(of) > 1 else ''}: {counts_text}.")
     with st.expander("The table", icon=":material/table:"):
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
     with st.container(horizontal=True):

@@ -20,10 +20,10 @@ def body() -> None:
     typed = st.text_input(
         "Find a term", **TERM.bound, max_chars=60, placeholder="Find a term", label_visibility="collapsed", width=390
     )
-    found = words.matching(typed)
-    if found:
+    terms = words.matching(typed)
+    if terms:
         with st.container(key="answer"):
-            st.html(words.listed(found, words.places(PAGES)))
+            st.html(words.listed(terms, words.places(PAGES)))
     else:
         st.info(f"No term matches “{as_text(typed)}”. Empty the box to see all {len(TERMS)}.", icon=":material/search:")
 

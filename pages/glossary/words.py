@@ -16,13 +16,13 @@ Places = Mapping[str, Sequence[tuple[str, str]]]
 
 def places(pages: Iterable[Page[Any]]) -> Places:
     """Where in the app each term is looked into or explained."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_term: dict[str, list[tuple[str, str]]] = {}
     for page in pages:
         for mention in page.mentions():
             where = f"{page.name}?{urlencode(address.link(page.name, **mention.values))}"
             for name in mention.terms:
-                found.setdefault(name.lower(), []).append((f"{page.title}: {mention.label}", where))
-    return found
+                by_term.setdefault(name.lower(), []).append((f"{page.title}: {mention.label}", where))
+    return by_term
 
 
 def matching(typed: str) -> list[Term]:
@@ -32,8 +32,8 @@ def matching(typed: str) -> list[Term]:
     wanted = " ".join(typed.lower().split())
     named = [term for name, term in TERMS.items() if wanted in name]
     named.sort(key=lambda term: term.name.lower() != wanted)
-    told = [term for term in TERMS.values() if wanted in term.meaning.lower() and term not in named]
-    return named + told
+    by_meaning = [term for term in TERMS.values() if wanted in term.meaning.lower() and term not in named]
+    return named + by_meaning
 
 
 def listed(terms: Iterable[Term], where: Places) -> str:

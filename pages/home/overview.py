@@ -86,8 +86,8 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
     for page in pages.values():
         if page.lesson_links is not None:
-            found = groups.setdefault(page.lesson_links.heading, [])
-            found += [(page, link) for link in page.lesson_links.links]
+            group = groups.setdefault(page.lesson_links.heading, [])
+            group += [(page, link) for link in page.lesson_links.links]
     with st.container(key="for a lesson"):
         for heading, links in groups.items():
             with st.expander(heading):

@@ -78,15 +78,15 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
 
 def way_from(place: str, text: str, token: int, layer: int) -> tuple[str, dict[str, Any]]:
     """The page about a place, and the fields that it is given, by their names. ``token`` and ``layer`` count from 0."""
-    given = {"text": text, "model": DEFAULT_MODEL}
+    state = {"text": text, "model": DEFAULT_MODEL}
     if place == "output":
-        return "masked_words", given | {"masks": () if _typed_mask(text) is not None else (token,)}
+        return "masked_words", state | {"masks": () if _typed_mask(text) is not None else (token,)}
     if place == "layer":
-        return "attention", given | {"layer": layer + 1}
+        return "attention", state | {"layer": layer + 1}
     if place == "head":
-        return "attention", given | {"layer": LAYER, "head": HEAD, "view": "grid"}
+        return "attention", state | {"layer": LAYER, "head": HEAD, "view": "grid"}
     lesson, step = _LESSON_OF[place]
-    return "learn", given | {"lesson": lesson, "step": step, "token": token, "layer": LAYER, "head": HEAD}
+    return "learn", state | {"lesson": lesson, "step": step, "token": token, "layer": LAYER, "head": HEAD}
 
 
 def _sent(run: AttentionRun, text: str, pages: Mapping[str, Page[Any]]) -> Mapping[str, Any]:
@@ -112,8 +112,8 @@ def _typed_mask(text: str) -> int | None:
 
 
 def _prediction(text: str, position: int, hide: bool) -> MaskPrediction:
-    found = engine().fill_mask(DEFAULT_MODEL, text, masked=(position,) if hide else ())
-    return next(answer for answer in found if answer.position == position)
+    answers = engine().fill_mask(DEFAULT_MODEL, text, masked=(position,) if hide else ())
+    return next(answer for answer in answers if answer.position == position)
 
 
 def _opens(pages: Mapping[str, Page[Any]]) -> dict[str, str]:

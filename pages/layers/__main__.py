@@ -76,7 +76,7 @@ def measured(engine: Engine, model: str) -> str:
     """All that comes with the app of a model, as its file holds it."""
     probing = list(_probed(engine, model, settings()))
     judged = engine.ask(MeasureQuality(model))
-    found = {
+    content = {
         "parts": PARTS,
         "model": asdict(engine.info(model)),
         "heldout": heldout_fingerprint(),
@@ -84,7 +84,7 @@ def measured(engine: Engine, model: str) -> str:
         "probing": probing,
         "trees": trees_of(engine, model, settings()),
     }
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _probed(engine: Engine, model: str, chosen: Settings) -> Iterator[dict[str, Any]]:
@@ -129,8 +129,8 @@ def differences(stored: Any, fresh: Any, where: str = "") -> Iterator[str]:
         for key in {**stored, **fresh}:
             yield from differences(stored.get(key), fresh.get(key), f"{where}.{key}")
     elif isinstance(stored, list) and isinstance(fresh, list) and len(stored) == len(fresh):
-        for place, (one, other) in enumerate(zip(stored, fresh, strict=True)):
-            yield from differences(one, other, f"{where}[{place}]")
+        for place, (before, now) in enumerate(zip(stored, fresh, strict=True)):
+            yield from differences(before, now, f"{where}[{place}]")
     elif isinstance(stored, float) and isinstance(fresh, float):
         if name == "points":  # which way an axis of the plane points means nothing
             stored, fresh = abs(stored), abs(fresh)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.layers import in_python
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, WITHOUT_RANDOM_WEIGHTS, interval, written
+from pages.layers.tables import COLUMNS, WITHOUT_RANDOM_WEIGHTS, depth_text, interval
 from ui import View, as_python, tables
 from viz.layout import layer_names
 
@@ -15,23 +15,23 @@ _BEST = ("task", "layer", "accuracy", "low", "high", "selectivity", "bits")
 
 
 def draw(scene: Scene) -> None:
-    lines, imports = in_python.several(scene.found, scene.choice.own)
+    lines, imports = in_python.several(scene.probed, scene.choice.user_data)
     as_python.put(
         f"{lines}"
         f"columns = {as_python.literal(list(_BEST))}\n"
         "numbers = pd.DataFrame([[getattr(one.best, name) for name in columns] for one in results], columns=columns)",
         lambda: pd.DataFrame(
-            [[getattr(one.result.best, name) for name in _BEST] for one in scene.found], columns=_BEST
+            [[getattr(probed.result.best, name) for name in _BEST] for probed in scene.probed], columns=_BEST
         ),
         imports=("import pandas as pd", *imports),
     )
     rows = []
-    for one in scene.found:
-        result, best = one.result, one.result.best
+    for probed in scene.probed:
+        result, best = probed.result, probed.result.best
         names = layer_names(len(result.layers))
         rows.append(
             {
-                "task": one.title,
+                "task": probed.title,
                 "best layer": names[best.layer],
                 "accuracy there": tables.per_cent(best.accuracy),
                 "95% interval": interval(best),
@@ -40,8 +40,8 @@ def draw(scene: Scene) -> None:
                 ),
                 **{judge.name: tables.per_cent(judge.accuracy) for judge in result.baselines},
                 "random weights": tables.per_cent(chance.accuracy if (chance := result.random_weights) else None),
-                "expected layer": written(result.expected_layer),
-                "centre of gravity": written(result.centre_of_gravity),
+                "expected layer": depth_text(result.expected_layer),
+                "centre of gravity": depth_text(result.centre_of_gravity),
                 "not beaten": ", ".join(result.not_beaten),
                 "selectivity": tables.per_cent(best.selectivity),
                 "control task": tables.per_cent(best.control_accuracy),
@@ -66,7 +66,7 @@ def draw(scene: Scene) -> None:
         "as 0, and has a 95% interval over held-out texts. It is empty where the best layer is not significantly "
         "better than all baselines, the embeddings and random weights: *not beaten* names which of them."
     )
-    if any(one.result.expected_layer and not one.result.random_weights for one in scene.found):
+    if any(probed.result.expected_layer and not probed.result.random_weights for probed in scene.probed):
         st.caption(WITHOUT_RANDOM_WEIGHTS)
 
 

@@ -23,7 +23,7 @@ class Choice:
     tasks: Mapping[Key, Probed]
     settings: Settings
     titles: Mapping[str, str]
-    own: own_data.OwnData | None
+    user_data: own_data.OwnData | None
 
 
 def draw() -> Choice:
@@ -35,11 +35,11 @@ def draw() -> Choice:
     tasks: dict[Key, Probed] = {Key(model, name, settings): TASKS[name] for name in chosen}
     titles = {name: task.title for name, task in TASKS.items()}
     with widgets.popover("Your own data", ":material/upload_file:"):
-        own = own_data.draw(settings.seed)
-    if own is not None:
-        tasks[Key(model, own.fingerprint, settings)] = own.task
-        titles[own.task.name] = own.task.name
-    return Choice(model, tasks, settings, titles, own)
+        user_data = own_data.draw(settings.seed)
+    if user_data is not None:
+        tasks[Key(model, user_data.fingerprint, settings)] = user_data.task
+        titles[user_data.task.name] = user_data.task.name
+    return Choice(model, tasks, settings, titles, user_data)
 
 
 def _settings() -> Settings:
@@ -100,10 +100,10 @@ def _settings() -> Settings:
 
 def _tasks() -> list[str]:
     """Names of the built-in tasks chosen, in the order of the list."""
-    asked = fields.TASKS.value
-    known = tuple(name for name in asked if name in TASKS)
-    if len(known) < len(asked):
-        unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
+    requested = fields.TASKS.value
+    known = tuple(name for name in requested if name in TASKS)
+    if len(known) < len(requested):
+        unknown = ", ".join(f"“{name}”" for name in requested if name not in TASKS)
         notes.complain([f"The link names tasks that do not exist ({unknown}); they were ignored."])
     fields.TASKS.value = known
     with widgets.popover(f"Tasks ({len(known)})", ":material/quiz:"):

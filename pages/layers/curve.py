@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.layers import in_python
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, depth, interval, told
+from pages.layers.tables import COLUMNS, best_layer_text, depth_sentence, interval
 from ui import View, as_python, figures, tables, widgets
 from viz.layout import layer_names
 from viz.probing import curve
@@ -18,10 +18,10 @@ from viz.probing import curve
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        one = scene.ask_task()
-    result = one.result
-    figures.show(partial(curve, result, one.title), "curve", f"curve-{result.task}")
-    lines, imports = in_python.one(one, scene.choice.own)
+        task = scene.ask_task()
+    result = task.result
+    figures.show(partial(curve, result, task.title), "curve", f"curve-{result.task}")
+    lines, imports = in_python.one(task, scene.choice.user_data)
     as_python.put(f"{lines}numbers = result.to_frame()", result.to_frame, imports=imports)
     table = pd.DataFrame(
         {
@@ -41,8 +41,8 @@ def draw(scene: Scene) -> None:
         seeds = 100 * np.array(result.accuracies)
         table = table.assign(**{"lowest seed": seeds.min(axis=0), "highest seed": seeds.max(axis=0)})
     st.caption(
-        f"Best on the development items: {told(result)} {depth(result)} The probes of all layers have the same C, "
-        f"{result.c:g}."
+        f"Best on the development items: {best_layer_text(result)} {depth_sentence(result)} "
+        f"The probes of all layers have the same C, {result.c:g}."
     )
     st.dataframe(table, hide_index=True, column_config=COLUMNS)
 

@@ -48,10 +48,10 @@ def draw(scene: Scene) -> None:
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
     different = as_python.arguments(measure=None if measure == MEASURE.default else measure)
-    asked = ", ".join(filter(None, ("hidden.states", different, "last_unnormed=hidden.last_unnormed")))
+    arguments = ", ".join(filter(None, ("hidden.states", different, "last_unnormed=hidden.last_unnormed")))
     as_python.put(
         f"hidden = engine.encoded_states({as_python.arguments(model, text)})\n"
-        f"numbers = movement({asked})  # a row a layer",
+        f"numbers = movement({arguments})  # a row a layer",
         lambda: moved,
         imports=("from analysis.probing.movement import movement",),
     )

@@ -15,9 +15,9 @@ from viz.layer_vectors import plane
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        one = scene.ask_task()
-    picture = one.picture
-    lines, imports = in_python.picture(one, scene.choice.own)
+        task = scene.ask_task()
+    picture = task.picture
+    lines, imports = in_python.picture(task, scene.choice.user_data)
     as_python.put(
         f"{lines}numbers = picture.points  # of each layer and item, on the two axes",
         lambda: picture.points,

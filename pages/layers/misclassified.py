@@ -15,10 +15,10 @@ from viz.layout import layer_names
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        one = scene.ask_task()
-        result = one.result
+        task = scene.ask_task()
+        result = task.result
         layer = result.layers[_ask_layer(len(result.layers))]
-    lines, imports = in_python.one(one, scene.choice.own)
+    lines, imports = in_python.one(task, scene.choice.user_data)
     as_python.put(
         f"{lines}numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)",
         lambda: pd.DataFrame(layer.wrong),

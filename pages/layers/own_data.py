@@ -63,33 +63,33 @@ def draw(seed: int) -> OwnData | None:
         target = widgets.choice("What to predict", fields.TARGET)
     if target == "trees":
         rank = _about_trees()
-    own: OwnData | None = None
+    user_data: OwnData | None = None
     with failures_as_messages():
         file = _OWN.draw()
         if file is None:
             return None
         with how_read.choosing(fields.READ):
-            own, report = _read(file, target, rank, seed)
-        _describe(own.task, report)
-    return own
+            user_data, report = _read(file, target, rank, seed)
+        _describe(user_data.task, report)
+    return user_data
 
 
-def in_python(name: str, own: OwnData | None) -> tuple[str, Sequence[str]]:
+def in_python(name: str, user_data: OwnData | None) -> tuple[str, Sequence[str]]:
     """A line that binds ``data`` to the bytes of the data of this name, and what it imports. Data other than one's
     ``own`` of now is read from a file of its name.
     """
     if name == f"{_EXAMPLE}.conllu":
         return "data = template_conllu().encode()", ["from analysis.probing.template_trees import template_conllu"]
-    if own is None or own.task.name != name:
+    if user_data is None or user_data.task.name != name:
         return as_python.file(name, b"", uploaded=True)
-    return as_python.file(name, own.file.data, uploaded=own.uploaded)
+    return as_python.file(name, user_data.file.data, uploaded=user_data.uploaded)
 
 
 def _about_trees() -> int:
     """What the structural probe is, an example to try it with, and the rank that is asked for."""
     st.caption(_ABOUT_TREES)
     rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
-    asked = rank.number_input(
+    requested_rank = rank.number_input(
         "Rank of the probe",
         **fields.RANK.bound,
         help="The number of rows of the linear map, at most the width of the model. More rows take longer; on "
@@ -105,7 +105,7 @@ def _about_trees() -> int:
         )
 
     use.button("Use the example", on_click=_OWN.use, args=(_EXAMPLE,), icon=":material/park:")
-    return int(asked)
+    return int(requested_rank)
 
 
 def uploaded() -> bool:

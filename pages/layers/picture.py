@@ -21,27 +21,27 @@ from viz.probing import layers_by_tasks
 
 
 def draw(scene: Scene) -> None:
-    if scene.found:
-        _picture(scene.found, scene.choice.own)
+    if scene.probed:
+        _picture(scene.probed, scene.choice.user_data)
     elif scene.trees:
         st.info("The trees are under “Syntax trees”.", icon=":material/park:")
     else:
-        what = "being measured" if work.running(Study) else "not measured yet"
-        figures.empty_figure(f"Results will appear here: {what}.", "layers to come")
+        status = "being measured" if work.running(Study) else "not measured yet"
+        figures.empty_figure(f"Results will appear here: {status}.", "layers to come")
 
 
-def _picture(found: Sequence[Finished], own: OwnData | None) -> None:
+def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
     """The tasks found, of which there is at least one, of one model and with the same settings."""
-    results = [one.result for one in found]
-    notes.warn_beyond_training({found[0].model.id: max(result.longest for result in results)})
-    figures.show(partial(layers_by_tasks, results, [one.title for one in found]), "layers", "layers-by-tasks")
+    results = [task.result for task in tasks]
+    notes.warn_beyond_training({tasks[0].model.id: max(result.longest for result in results)})
+    figures.show(partial(layers_by_tasks, results, [task.title for task in tasks]), "layers", "layers-by-tasks")
     st.caption(
         "Percentage of held-out items classified correctly, with the 95% interval below. Colour runs from each "
         "task's majority baseline to 100%, so that tasks can be compared. *No model* is the best of the baselines "
         "that see only words, word pairs or a position: a layer that is no better need not hold more. The best "
         "layer, in bold, was chosen on other items than these."
     )
-    settings, model = results[0].settings, found[0].model
+    settings, model = results[0].settings, tasks[0].model
     st.markdown(meaning(settings.kind))
     vectors = []
     if any(result.level == "sentence" for result in results):
@@ -50,18 +50,18 @@ def _picture(found: Sequence[Finished], own: OwnData | None) -> None:
         vectors.append(f"Vector of a word: {_within_sentence(PIECES.labels[settings.pieces])}.")
     caption(
         f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
-        f"{settings.sentences:,} sentences per task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(found)}"
+        f"{settings.sentences:,} sentences per task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(tasks)}"
     )
-    for one in found:
-        for note in one.result.notes:
-            caption(f"{one.title}: {note}")
-    lines, imports = in_python.several(found, own)
+    for task in tasks:
+        for note in task.result.notes:
+            caption(f"{task.title}: {note}")
+    lines, imports = in_python.several(tasks, user_data)
     as_python.put(
         f"{lines}numbers = frame(results)",
         lambda: frame(results),
         imports=("from analysis.probing import frame", *imports),
     )
-    save.table("All results", lambda: table_of(found), "layers")
+    save.table("All results", lambda: table_of(tasks), "layers")
 
 
 def _within_sentence(label: str) -> str:
@@ -75,20 +75,20 @@ def _seeds(settings: Settings) -> str:
     return f"Seeds {settings.seed} to {settings.seed + settings.seeds - 1}"
 
 
-def _came_with_app(found: Sequence[Finished]) -> str:
-    came = [one for one in found if one.precomputed]
+def _came_with_app(tasks: Sequence[Finished]) -> str:
+    came = [task for task in tasks if task.precomputed]
     if not came:
         return ""
-    which = "These results" if len(came) == len(found) else f"The results of {', '.join(one.title for one in came)}"
+    which = "These results" if len(came) == len(tasks) else f"The results of {', '.join(task.title for task in came)}"
     return f" {which} ship with the app, measured in {came[0].model.dtype} on a {came[0].model.device.upper()}."
 
 
-def table_of(found: Sequence[Finished]) -> pd.DataFrame:
+def table_of(tasks: Sequence[Finished]) -> pd.DataFrame:
     """All results as one table, with a row for each task and layer, and the model in each row."""
-    table = frame([one.result for one in found])
-    rows = [len(one.result.layers) for one in found]
-    table.insert(0, "model", np.repeat([one.model.id for one in found], rows))
-    table.insert(1, "revision", np.repeat([one.model.revision for one in found], rows))
+    table = frame([task.result for task in tasks])
+    rows = [len(task.result.layers) for task in tasks]
+    table.insert(0, "model", np.repeat([task.model.id for task in tasks], rows))
+    table.insert(1, "revision", np.repeat([task.model.revision for task in tasks], rows))
     return table
 
 

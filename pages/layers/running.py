@@ -39,8 +39,8 @@ def _mine() -> Results:
 def known(keys: Iterable[Key]) -> list[Finished | FoundTrees]:
     """The results there are for these: of this visit's runs, else those that came with the app."""
     mine = _mine()
-    found = [mine.get(key) or precomputed.probing(key.model).get(key) for key in keys]
-    return [one for one in found if one is not None]
+    results = [mine.get(key) or precomputed.probing(key.model).get(key) for key in keys]
+    return [result for result in results if result is not None]
 
 
 def of_last_run() -> list[Finished | FoundTrees]:
@@ -52,7 +52,7 @@ def of_last_run() -> list[Finished | FoundTrees]:
 def left_out_of_link(choice: Choice) -> str:
     """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
     left_out = ["the file you uploaded"] if own_data.uploaded() else []
-    if not all(one.precomputed for one in known(choice.tasks) or of_last_run()):
+    if not all(result.precomputed for result in known(choice.tasks) or of_last_run()):
         left_out.append(
             "results of your own runs: whoever opens the link has to run the tasks again, on the same sentences"
         )
@@ -61,17 +61,17 @@ def left_out_of_link(choice: Choice) -> str:
 
 def button(choice: Choice) -> None:
     """The button that runs what is chosen, in the line of what is asked; none while something runs."""
-    missing, given = _to_run(choice)
-    to_run = missing or given
+    missing, shipped = _to_run(choice)
+    to_run = missing or shipped
     if not choice.tasks:
-        said = "Choose at least one task, or upload your own data."
+        explanation = "Choose at least one task, or upload your own data."
     elif missing:
-        said = _must_be_run(choice, missing)
-    elif given:
-        came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
-        said = f"{came} ship with the app. Press Run to measure them again."
+        explanation = _must_be_run(choice, missing)
+    elif shipped:
+        came = "These results" if len(shipped) == len(choice.tasks) else f"The results of {_titles(choice, shipped)}"
+        explanation = f"{came} ship with the app. Press Run to measure them again."
     else:
-        said = "Everything chosen has been run. You can add tasks, models or settings; nothing is lost."
+        explanation = "Everything chosen has been run. You can add tasks, models or settings; nothing is lost."
     work.button(
         f"Run {counted(len(to_run), 'task')}" if to_run else "Run",
         Study,
@@ -79,7 +79,7 @@ def button(choice: Choice) -> None:
         key="run tasks",
         primary=bool(missing),
         disabled=not to_run,
-        help=as_text(said),
+        help=as_text(explanation),
     )
 
 
@@ -95,8 +95,8 @@ def draw(choice: Choice) -> None:
     if study is not None and study.running:
         work.watch(study, _standings, stop=False)
         return
-    missing, given = _to_run(choice)
-    to_run = missing or given
+    missing, shipped = _to_run(choice)
+    to_run = missing or shipped
     if not choice.tasks:
         st.info("Choose at least one task, or upload your own data.", icon=":material/quiz:")
     elif missing:
@@ -111,7 +111,7 @@ def draw(choice: Choice) -> None:
             choice.titles,
             choice.settings,
             mine,
-            given if missing else (),
+            shipped if missing else (),
         )
 
     work.begin(Study, choice.model if to_run else None, [choice.model], make)
@@ -121,17 +121,21 @@ def draw(choice: Choice) -> None:
 
 def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
     """What has no results, and about how long it takes to have them."""
-    spec, one = registry.find(choice.model), len(missing) == 1
-    task = "this task" if one else "them"
+    spec, single = registry.find(choice.model), len(missing) == 1
+    task = "this task" if single else "them"
     if spec is None:
         takes = f"how long running {task} takes depends on the model"
     else:
         weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
         sentences = choice.settings.sentences * len(missing) * (choice.settings.seeds + choice.settings.untrained)
         seconds = sentences * (_SECONDS_A_SENTENCE + _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
-        trees = [asked for asked in map(choice.tasks.get, missing) if isinstance(asked, StructuralTask)]
-        for asked in trees:
-            entries = min(asked.rank or spec.width, spec.width) * spec.width
+        trees = [
+            structural_task
+            for structural_task in map(choice.tasks.get, missing)
+            if isinstance(structural_task, StructuralTask)
+        ]
+        for structural_task in trees:
+            entries = min(structural_task.rank or spec.width, spec.width) * spec.width
             a_layer = _SECONDS_A_TREE + _SECONDS_A_TREE_AND_ENTRY * entries
             seconds += sentences / len(missing) * (spec.layers + 1) * a_layer
         roughly = "a few seconds" if seconds < 10 else f"about {duration(round(seconds, -1))}"

@@ -21,21 +21,21 @@ class Scene:
     """``found`` are the results of tasks with labels, ``trees`` those of the structural probe."""
 
     choice: Choice
-    found: tuple[Finished, ...]
+    probed: tuple[Finished, ...]
     trees: tuple[FoundTrees, ...]
 
     def lacks(self, need: Need) -> str | None:
         assert need == "results", need
-        if self.found:
+        if self.probed:
             return None
         return "This opens with the first result of a task with labels. The trees are under “Syntax trees”."
 
     def ask_task(self) -> Finished:
         """The task to look at closely."""
-        by_name = {one.result.task: one for one in self.found}
+        by_name = {task.result.task: task for task in self.probed}
         if TASK.value not in by_name:
             TASK.value = next(iter(by_name))
-        titles = {name: one.title for name, one in by_name.items()}
+        titles = {name: task.title for name, task in by_name.items()}
         return by_name[st.selectbox("Task", **TASK.offering(titles), width=340)]
 
 
@@ -44,15 +44,15 @@ def make(_view: View[Scene]) -> Scene:
     with widgets.input_line():
         chosen = choice.draw()
         running.button(chosen)
-    if chosen.own is not None:
-        task = chosen.own.task
+    if chosen.user_data is not None:
+        task = chosen.user_data.task
         texts = task.treebank.words.texts if isinstance(task, StructuralTask) else task.texts
         warn_of_unknown(chosen.model, ((text, None) for text in texts))
     running.draw(chosen)
-    shown = _shown(chosen)
-    found = tuple(one for one in shown if isinstance(one, Finished))
-    trees = tuple(one for one in shown if isinstance(one, FoundTrees))
-    return Scene(chosen, found, trees)
+    results = _results(chosen)
+    probed = tuple(result for result in results if isinstance(result, Finished))
+    trees = tuple(result for result in results if isinstance(result, FoundTrees))
+    return Scene(chosen, probed, trees)
 
 
 def how(_scene: Scene) -> None:
@@ -66,11 +66,11 @@ def left_out(scene: Scene) -> str:
     return running.left_out_of_link(scene.choice)
 
 
-def _shown(choice: Choice) -> list[Finished | FoundTrees]:
+def _results(choice: Choice) -> list[Finished | FoundTrees]:
     """The results of what is chosen; where there are none, those of the last run, and a word about that."""
-    found = running.known(choice.tasks)
-    if found:
-        return found
+    results = running.known(choice.tasks)
+    if results:
+        return results
     last = running.of_last_run()
     if last and choice.tasks:
         settings = last[0].result.settings

@@ -16,15 +16,15 @@ from viz.layout import layer_names
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        one = scene.ask_task()
-    picture = one.picture
-    lines, imports = in_python.picture(one, scene.choice.own)
+        task = scene.ask_task()
+    picture = task.picture
+    lines, imports = in_python.picture(task, scene.choice.user_data)
     as_python.put(f"{lines}numbers = picture.cka", lambda: picture.cka, imports=imports)
     few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
     figures.show(partial(similarity, picture.cka), "similarity", f"similarity-{picture.task}")
     st.caption(
         f"Linear CKA on the same {len(picture.labels):,} held-out vectors: 1 is the same up to rotation, shift and "
-        f"scale.{few if len(picture.labels) < one.model.width else ''}"
+        f"scale.{few if len(picture.labels) < task.model.width else ''}"
     )
     names = layer_names(len(picture.cka))
     save.table(

@@ -16,7 +16,7 @@ from model_zoo import DEFAULT_MODEL
 from pages.layers import in_python
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
-from pages.layers.tables import told
+from pages.layers.tables import best_layer_text
 from ui import View, as_python, as_text, ask_for, caption, figures, notes, precomputed, save, tables, widgets
 from ui.tuned import short_name
 from viz import structural
@@ -39,31 +39,31 @@ _WHAT_IT_SAYS: Final = (
 
 def draw(scene: Scene) -> None:
     """A part of the page for each treebank."""
-    shown = scene.trees or _example(scene.choice.model)
-    for one in shown:
-        if not one.precomputed:
-            st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
-        lines, imports = in_python.trees(one, scene.choice.own)
-        part = "" if one is shown[0] else f"Syntax trees: {one.title}"
-        as_python.put(f"{lines}numbers = result.to_frame()", one.result.to_frame, imports=imports, part=part)
-        _scores(one)
-        _trees(one.result)
+    treebanks = scene.trees or _example(scene.choice.model)
+    for treebank in treebanks:
+        if not treebank.precomputed:
+            st.header(as_text(f"Syntax trees: {treebank.title}"), anchor=False)
+        lines, imports = in_python.trees(treebank, scene.choice.user_data)
+        part = "" if treebank is treebanks[0] else f"Syntax trees: {treebank.title}"
+        as_python.put(f"{lines}numbers = result.to_frame()", treebank.result.to_frame, imports=imports, part=part)
+        _scores(treebank)
+        _trees(treebank.result)
 
 
 def _example(model: str) -> tuple[FoundTrees, ...]:
     """What came with the app of the model, or of the default one; none where it no longer holds."""
-    found = precomputed.trees(model) or precomputed.trees(DEFAULT_MODEL)
+    trees = precomputed.trees(model) or precomputed.trees(DEFAULT_MODEL)
     say_how = "For your own sentences choose CoNLL-U and Syntax trees under “Your own data”, then press Run."
-    if found is None:
+    if trees is None:
         ask_for(say_how)
         return ()
-    st.caption(f"**An example, computed before**: {as_text(short_name(found.model.id))}, {found.title}. {say_how}")
-    return (found,)
+    st.caption(f"**An example, computed before**: {as_text(short_name(trees.model.id))}, {trees.title}. {say_how}")
+    return (trees,)
 
 
-def _scores(one: FoundTrees) -> None:
-    result = one.result
-    notes.warn_beyond_training({one.model.id: result.longest})
+def _scores(treebank: FoundTrees) -> None:
+    result = treebank.result
+    notes.warn_beyond_training({treebank.model.id: result.longest})
     with widgets.controls():
         kind = widgets.choice("Which probe", TREE_PROBE)
     figures.show(partial(structural.by_layer, result, kind), "structural", f"structural-{kind}")
@@ -72,17 +72,19 @@ def _scores(one: FoundTrees) -> None:
     st.markdown(_WHAT_IT_SAYS)
     settings = result.settings
     caption(
-        f"{one.model.id}, revision {one.model.revision[:14]}. {result.n_train:,} sentences train the probe, "
+        f"{treebank.model.id}, revision {treebank.model.revision[:14]}. {result.n_train:,} sentences train the probe, "
         f"{result.n_development:,} choose when to stop and the best layer, {result.n_test:,} test it. Rank "
         f"{result.rank}, seed {settings.seed}. Vector of a word: "
         f"{'mean of its pieces' if settings.pieces == 'mean' else 'first piece'}."
     )
     for note in result.notes:
-        caption(f"{one.title}: {note}")
+        caption(f"{treebank.title}: {note}")
     with st.expander("The numbers", icon=":material/table:"):
         _table(result)
     save.table(
-        "These numbers", lambda: result.to_frame().assign(model=one.model.id, revision=one.model.revision), "structural"
+        "These numbers",
+        lambda: result.to_frame().assign(model=treebank.model.id, revision=treebank.model.revision),
+        "structural",
     )
 
 
@@ -98,12 +100,12 @@ def _headline(result: StructuralResult) -> str:
     name = "the embeddings" if best.layer == 0 else f"layer {best.layer}"
     return (
         f"UUAS at {name}: **{_share(best.scores.uuas)}**; {', '.join(beside)}. Best on the development sentences: "
-        f"{told(result, 'sentences')}"
+        f"{best_layer_text(result, 'sentences')}"
     )
 
 
-def _share(found: Estimate) -> str:
-    return f"{100 * found.value:.0f}% ({100 * found.low:.0f}–{100 * found.high:.0f})"
+def _share(estimate: Estimate) -> str:
+    return f"{100 * estimate.value:.0f}% ({100 * estimate.low:.0f}–{100 * estimate.high:.0f})"
 
 
 def _table(result: StructuralResult) -> None:

@@ -40,7 +40,7 @@ WITHOUT_RANDOM_WEIGHTS: Final = (
 )
 
 
-def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
+def best_layer_text(result: TaskResult | StructuralResult, items: str = "items") -> str:
     """The best layer, and those that the test ``items`` do not tell apart from it."""
     names = [name if layer == 0 else f"layer {name}" for layer, name in enumerate(layer_names(len(result.layers)))]
     best = names[result.best.layer]
@@ -53,29 +53,29 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
     )
 
 
-def written(depth: Depth | None) -> str:
+def depth_text(depth: Depth | None) -> str:
     """A depth with its 95% interval, as in "2.3 (1.9 to 2.7)"; empty where there is none."""
     return "" if depth is None else f"{depth.value:.1f} ({depth.low:.1f} to {depth.high:.1f})"
 
 
-def depth(result: TaskResult) -> str:
+def depth_sentence(result: TaskResult) -> str:
     """At which depth the task is solved, in a sentence; or what forbids to say so."""
     if result.not_beaten:
         return (
             f"No depth is given: the best layer is not significantly better than {join_names(result.not_beaten)} "
             "(paired tests, 5%)."
         )
-    told = [
-        f"{name} {written(found)}"
-        for name, found in (
+    depths = [
+        f"{name} {depth_text(estimate)}"
+        for name, estimate in (
             ("expected layer", result.expected_layer),
             ("centre of gravity", result.centre_of_gravity),
         )
-        if found is not None
+        if estimate is not None
     ]
-    if not told:
+    if not depths:
         return ""
-    text = f"In layers, with 95% intervals over held-out texts: {', '.join(told)}."
+    text = f"In layers, with 95% intervals over held-out texts: {', '.join(depths)}."
     return text if result.random_weights else f"{text} {WITHOUT_RANDOM_WEIGHTS}"
 
 

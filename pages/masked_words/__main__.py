@@ -40,15 +40,15 @@ def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:
 def table() -> str:
     """The stored distances of all models as a table in Markdown."""
     every = {model: LENSES.stored(model) for model in LENSES.models}
-    layers = range(max(found.lens.n_layers for found in every.values()))
+    layers = range(max(judged.lens.n_layers for judged in every.values()))
     rows = [
         f"| model | average answer | lens | embeddings | {' | '.join(f'layer {layer}' for layer in layers[1:])} |",
         "|---|---|---|" + "---|" * len(layers),
     ]
-    for model, found in every.items():
-        for name, distances in (("logit", found.logit), ("fitted", found.fitted)):
-            cells = [_written(one) for one in distances] + ["–"] * (len(layers) - len(distances))
-            first = f"`{model}` | {_written(found.average)}" if name == "logit" else " | "
+    for model, judged in every.items():
+        for name, distances in (("logit", judged.logit), ("fitted", judged.fitted)):
+            cells = [_written(distance) for distance in distances] + ["–"] * (len(layers) - len(distances))
+            first = f"`{model}` | {_written(judged.average)}" if name == "logit" else " | "
             rows.append(f"| {first} | {name} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -67,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         LENSES.models,
         file_of=LENSES.file_of,
         make=fitted,
-        content=lambda engine, model, found: LENSES.packed(engine.revision(model), found),
-        changed=lambda model, found: (f": {line}" for line in differences(LENSES.stored(model), found)),
+        content=lambda engine, model, judged: LENSES.packed(engine.revision(model), judged),
+        changed=lambda model, judged: (f": {line}" for line in differences(LENSES.stored(model), judged)),
         table=table,
     )
 

@@ -30,16 +30,16 @@ def draw(scene: Scene) -> None:
     drawn = corruption.corrupt(scene.encoding, scene.vocabulary, recipe)
     answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
 
-    changed = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
-    asked = {name: value for name, value in changed.items() if value != getattr(corruption.Recipe(), name)}
+    changed = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
+    different = {name: value for name, value in changed.items() if value != getattr(corruption.Recipe(), name)}
     scene.put_python(
         [
-            f"recipe = Recipe({as_python.arguments(**asked)})",
+            f"recipe = Recipe({as_python.arguments(**different)})",
             "drawn = corrupt(engine.encode(model, text), engine.vocabulary(model), recipe)",
             "answers = engine.restore(model, text, drawn.ids, drawn.positions)",
             "numbers = -np.array([one.log_probability for one in answers])  # the loss of each, in nats",
         ],
-        lambda: -np.array([one.log_probability for one in answers]),
+        lambda: -np.array([field.log_probability for field in answers]),
         imports=["import numpy as np", "from analysis.corruption import Recipe, corrupt"],
     )
 

@@ -13,7 +13,7 @@ from analysis.words import token_units, word_units
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
-from pages.masked_words.scene import Scene, whole_words
+from pages.masked_words.scene import Scene, ask_whole_words
 from ui import Field, View, as_python, long_text, notes, one_of, save, token_line, widgets
 from viz.surprisal import of_scores
 from viz.token_line import Line
@@ -24,7 +24,7 @@ PIECES_SCORED: Field[Scheme] = Field(
     "pieces_scored", "word l2r", one_of("how pieces are scored", _SCHEMES), of="masked_words"
 )
 
-_SAID: Mapping[Scheme, str] = {
+_PIECES_NOTE: Mapping[Scheme, str] = {
     "causal": "For a word in pieces it is the sum over its pieces, each predicted from everything before it. The "
     "first token has nothing before it, so it has no score.",
     "word l2r": "For a word in pieces it is the sum over its pieces, each predicted from the earlier pieces of the "
@@ -43,7 +43,7 @@ _CAPTIONS: Mapping[Scheme, str] = {
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        whole_words()
+        ask_whole_words()
         against = st.text_input(
             "Compare with another sentence (optional)",
             **AGAINST.bound,
@@ -79,7 +79,7 @@ def draw(scene: Scene) -> None:
         _verdict(Preference(*scores))
     st.caption(
         f"Below each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
-        f"{_SAID[scheme]}{turn}"
+        f"{_PIECES_NOTE[scheme]}{turn}"
     )
     token_line.file(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
     save.table("Surprisal", lambda: _table(scores), "surprisal")
@@ -100,14 +100,14 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     n_runs = sum(map(len, encodings))
     if not long_text.may_run(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
         return []
-    asked = [
+    questions = [
         (place, ScoreTokens(scene.model, encoding.text, scheme, part if len(part) < len(encoding) else None))
         for place, encoding in enumerate(encodings)
         for part in long_text.portions(longest, len(encoding))
     ]
-    parts = engine().stream_all([question for _, question in asked])
-    found = long_text.collect_parts(LONG, longest, parts, len(asked))
-    of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
+    parts = engine().stream_all([question for _, question in questions])
+    answers = long_text.collect_parts(LONG, longest, parts, len(questions))
+    of_text = [[part for which, part in answers if questions[which][0] == place] for place in range(len(encodings))]
     return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
 
 
@@ -130,7 +130,7 @@ def _put_python(scene: Scene, scores: Sequence[TokenScores], scheme: Scheme) -> 
         ]
     scene.put_python(
         lines,
-        lambda: np.concatenate([scoring.unit_bits(one, units(one.encoding)) for one in scores]),
+        lambda: np.concatenate([scoring.unit_bits(score, units(score.encoding)) for score in scores]),
         imports=imports,
     )
 

@@ -45,11 +45,11 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         place = 0 if scene.causal else choose_mask(MASK, scene.names)
-        file, own = _own_sentences()
+        file, sentences = _own_sentences()
     lens, original = _lens(scene, place, None)
-    found = _found(scene, own)
-    fitted = None if found is None else _lens(scene, place, found.lens)[0]
-    _put_python(scene, place, file, own, (lens, fitted))
+    judged = _judged_lens(scene, sentences)
+    fitted = None if judged is None else _lens(scene, place, judged.lens)[0]
+    _put_python(scene, place, file, sentences, (lens, fitted))
     left, right, curve = st.columns(3, gap="medium")
     with left:
         caption("Logit lens")
@@ -57,15 +57,15 @@ def draw(scene: Scene) -> None:
     with right:
         caption("Fitted lens")
         if fitted is None:
-            _offer(scene, own)
+            _offer(scene, sentences)
         else:
             token_line.show(partial(lens_table, fitted), "fitted lens", "fitted-lens")
     with curve:
         figures.show(partial(lens_ranks, lens, original, fitted), "lens ranks", "ranks")
     of = "The token after the last one: best" if scene.causal else "Best"
     caption(f"{of} tokens after every layer, with their probabilities; the final prediction is outlined. {_HEAD}")
-    if found is not None:
-        _judged(found)
+    if judged is not None:
+        _draw_distances(judged)
 
 
 _HEAD: Final = (
@@ -84,26 +84,26 @@ def _lens(scene: Scene, place: int, fitted: FittedLens | None) -> tuple[MaskLens
 
 
 def _put_python(
-    scene: Scene, place: int, file: File | None, own: Sequence[str], lenses: tuple[MaskLens, MaskLens | None]
+    scene: Scene, place: int, file: File | None, sentences: Sequence[str], lenses: tuple[MaskLens, MaskLens | None]
 ) -> None:
     """The ranks of the final prediction after every layer, by the logit lens, and by the fitted one where there is
     one.
     """
-    asked = f"(model, text, {_BEST}{{hidden}}{{}})"
-    asked = f"engine.next_lens{asked}[0]" if scene.causal else f"engine.mask_lens{asked}[{place}]"
+    call = f"(model, text, {_BEST}{{hidden}}{{}})"
+    call = f"engine.next_lens{call}[0]" if scene.causal else f"engine.mask_lens{call}[{place}]"
     lens, fitted = lenses
-    lines, imports = [f"logit = {asked.replace('{}', '')}"], ["import numpy as np"]
+    lines, imports = [f"logit = {call.replace('{}', '')}"], ["import numpy as np"]
     if fitted is None:
         lines.append("numbers = np.array([logit.ranks])  # of the final prediction, by layer")
     else:
-        if not own and scene.model in LENSES.models:
+        if not sentences and scene.model in LENSES.models:
             lines.append("judged = LENSES.of(engine.info(model))  # it came with the app")
             imports.append("from ui.precomputed.lenses import LENSES")
         else:
             if file is not None:
                 read, needed = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
-                given = f'"sentences", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
-                texts = f"sampled(corpus_of(read(data, {given})), {MOST_OWN}, {_SEED}).texts"
+                arguments = f'"sentences", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
+                texts = f"sampled(corpus_of(read(data, {arguments})), {MOST_OWN}, {_SEED}).texts"
                 lines += [read, f"own = {texts}"]
                 imports += [
                     *needed,
@@ -111,68 +111,72 @@ def _put_python(
                     "from reading import read",
                 ]
             lines += [
-                f"job = LensFitting(engine, model{', own' if own else ''})",
+                f"job = LensFitting(engine, model{', own' if sentences else ''})",
                 "for _ in job.steps():  # takes about a minute",
                 "    pass",
                 "judged = job.found",
             ]
             imports.append("from jobs.lens_fitting import LensFitting")
         lines += [
-            f"fitted = {asked.replace('{}', ', fitted=judged.lens')}",
+            f"fitted = {call.replace('{}', ', fitted=judged.lens')}",
             "numbers = np.array([logit.ranks, fitted.ranks])  # of the final prediction, by layer",
         ]
-    scene.put_python(lines, lambda: np.array([one.ranks for one in (lens, fitted) if one is not None]), imports=imports)
+    scene.put_python(
+        lines,
+        lambda: np.array([mask_lens.ranks for mask_lens in (lens, fitted) if mask_lens is not None]),
+        imports=imports,
+    )
 
 
 def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
     """The control of the sentences that a lens is fitted to beside the built-in ones, and what it holds: a file, and
     what was read of it.
     """
-    own = _OWN.uploaded() or OWN_SENTENCES.value.strip()
-    with widgets.popover(f"Fit: {'your own' if own else 'built-in'}", ":material/library_books:", "lens sentences"):
+    custom = _OWN.uploaded() or OWN_SENTENCES.value.strip()
+    with widgets.popover(f"Fit: {'your own' if custom else 'built-in'}", ":material/library_books:", "lens sentences"):
         st.caption(
             "The fitted lens was made from about 2,000 masks of sentences that were written for this app or made from "
             "templates. With sentences of your own, it is fitted to two thirds of them, too, and judged on the others. "
             "A text file, a table with a column `text`, or a sentence a line."
         )
-        said = st.empty()
+        usage = st.empty()
         file = _OWN.draw()
         if file is None:
             return None, ()
-        with also_at(said), how_read.choosing(READ):
+        with also_at(usage), how_read.choosing(READ):
             corpus = _read(file)
         own_sentences = tuple(sampled(corpus, MOST_OWN, _SEED).texts)
-        said.caption(f"Used: {counted(len(own_sentences), 'sentence')}, at most {MOST_OWN}.")
+        usage.caption(f"Used: {counted(len(own_sentences), 'sentence')}, at most {MOST_OWN}.")
         if corpus.report is not None:
             how_read.draw(corpus.report, READ)
     return file, own_sentences
 
 
-def _job(scene: Scene, own: tuple[str, ...]) -> LensFitting | None:
+def _job(scene: Scene, sentences: tuple[str, ...]) -> LensFitting | None:
     """This visitor's last fit, if it is of this model and these sentences."""
     job = desk().current(LensFitting)
-    return job if job is not None and (job.model, job.own) == (scene.model, own) else None
+    return job if job is not None and (job.model, job.own) == (scene.model, sentences) else None
 
 
-def _found(scene: Scene, own: tuple[str, ...]) -> JudgedLens | None:
+def _judged_lens(scene: Scene, sentences: tuple[str, ...]) -> JudgedLens | None:
     """The lens that was fitted for this visitor, or came with the app; for the weights that the model has now."""
-    job = _job(scene, own)
+    job = _job(scene, sentences)
     if job is not None and job.found is not None and job.found.lens.revision == scene.info.revision:
         return job.found
-    return None if own else LENSES.of(scene.info)
+    return None if sentences else LENSES.of(scene.info)
 
 
-def _offer(scene: Scene, own: tuple[str, ...]) -> None:
+def _offer(scene: Scene, sentences: tuple[str, ...]) -> None:
     """A lens can be fitted; how far that is."""
     st.markdown(
         "A fitted lens takes each layer’s vector to where the last layer’s would be, before the head reads it. No lens "
-        f"was fitted to this model{' with these sentences' if own else ''} yet. It takes about a minute with the "
+        f"was fitted to this model{' with these sentences' if sentences else ''} yet. It takes about a minute with the "
         "bundled models, longer with larger ones."
     )
-    wanted = scene.model, own
+    wanted = scene.model, sentences
     work.button("Fit a lens", LensFitting, wanted, key="fit lens", primary=True)
-    work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, own))
-    job = _job(scene, own)
+    work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, sentences))
+    job = _job(scene, sentences)
     if job is not None:
         work.watch(job, stop=False)
 
@@ -181,41 +185,41 @@ def _read(file: File) -> Corpus:
     return read([file], partial(read_corpus, [(file.name, file.data)], settings().unpacked_mb * MB, READ.value))
 
 
-def _judged(found: JudgedLens) -> None:
+def _draw_distances(judged: JudgedLens) -> None:
     """How far both lenses are from the final prediction, and what that says."""
     n_built_in = len(set(lens_sentences().units))
     units = f"the {n_built_in} subjects of the built-in ones"
-    if found.n_units > n_built_in:
-        units += f" and your {counted(found.n_units - n_built_in, 'sentence')}"
+    if judged.n_units > n_built_in:
+        units += f" and your {counted(judged.n_units - n_built_in, 'sentence')}"
     picture, words = st.columns(2, gap="large")
     with picture:
-        figures.show(partial(lens_distances, found), "lens distances", "lens-distances")
+        figures.show(partial(lens_distances, judged), "lens distances", "lens-distances")
     with words:
-        st.markdown(_said(found))
+        st.markdown(_describe_fit(judged))
         caption(
-            f"Measured at {found.n_masks:,} masks of {counted(found.n_texts, 'sentence')} that the lens was not fitted "
-            f"to; bands are 95% intervals over {units}. Average answer: what the head says of the average vector, "
-            "whatever the mask. A lens above that line is worse than none."
+            f"Measured at {judged.n_masks:,} masks of {counted(judged.n_texts, 'sentence')} that the lens was not "
+            f"fitted to; bands are 95% intervals over {units}. Average answer: what the head says of the average "
+            "vector, whatever the mask. A lens above that line is worse than none."
         )
         caption(
             f"For each layer an affine map takes the vector to where the last layer's would be, fitted by least "
-            f"squares at {found.lens.n_masks:,} masks (after the tuned lens, Belrose et al. 2023). It repairs what "
+            f"squares at {judged.lens.n_masks:,} masks (after the tuned lens, Belrose et al. 2023). It repairs what "
             "the logit lens misses only because earlier layers write in another form. It does not prove that "
             "the model uses what it finds: a map fitted to foretell the answer also finds what no later layer reads."
         )
     as_python.put(
         "numbers = judged.to_frame()",
-        found.to_frame,
+        judged.to_frame,
         part="How far both lenses are from the final prediction, on sentences that the lens was not fitted to",
     )
-    save.table("Distances by layer", lambda: _table(found), "lens-distances")
+    save.table("Distances by layer", lambda: _table(judged), "lens-distances")
 
 
-def _said(found: JudgedLens) -> str:
+def _describe_fit(judged: JudgedLens) -> str:
     """Where the fit repairs most, in a sentence."""
-    better = [fit.high < logit.low for logit, fit in zip(found.logit, found.fitted, strict=True)]
-    most = max(range(len(better)), key=lambda layer: found.logit[layer].mean - found.fitted[layer].mean)
-    logit, fit = found.logit[most], found.fitted[most]
+    better = [fit.high < logit.low for logit, fit in zip(judged.logit, judged.fitted, strict=True)]
+    most = max(range(len(better)), key=lambda layer: judged.logit[layer].mean - judged.fitted[layer].mean)
+    logit, fit = judged.logit[most], judged.fitted[most]
     where = "the embeddings" if most == 0 else f"layer {most}"
     if not any(better):
         return "On other sentences the fitted lens is not shown to be nearer to the final prediction after any layer."
@@ -228,9 +232,9 @@ def _said(found: JudgedLens) -> str:
     )
 
 
-def _table(found: JudgedLens) -> pd.DataFrame:
-    table = found.to_frame().rename(columns={"kl_nats": "KL (nats)", "low": "from", "high": "to"})
-    return table.assign(masks=found.n_masks, sentences=found.n_texts)
+def _table(judged: JudgedLens) -> pd.DataFrame:
+    table = judged.to_frame().rename(columns={"kl_nats": "KL (nats)", "low": "from", "high": "to"})
+    return table.assign(masks=judged.n_masks, sentences=judged.n_texts)
 
 
 def _left_out(_scene: Scene) -> str:

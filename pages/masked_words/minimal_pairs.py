@@ -107,8 +107,8 @@ def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgemen
     for first in range(0, len(rows), _AT_ONCE):
         some = rows[first : first + _AT_ONCE]
         preferences = engine().prefer(model, [(pair.good, pair.bad) for pair in some], scheme=scheme)
-        for place, found in enumerate(preferences, start=first):
-            a, b = found.a, found.b
+        for place, preference in enumerate(preferences, start=first):
+            a, b = preference.a, preference.b
             n_tokens = max(len(a.encoding), len(b.encoding))
             cut = bool(a.encoding.n_dropped or b.encoding.n_dropped)
             yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens, cut)
@@ -125,13 +125,13 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
             "was read is compared."
         )
     rows = _accuracies(judged)
-    whole = rows[0]
+    overall = rows[0]
     figures.show(partial(accuracy_bars, rows), "minimal pairs", "minimal-pairs")
-    ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
-    st.metric("Correct sentence preferred", f"{whole.accuracy:.1%}")
+    ties = f", {overall.n_ties:,} of them tied and counted as half" if overall.n_ties else ""
+    st.metric("Correct sentence preferred", f"{overall.accuracy:.1%}")
     caption(
-        f"{model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: {whole.low:.0%} to {whole.high:.0%}; guessing "
-        "gets 50%."
+        f"{model}, over {counted(overall.n, 'pair')}{ties}. 95% interval: {overall.low:.0%} to {overall.high:.0%}; "
+        "guessing gets 50%."
     )
     st.dataframe(
         _table(rows),
@@ -155,17 +155,17 @@ def _put_python(model: str, judged: list[tuple[MinimalPair, Judgement]], files: 
     if uploaded:
         paths = ", ".join(f"Path({as_python.literal(file.name)})" for file in files)
         lines, imports = [f"files = [{paths}]  # that you uploaded"], ("from pathlib import Path",)
-        given = "[(file.name, file.read_bytes()) for file in files]"
+        arguments = "[(file.name, file.read_bytes()) for file in files]"
     else:
         read_, imports = as_python.file(files[0].name, files[0].data, uploaded=False)
-        lines, given = [read_], f"[({as_python.literal(files[0].name)}, data)]"
+        lines, arguments = [read_], f"[({as_python.literal(files[0].name)}, data)]"
     most = f", most={_MAX_PAIRS}" if len(judged) == _MAX_PAIRS else ""
     chosen, needed = how_read.choices_in_python(READ.value)
-    given += f', "minimal pairs"{chosen}'
+    arguments += f', "minimal pairs"{chosen}'
     imports = (*imports, *needed)
     by = "" if scheme == "causal" else f', scheme="{scheme}"'
     lines += [
-        f"pairs = read_files({given}{most}).items",
+        f"pairs = read_files({arguments}{most}).items",
         f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})",
         "numbers = pd.DataFrame(accuracies(pairs, [one.difference for one in judged]))",
     ]

@@ -23,7 +23,7 @@ SHOWN_MASKS: Field[tuple[int, ...]] = Field("shown_masks", (0, 1, 2), places("ma
 _SIDE_BY_SIDE = 3
 _MOST_SHOWN = 9  # masks whose predictions are drawn
 _MOST_FILLED = 20  # masks that one click fills, each of which takes a run of the model
-_FILLED = "masks filled so far"
+_FILLED = "masked_words_filled"
 
 
 def draw(scene: Scene) -> None:
@@ -47,7 +47,7 @@ def draw(scene: Scene) -> None:
             if not scene.example:
                 _filled_so_far()
         return
-    chosen = _shown(scene, answers)
+    chosen = _masks_to_draw(scene, answers)
     highest = max((entry.probability for place in chosen for entry in answers[place].best), default=1.0)
     for start in range(0, len(chosen), _SIDE_BY_SIDE):
         row = chosen[start : start + _SIDE_BY_SIDE]
@@ -76,7 +76,7 @@ def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
         save.table("All masks", lambda: _table(scene, answers), "predictions")
 
 
-def _shown(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
+def _masks_to_draw(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
     """The places of the masks whose predictions are drawn; chosen only where there are many."""
     if len(answers) <= _SIDE_BY_SIDE:
         return range(len(answers))
@@ -123,7 +123,7 @@ def _put_python(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     several = len(answers) > 1
     scene.put_python(
         [*lines, f"numbers = {'pd.concat([one.to_frame() for one in answers])' if several else 'answer.to_frame()'}"],
-        lambda: pd.concat([one.to_frame() for one in answers]),
+        lambda: pd.concat([answer.to_frame() for answer in answers]),
         imports=["import pandas as pd"] if several else [],
     )
 
@@ -223,10 +223,11 @@ def _filled_so_far() -> None:
         address.put({TEXT: text, MASKS: masked})
         st.session_state[_FILLED] = {"after": text, "steps": steps[:-1]}
 
-    said = [entry for _, log in steps for entry in log]
+    entries = [entry for _, log in steps for entry in log]
     with widgets.controls("filled"):
         st.markdown(
-            "Filled, step by step: " + " · ".join(f"{n}\\. {as_text(entry)}" for n, entry in enumerate(said, start=1)),
+            "Filled, step by step: "
+            + " · ".join(f"{n}\\. {as_text(entry)}" for n, entry in enumerate(entries, start=1)),
             width="content",
         )
         st.button("Undo", on_click=undo, icon=":material/undo:")

@@ -21,7 +21,7 @@ from viz.predictions import percent
 from web.engine import engine
 
 EXAMPLE = EXAMPLES.state(EXAMPLES.all[0])
-_SENT = "text and masks as sent away"
+_SENT = "masked_words_sent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ class Scene(MaskedText):
                 "surprising or Minimal pairs, or choose a model with a masked-word head."
             )
         if need == "mask" and not self.causal and not self.masks:
-            own = self.vocabulary.mask_token or "[MASK]"
-            return f"Nothing is masked yet. Click a word above, or type {own} into the text."
+            mask_token = self.vocabulary.mask_token or "[MASK]"
+            return f"Nothing is masked yet. Click a word above, or type {mask_token} into the text."
         if need == "mask" and not self.causal:
             return mask_strip.too_many(len(self.masks))
         return None
@@ -67,8 +67,8 @@ class Scene(MaskedText):
         """
         first = [f"model, text = {as_python.arguments(self.model, self.text)}"]
         if self.masked and any("{hidden}" in line for line in lines):
-            said = as_python.arguments(*(self.encoding.tokens[place] for place in self.masked))
-            first.append(f"masked = {list(self.masked)}  # {said}")
+            tokens = as_python.arguments(*(self.encoding.tokens[place] for place in self.masked))
+            first.append(f"masked = {list(self.masked)}  # {tokens}")
         hidden = ", masked=masked" if self.masked else ""
         rest = [line.replace("{hidden}", hidden) for line in lines]
         as_python.put("\n".join([*first, *rest]), shows, imports=imports)
@@ -88,7 +88,7 @@ class Scene(MaskedText):
         controls = self.ask_words(self.units, MASKS)
         if switch:
             with controls:
-                whole_words()
+                ask_whole_words()
         if not lacking(self, ("mask",)):
             return controls
         if example:
@@ -107,14 +107,14 @@ class Scene(MaskedText):
     def sentence(self, answer: MaskPrediction) -> str:
         """The top prediction for a mask and the original word, in a sentence, as plain text."""
         best = answer.best[0]
-        said = f"Top prediction “{readable(best.token)}” ({percent(best.probability)})"
+        sentence = f"Top prediction “{readable(best.token)}” ({percent(best.probability)})"
         if answer.original is not None:
-            said += f"; original “{readable(answer.original.token)}”"
+            sentence += f"; original “{readable(answer.original.token)}”"
         number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
-        return f"{number}{said}."
+        return f"{number}{sentence}."
 
 
-def whole_words() -> None:
+def ask_whole_words() -> None:
     """Ask whether a word is one or its pieces are."""
     st.toggle(
         "Whole words",
@@ -125,7 +125,7 @@ def whole_words() -> None:
 
 def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
-    _come_back()
+    _restore_sent()
     mask_strip.open_masked(MASKS, EXAMPLE[MASKS])
     with widgets.input_line():
         text, _ = widgets.texts(second=False)
@@ -136,12 +136,12 @@ def make(view: View[Scene]) -> Scene:
     return _hide(info, text, view)
 
 
-def send_away(scene: Scene, written: str) -> None:
+def remember_sent(scene: Scene, written: str) -> None:
     """Remember the original words of the masks that links to other pages write out in the text, as ``written``."""
     st.session_state[_SENT] = written, scene.text, scene.masked
 
 
-def _come_back() -> None:
+def _restore_sent() -> None:
     """Bring back what stood behind the masks of a text that was sent to another page."""
     sent = st.session_state.get(_SENT)
     if sent is not None and TEXT.value == sent[0]:
@@ -172,9 +172,9 @@ def _units(encoding: Encoding) -> tuple[Unit, ...]:
 
 
 def _warn(model: str, encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
-    own = vocabulary.mask_token
-    if own is not None and (foreign := foreign_mask(typed, own)):
+    mask_token = vocabulary.mask_token
+    if mask_token is not None and (foreign := foreign_mask(typed, mask_token)):
         st.warning(as_text(foreign), icon=":material/edit:")
-    if own not in (None, "[MASK]") and "[MASK]" in typed:
-        note(f"[MASK] was read as {own}, this model's mask.")
+    if mask_token not in (None, "[MASK]") and "[MASK]" in typed:
+        note(f"[MASK] was read as {mask_token}, this model's mask.")
     notes.warn_of_reading(encoding, model, masks=True)

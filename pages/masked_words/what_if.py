@@ -52,15 +52,15 @@ def draw(scene: Scene) -> None:
     before, after = (scene.text, scene.masked), (changed, masked)
     all_shifts = engine().mask_shifts(scene.model, before, after)
     answers = [engine().fill_mask(scene.model, text, 5, masked=m) for text, m in (before, after)]
-    shown = all_shifts[:_MOST_SHIFTED]
-    _put_python(scene, (changed, masked), shown)
-    reach = max(abs(shift.difference) for one_mask in shown for shift in one_mask)
-    for first in range(0, len(shown), 2):
+    visible = all_shifts[:_MOST_SHIFTED]
+    _put_python(scene, (changed, masked), visible)
+    reach = max(abs(shift.difference) for one_mask in visible for shift in one_mask)
+    for first in range(0, len(visible), 2):
         for column, number in zip(st.columns(2, gap="large"), range(first, first + 2), strict=True):
-            if number >= len(shown):
+            if number >= len(visible):
                 break
             with column:
-                figure = partial(shifts, shown[number], scene.name(scene.masks[number]), reach=reach)
+                figure = partial(shifts, visible[number], scene.name(scene.masks[number]), reach=reach)
                 figures.show(figure, f"shifts {number}", "what-if")
                 for name, side in zip(("before", "after"), answers, strict=True):
                     best = " · ".join(f"{isolated(e.token)} {e.probability:.0%}" for e in side[number].best)
@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
     )
 
 
-def _put_python(scene: Scene, after: tuple[str, tuple[int, ...]], shown: Sequence[Sequence[Shift]]) -> None:
+def _put_python(scene: Scene, after: tuple[str, tuple[int, ...]], visible: Sequence[Sequence[Shift]]) -> None:
     some = f"[:{_MOST_SHIFTED}]" if len(scene.masks) > _MOST_SHIFTED else ""
     as_python.put(
         f"""
@@ -82,7 +82,7 @@ def _put_python(scene: Scene, after: tuple[str, tuple[int, ...]], shown: Sequenc
         shifts = engine.mask_shifts({as_python.literal(scene.model)}, before, after){some}
         numbers = pd.concat([pd.DataFrame(of_mask) for of_mask in shifts])  # ln P before and after
         """,
-        lambda: pd.concat([pd.DataFrame(of_mask) for of_mask in shown]),
+        lambda: pd.concat([pd.DataFrame(of_mask) for of_mask in visible]),
         imports=["import pandas as pd"],
     )
 
@@ -91,8 +91,10 @@ def _example(scene: Scene, before: str, after: str, word: str) -> str:
     """What the model would put in the place of a word: its best prediction that is another word, "" without one."""
     place = sum(scene.encoding.offsets[typed][0] < len(before) for typed in scene.typed)
     answers = engine().fill_mask(scene.model, f"{before}[MASK]{after}", _MOST_TRIED)
-    found = (readable(entry.token) for entry in answers[place].best) if place < len(answers) else iter(())
-    return next((one for one in found if one.isalpha() and one.lower() != word.lower()), "")
+    candidates = (readable(entry.token) for entry in answers[place].best) if place < len(answers) else iter(())
+    return next(
+        (candidate for candidate in candidates if candidate.isalpha() and candidate.lower() != word.lower()), ""
+    )
 
 
 def _length(unit: Unit) -> int:

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import focus
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import HEAD
-from pages.masked_words.scene import Scene, send_away
+from pages.masked_words.scene import Scene, remember_sent
 from ui import MASK, View, as_python, as_text, figures, page_link
 from ui.mask_strip import choose_mask
 from viz.layer_attention import layer_attention
@@ -40,19 +40,19 @@ def draw(scene: Scene) -> None:
             label_visibility="collapsed",
             width=170,
         )
-    shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
+    attention = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     as_python.put(
         f"""
         run = engine.attend({as_python.arguments(scene.model, written)})
         weights = from_token(run, {position})  # layers, heads, tokens: how the mask divides its attention
         numbers = {"weights.mean(axis=1)" if head == 0 else f"weights[:, {head - 1}]  # head {head} on the page"}
         """,
-        lambda: shown,
+        lambda: attention,
         imports=["from analysis.focus import from_token"],
     )
-    figures.show(partial(layer_attention, shown, run.encoding.tokens), "mask attention", "mask-attention")
+    figures.show(partial(layer_attention, attention, run.encoding.tokens), "mask attention", "mask-attention")
     st.markdown("**Heads that attend most to a single other token**")
-    send_away(scene, written)
+    remember_sent(scene, written)
     with st.container(horizontal=True, gap="small"):
         for look in focus.strongest(weights, run, position):
             layer, head = look.layer + 1, look.head + 1
@@ -66,12 +66,12 @@ def draw(scene: Scene) -> None:
                 layer=layer,
                 head=head,
             )
-    said = "What a mask attends to does not by itself explain the prediction."
+    caution = "What a mask attends to does not by itself explain the prediction."
     if run.model.cross_attention:
-        said += (
+        caution += (
             " This shows the encoder; this model fills masks in its decoder, which attends to the encoder's text, too."
         )
-    st.caption(said)
+    st.caption(caution)
 
 
 VIEW = View(

@@ -57,7 +57,7 @@ def draw(scene: Scene) -> None:
             return [erased_sentence(scene.units, effects, scene.masks, under, dark=dark)]
 
         token_line.show(lines, "why", "why-this-word")
-        say(_said(largest, followed, best))
+        say(_describe_largest(largest, followed, best))
         if two:
             widgets.choice("Follow", FOLLOWED)
         st.caption(
@@ -85,8 +85,8 @@ def _measured(
     questions = [
         replace(question, changes=changes[part.start : part.stop]) for part in long_text.portions(n, len(others))
     ]
-    found = dict(long_text.collect_parts(LONG, n, engine().stream_all(questions), len(questions)))
-    return erasures(others, [found[place] for place in range(len(questions))], followed)
+    answers = dict(long_text.collect_parts(LONG, n, engine().stream_all(questions), len(questions)))
+    return erasures(others, [answers[place] for place in range(len(questions))], followed)
 
 
 def _put_python(scene: Scene, place: int, followed: Prediction, best: Prediction, effects: Sequence[Erasure]) -> None:
@@ -110,15 +110,21 @@ def _put_python(scene: Scene, place: int, followed: Prediction, best: Prediction
     )
 
 
-def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:
+def _describe_largest(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:
     """The largest effect in a sentence, as plain text; ``best`` is the prediction while nothing else is hidden."""
     first = largest[0]
-    what = "the prediction" if followed.id == best.id else f"“{readable(followed.token)}”"
+    target = "the prediction" if followed.id == best.id else f"“{readable(followed.token)}”"
     if abs(first.bits) < UNNOTICED:
-        return f"No single word matters much for {what}: it stays near {percent(followed.probability)}."
+        return f"No single word matters much for {target}: it stays near {percent(followed.probability)}."
     effect = "costs" if first.bits > 0 else "helps"
-    said = f"Masking “{first.word.label}” {effect} {what} most: from {percent(first.before)} to {percent(first.after)}."
-    return f"{said} The top prediction is then “{readable(first.guess.token)}”." if first.guess.id != best.id else said
+    sentence = (
+        f"Masking “{first.word.label}” {effect} {target} most: from {percent(first.before)} to {percent(first.after)}."
+    )
+    return (
+        f"{sentence} The top prediction is then “{readable(first.guess.token)}”."
+        if first.guess.id != best.id
+        else sentence
+    )
 
 
 def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[Erasure]) -> pd.DataFrame:

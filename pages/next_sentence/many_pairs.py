@@ -59,20 +59,20 @@ def draw(scene: Scene) -> None:
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
             file = uploads.ask_file("or upload a file", _FILE, st.container())
             uploaded = file is not None
-            own = uploaded or typed != PAIRS.default
+            custom = uploaded or typed != PAIRS.default
             file = file or uploads.pasted(typed)
             problem = st.empty()
             with also_at(problem), how_read.choosing(READ):
                 call = partial(read_files, [(file.name, file.data)], "pairs", READ.value, most=pairs.MAX_PAIRS)
                 data = own_file.read([file], call)
-            if own:
+            if custom:
                 how_read.draw(data.report, READ)
         begin = st.container()
     for remark in data.report.remarks:
         say_cut(remark)
     rows = [(pair.a, pair.b, pair.label) for pair in data.items if isinstance(pair, SentencePair)]
     with begin:
-        example = not own and scene.lacks("nsp") is None
+        example = not custom and scene.lacks("nsp") is None
         batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows, example=example)
     before = pd.DataFrame(rows, columns=["a", "b", "label"]).dropna(axis="columns", how="all")
 
@@ -105,9 +105,9 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
     if any(label is not None for label in labels):
         table["label"] = pd.array([None if label is None else int(label) for label in labels], dtype="Int64")
     table["model"] = model
-    found = pairs.judge([result.p_next for _, result in judged], labels)
-    if found is not None:
-        _judgement(found)
+    quality = pairs.judge([result.p_next for _, result in judged], labels)
+    if quality is not None:
+        _draw_quality(quality)
     tables.draw(
         table,
         column_order=[name for name in table.columns if name != "model"],
@@ -119,18 +119,20 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
 def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, uploaded: bool) -> None:
     """P(B follows A) of every pair, where those that were judged are the pairs of this file."""
     read, imports = as_python.file(file.name, file.data, uploaded=uploaded)
-    given = f'data, "pairs", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
+    arguments = f'data, "pairs", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
     beyond = f"[:{pairs.MAX_PAIRS}]" if len(judged) == pairs.MAX_PAIRS else ""
     as_python.put(
         "\n".join(
             [
                 read,
-                f"pairs = [(pair.a, pair.b) for pair in read({given}).items]{beyond}",
+                f"pairs = [(pair.a, pair.b) for pair in read({arguments}).items]{beyond}",
                 f"scores = engine.next_sentence({as_python.literal(model)}, pairs)",
                 'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[one.p_next for one in scores])',
             ]
         ),
-        lambda: pd.DataFrame([(a, b, one.p_next) for (a, b, _), one in judged], columns=["a", "b", "p_next"]),
+        lambda: pd.DataFrame(
+            [(a, b, judgement.p_next) for (a, b, _), judgement in judged], columns=["a", "b", "p_next"]
+        ),
         imports=[
             "import pandas as pd",
             "from reading import read",
@@ -139,17 +141,17 @@ def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, 
     )
 
 
-def _judgement(found: pairs.Judged) -> None:
+def _draw_quality(quality: pairs.Judged) -> None:
     """How good the answers are, where it is known what is right."""
     numbers, curve = st.columns([1, 2], gap="large")
-    numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
-    numbers.metric("Calibration error", f"{found.calibration_error:.3f}")
+    numbers.metric("Accuracy at P > 0.5", f"{quality.accuracy:.1%}")
+    numbers.metric("Calibration error", f"{quality.calibration_error:.3f}")
     numbers.caption(
-        f"Over {counted(found.n, 'labelled pair')}. The error is the mean gap between predicted probability and "
+        f"Over {counted(quality.n, 'labelled pair')}. The error is the mean gap between predicted probability and "
         "observed share (ECE)."
     )
     with curve:
-        figures.show(partial(calibration, found), "calibration", "calibration")
+        figures.show(partial(calibration, quality), "calibration", "calibration")
 
 
 VIEW = View(

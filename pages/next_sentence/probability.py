@@ -25,7 +25,7 @@ def draw(scene: Scene) -> None:
         score = engine().next_sentence(model, a, b)
         others = dict(engine().iter_next_sentences(model, pairs))
     notes.warn_of_reading(score.encoding, model, "The pair")
-    notes.warn_beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
+    notes.warn_beyond_training({model: max(len(pair_score.encoding) for pair_score in (score, *others.values()))})
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():
@@ -61,10 +61,10 @@ def draw(scene: Scene) -> None:
 def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:
     """The answer in a sentence, and how many of the controls in the place of B score lower."""
     below = sum(p < score.p_next for p in in_place_of_b)
-    what = "A and B are in order" if score.kind == "SOP" else "B follows A"
+    claim = "A and B are in order" if score.kind == "SOP" else "B follows A"
     sure = "yes" if score.p_next > 0.5 else "no"
     return (
-        f"Does the model think that {what}? **{sure.capitalize()}, {score.p_next:.0%}.** B scores higher than "
+        f"Does the model think that {claim}? **{sure.capitalize()}, {score.p_next:.0%}.** B scores higher than "
         f"**{below} of {len(in_place_of_b)}** random sentences in its place."
     )
 
@@ -73,8 +73,8 @@ def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score
     with widgets.controls():
         st.markdown("**Controls**: random English sentences in place of B, and in place of A", width="stretch")
         widgets.draw_again("New controls", CONTROL_SEED)
-    in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
-    in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
+    in_place_of_b = [control.p_next for control in scores[: len(drawn)]]
+    in_place_of_a = [control.p_next for control in scores[len(drawn) :]]
     table = pd.DataFrame(
         {
             "sentence": ["B itself" if score.kind == "NSP" else "A, B", *drawn],

@@ -57,7 +57,7 @@ def make(view: View[Scene]) -> Scene:
         if "pair" in view.needs:
             widgets.try_example(EXAMPLES)
     if a.strip() and not b.strip():
-        a, b = _alone(a)
+        a, b = _fill_in_b(a)
     return Scene(model, a, b)
 
 
@@ -73,11 +73,11 @@ def _both_texts() -> tuple[str, str]:
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")
 
 
-def _alone(a: str) -> tuple[str, str]:
+def _fill_in_b(a: str) -> tuple[str, str]:
     """Two sentences where only A was typed: the first two of it, or A and a sentence of the examples; says which."""
-    found = sentences.split(a)
-    if len(found) > 1:
+    parts = sentences.split(a)
+    if len(parts) > 1:
         caption("Sentence B is empty, so the first two sentences of A are compared.")
-        return found[0], found[1]
+        return parts[0], parts[1]
     caption(f"Sentence B is empty, so it is “{_AIR}” for now. Type your own.")
     return a, _AIR

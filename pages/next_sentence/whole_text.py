@@ -33,22 +33,22 @@ def draw(scene: Scene) -> None:
     """A short text, sentence by sentence."""
     with widgets.input_line("passage"):
         text = widgets.text_area("A text of at least two sentences", PASSAGE)
-    found = sentences.split(widgets.short_enough(text))
-    if len(found) < 2:
+    parts = sentences.split(widgets.short_enough(text))
+    if len(parts) < 2:
         raise InvalidInput("This needs at least two sentences. Type more.")
-    n_found, n_used = len(found), _n_used(found)
-    if n_used < len(found):
+    n_found, n_used = len(parts), _n_used(parts)
+    if n_used < len(parts):
         st.warning(
-            f"Only the first {n_used} of {len(found):,} sentences are used: at most {_MOST_SENTENCES}, and "
+            f"Only the first {n_used} of {len(parts):,} sentences are used: at most {_MOST_SENTENCES}, and "
             f"{_MOST_CHARACTERS:,} characters together.",
             icon=":material/cut:",
         )
-        found = found[:n_used]
+        parts = parts[:n_used]
     with st.spinner("Running the model …", show_time=True):
-        scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(found))))
+        scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(parts))))
     notes.warn_of_unknown((score.encoding for score in scores.values()), scene.model)
     notes.warn_beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
-    values = [scores[place].p_next for place in range(len(found) - 1)]
+    values = [scores[place].p_next for place in range(len(parts) - 1)]
     weakest = int(np.argmin(values))
     st.markdown(
         as_text(f"Weakest link: from sentence {weakest + 1} to {weakest + 2}, P = {values[weakest]:.3f}.")
@@ -68,19 +68,19 @@ def draw(scene: Scene) -> None:
     )
 
     def lines(*, dark: bool) -> Sequence[Line]:
-        return coherence(found, values, dark=dark)
+        return coherence(parts, values, dark=dark)
 
     token_line.show(lines, "coherence", "sentence-by-sentence")
-    table = pd.DataFrame({"a": found[:-1], "b": found[1:], "p_next": values})
-    what = "comes in order after" if scores[0].kind == "SOP" else "follows"
-    caption = f"P(each sentence {what} the one before). Blue: above ½, orange: below."
+    table = pd.DataFrame({"a": parts[:-1], "b": parts[1:], "p_next": values})
+    relation = "comes in order after" if scores[0].kind == "SOP" else "follows"
+    caption = f"P(each sentence {relation} the one before). Blue: above ½, orange: below."
     token_line.file(lines, "Sentence by sentence", caption, [scores[0].model], "sentence-by-sentence")
     save.table("Sentence by sentence", lambda: table, "sentences")
 
 
 def _n_used(sentences: Sequence[str]) -> int:
     """How many of the sentences are used: those that stay within both bounds, but at least two."""
-    within = int(np.searchsorted(np.cumsum([len(each) for each in sentences]), _MOST_CHARACTERS, side="right"))
+    within = int(np.searchsorted(np.cumsum([len(sentence) for sentence in sentences]), _MOST_CHARACTERS, side="right"))
     return min(len(sentences), _MOST_SENTENCES, max(2, within))
 
 

@@ -28,8 +28,8 @@ def _figures() -> None:
     now = look()
     before: Figures | None = st.session_state.get(_BEFORE)
     st.session_state[_BEFORE] = now
-    said = words.verdict(now)
-    _BOXES[said.level](said.text, icon=_ICONS[said.level])
+    verdict = words.verdict(now)
+    _BOXES[verdict.level](verdict.text, icon=_ICONS[verdict.level])
     with st.container(horizontal=True, gap="medium"):
         st.metric("Visitors", f"{now.visitors:,}", help="Browser tabs open now, including yours.", width="content")
         st.metric("Visitors waiting", f"{words.waiting(now):,}", width="content")

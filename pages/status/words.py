@@ -98,7 +98,7 @@ def turns(now: Figures) -> str:
     """What is served and what is waiting, as a table."""
     rows = (("Pages", now.pages), ("Questions", now.engine), ("Long jobs", now.jobs))
     return _table(
-        ("", "at\u00a0work", "waiting"), [(what, f"{each.running:,}", f"{each.waiting:,}") for what, each in rows]
+        ("", "at\u00a0work", "waiting"), [(label, f"{queue.running:,}", f"{queue.waiting:,}") for label, queue in rows]
     )
 
 
@@ -137,15 +137,15 @@ def memory(now: Figures) -> str:
 
 def kept(now: Figures) -> str:
     """What the memory holds that can be forgotten."""
-    found = (
+    answers = (
         f"{counted(now.engine.n_remembered, 'answer')} cached: {megabytes(now.engine.result_bytes)} of at most "
         f"{megabytes(now.engine.result_budget)}."
     )
     if not now.models:
-        return f"No model is in memory. {found}"
+        return f"No model is in memory. {answers}"
     return (
         f"{counted(len(now.models), 'model')} in memory: {megabytes(now.engine.model_bytes)} of at most "
-        f"{megabytes(now.engine.model_budget)}. {found}"
+        f"{megabytes(now.engine.model_budget)}. {answers}"
     )
 
 
@@ -191,8 +191,8 @@ def freed(before: Figures, after: Figures) -> str:
     n_bytes = (before.engine.model_bytes + before.engine.result_bytes) - (
         after.engine.model_bytes + after.engine.result_bytes
     )
-    gone = [counted(n, noun) for n, noun in ((n_models, "model"), (n_answers, "answer")) if n > 0]
-    stays = f" {counted(len(after.models), 'model')} in use stayed." if after.models else ""
-    if not gone:
-        return f"There was nothing to empty.{stays}"
-    return f"Freed {megabytes(max(n_bytes, 0))}: {' and '.join(gone)}.{stays}"
+    emptied = [counted(n, noun) for n, noun in ((n_models, "model"), (n_answers, "answer")) if n > 0]
+    kept_models = f" {counted(len(after.models), 'model')} in use stayed." if after.models else ""
+    if not emptied:
+        return f"There was nothing to empty.{kept_models}"
+    return f"Freed {megabytes(max(n_bytes, 0))}: {' and '.join(emptied)}.{kept_models}"

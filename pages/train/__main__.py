@@ -15,7 +15,7 @@ from analysis.before_after import path_in_the_plane
 from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
-from pages.train import distillation, inside, race, running, scratch
+from pages.train import distillation, race, running, scratch, weight_changes
 from pages.train.choice import Choice
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
@@ -45,7 +45,7 @@ def candidates() -> Mapping[str, Sequence[Candidate]]:
 def trained(engine: EngineInterface, examples: Mapping[str, Sequence[Candidate]]) -> dict[str, tuple[Run, ...]]:
     """All candidates, one after the other; what several examples ask for is trained once."""
     jobs: dict[tuple[object, ...], Run] = {}
-    found: dict[str, tuple[Run, ...]] = {}
+    runs_by_example: dict[str, tuple[Run, ...]] = {}
     for name, wanted in examples.items():
         job = Tuning(engine, wanted)
         for run in job.runs:
@@ -58,10 +58,10 @@ def trained(engine: EngineInterface, examples: Mapping[str, Sequence[Candidate]]
             if run.failed is not None:
                 raise ValueError(f"{run.candidate.name} could not be trained: {run.failed}")
             jobs.setdefault(_trains(run.candidate), run)
-        found[name] = job.runs
+        runs_by_example[name] = job.runs
         sys.stdout.write(f"{name}: {join_names(run.candidate.name for run in job.runs)}\n")
         sys.stdout.flush()
-    return found
+    return runs_by_example
 
 
 def _trains(candidate: Candidate) -> tuple[object, ...]:
@@ -73,20 +73,20 @@ def _trains(candidate: Candidate) -> tuple[object, ...]:
 
 def looked_into(engine: EngineInterface, run: Run) -> trainings.Inside:
     """What the views show of a tuned model that is here only now."""
-    found = run.tuned
-    assert found is not None
-    item = found.data.test[0]
-    after = engine.attend(found.id, item.text, item.pair, max_tokens=inside.LONGEST)
-    texts = inside.texts_of(found)
-    cka, n_tokens = inside.compared(engine, found, texts)
-    answers = engine.ask(Predict(found.id, tuple(SETS[trainings.SET].tries)))
+    tuned = run.tuned
+    assert tuned is not None
+    item = tuned.data.test[0]
+    after = engine.attend(tuned.id, item.text, item.pair, max_tokens=weight_changes.LONGEST)
+    texts = weight_changes.texts_to_compare(tuned)
+    cka, n_tokens = weight_changes.compare_layers(engine, tuned, texts)
+    answers = engine.ask(Predict(tuned.id, tuple(SETS[trainings.SET].tries)))
     return trainings.Inside(
         attention=np.stack([after.layer(layer) for layer in range(after.n_layers)]),
         cka=cka,
         n_tokens=n_tokens,
         n_texts=len(texts),
-        path=path_in_the_plane([each.vectors for each in found.first_vectors]),
-        epochs=tuple(each.epoch for each in found.first_vectors),
+        path=path_in_the_plane([epoch.vectors for epoch in tuned.first_vectors]),
+        epochs=tuple(epoch.epoch for epoch in tuned.first_vectors),
         answers=tuple(answer for answer in answers if isinstance(answer, Classified)),
     )
 

@@ -44,7 +44,7 @@ class Choice:
     model: str
     settings: Settings
     seeds: int
-    own: own_data.Own | None = None
+    user_data: own_data.UserData | None = None
 
 
 @kept(most=len(SETS))
@@ -66,11 +66,11 @@ def draw() -> Choice:
         label_visibility="collapsed",
         width=300,
     )
-    built_in, own = SETS.get(chosen), None
+    built_in, user_data = SETS.get(chosen), None
     if built_in is None:
         with widgets.popover("Your own data", ":material/upload_file:"):
-            own = own_data.draw(fields.SEED.value)
-        data = own.data if own else None
+            user_data = own_data.draw(fields.SEED.value)
+        data = user_data.data if user_data else None
     else:
         data = _built(chosen)
         with widgets.popover("About the data", ":material/description:", "about_data"):
@@ -78,7 +78,7 @@ def draw() -> Choice:
     model = widgets.model()
     with widgets.popover("How", ":material/tune:"):
         settings, seeds = _settings(model)
-    return Choice(data, built_in, model, settings, seeds, own)
+    return Choice(data, built_in, model, settings, seeds, user_data)
 
 
 def _about(built_in: BuiltIn, data: Data) -> None:

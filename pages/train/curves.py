@@ -24,7 +24,10 @@ def curve(run: Run, name: str) -> Curve:
     return Curve(
         name,
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
-        [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.evaluated],
+        [
+            (evaluation.epoch, seconds.get(evaluation.step, 0.0), evaluation.loss, evaluation.score)
+            for evaluation in run.evaluated
+        ],
         run.begun.n_steps if run.begun is not None else 0,
         run.best,
     )
@@ -40,11 +43,11 @@ def draw(
         fragment(_figures, run_every=SECONDS_BETWEEN_LOOKS)(runs, names, key, over)
     else:
         _figures(runs, names, key, over)
-    said = ["Thin lines: training loss. Lines with markers: the development split."] * (len(set(names)) > 1)
+    sentences = ["Thin lines: training loss. Lines with markers: the development split."] * (len(set(names)) > 1)
     if len(set(names)) == len(names):
-        said.append("The large marker is the best epoch on the development split, whose weights are kept.")
-    if said:
-        st.caption(" ".join(said))
+        sentences.append("The large marker is the best epoch on the development split, whose weights are kept.")
+    if sentences:
+        st.caption(" ".join(sentences))
     save.table("Curves", lambda: table(runs, names), f"{key}-curves")
 
 
@@ -106,11 +109,11 @@ def table(runs: Sequence[Run], names: Sequence[str]) -> pd.DataFrame:
             about
             | {
                 "split": "development",
-                "step": each.step,
-                "epoch": each.epoch,
-                "loss": each.loss,
-                run.candidate.data.measure: each.score,
+                "step": evaluation.step,
+                "epoch": evaluation.epoch,
+                "loss": evaluation.loss,
+                run.candidate.data.measure: evaluation.score,
             }
-            for each in run.evaluated
+            for evaluation in run.evaluated
         ]
     return pd.DataFrame(rows)

@@ -55,7 +55,7 @@ def draw(scene: Scene) -> None:
         "development split every loss is the cross-entropy with the labels."
     )
     _said(*(run.tuned for run in runs[1:]))
-    side_by_side.put_python(job, runs, scene.own)
+    side_by_side.put_python(job, runs, scene.user_data)
     side_by_side.show_table(runs, "distillation")
 
 

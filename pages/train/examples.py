@@ -22,15 +22,15 @@ def draw(data: Data, built_in: BuiltIn | None) -> None:
     st.subheader(built_in.question if built_in else "What it will learn from", anchor=False)
     n = len(data.train)
     st.table(table(data.first(_SHOWN, 0).train))
-    shown = f"{min(_SHOWN, n)} of {counted(n, 'training example')}" if n > _SHOWN else "All training examples"
-    st.caption(f"{shown}, with the correct answers.")
+    count_text = f"{min(_SHOWN, n)} of {counted(n, 'training example')}" if n > _SHOWN else "All training examples"
+    st.caption(f"{count_text}, with the correct answers.")
 
 
 def table(items: Sequence[Item]) -> pd.DataFrame:
     """An item a row: its text or texts, and what is true of it. Items are of one kind."""
     rows = [{name: as_text(clipped(text, _LONGEST_CELL)) for name, text in _row(item).items()} for item in items]
-    found = pd.DataFrame(rows)
-    return found.set_index(found.columns[0])
+    frame = pd.DataFrame(rows)
+    return frame.set_index(frame.columns[0])
 
 
 def _row(item: Item) -> dict[str, str]:
@@ -56,10 +56,10 @@ def _around(passage: str, place: int) -> str:
 
 def _entities(item: Tagged) -> str:
     """Each entity with its type: “Maria Rossi” (PERSON)."""
-    found: list[tuple[list[str], str]] = []
+    entities: list[tuple[list[str], str]] = []
     for word, tag in zip(item.words, item.tags, strict=True):
         if tag.startswith("B-"):
-            found.append(([word], type_of(tag)))
+            entities.append(([word], type_of(tag)))
         elif tag.startswith("I-"):
-            found[-1][0].append(word)
-    return ", ".join(f"“{' '.join(words)}” ({of})" for words, of in found) or "none"
+            entities[-1][0].append(word)
+    return ", ".join(f"“{' '.join(words)}” ({of})" for words, of in entities) or "none"

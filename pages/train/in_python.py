@@ -7,7 +7,7 @@ from dataclasses import fields
 from math import isnan
 
 from jobs.tuning import Run
-from pages.train.own_data import Own
+from pages.train.own_data import UserData
 from reading import Choices
 from training.finetuning.data import Data
 from training.finetuning.prepare import KIND_OF
@@ -20,14 +20,14 @@ FINETUNE = "from training import finetune"
 _EXAMPLE = "# The page shows an example that came with the app: trained again, it may come out a little differently.\n"
 
 
-def one(found: Tuned, own: Own | None) -> tuple[str, list[str]]:
+def one(found: Tuned, own: UserData | None) -> tuple[str, list[str]]:
     """Lines that bind ``tuned`` to a model as it was tuned, and what they import."""
     read, data, imports = _data(found.data, own, found.settings.seed)
     read = _EXAMPLE * isnan(found.seconds) + read
     return f"{read}tuned = {call(data, found.base, found.settings)}\n", [FINETUNE, *imports]
 
 
-def seeds(every: Sequence[Tuned], own: Own | None) -> tuple[str, list[str]]:
+def seeds(every: Sequence[Tuned], own: UserData | None) -> tuple[str, list[str]]:
     """Lines that bind ``found`` to the outcome, or to those of several seeds, which are the same but for the seed; and
     what they import.
     """
@@ -46,7 +46,7 @@ def each(name: str, *, several: bool) -> str:
     return f"[each for one in found for each in one.{name}]" if several else f"found.{name}"
 
 
-def candidates(runs: Sequence[Run], own: Own | None, drawn: int | None = None) -> tuple[str, list[str]]:
+def candidates(runs: Sequence[Run], own: UserData | None, drawn: int | None = None) -> tuple[str, list[str]]:
     """Lines that bind ``found`` to the outcomes of some models trained on one set of data, some of them by a teacher;
     and what they import. Of the data so many training items were ``drawn`` before, or all.
     """
@@ -92,7 +92,7 @@ def call(data: str, model: str | None, settings: Settings, *more: str, without: 
     return f"finetune({', '.join(filter(None, (*given, as_python.arguments(**changed))))})"
 
 
-def _data(data: Data, own: Own | None, seed: int) -> tuple[str, str, list[str]]:
+def _data(data: Data, own: UserData | None, seed: int) -> tuple[str, str, list[str]]:
     """Lines that read the data, where it is the visitor's; the data as an expression; and what they import."""
     if data.name in SETS:
         return "", as_python.literal(data.name), []

@@ -56,7 +56,7 @@ _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT, ch
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class UserData:
     """What was read of a ``file``, which was ``uploaded`` or pasted, by these ``choices``."""
 
     data: Data
@@ -65,22 +65,22 @@ class Own:
     choices: Choices
 
 
-def draw(seed: int) -> Own | None:
+def draw(seed: int) -> UserData | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
     kind = widgets.choice("Task", KIND)
     st.caption(_ABOUT[kind])
     st.code(_EXAMPLE[kind], language=None)
     st.caption(_ABOUT_PARTS)
-    own: Own | None = None
+    user_data: UserData | None = None
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
             choices = READ.value
             with how_read.choosing(READ):
                 data, report = read([file], partial(prepare_file, file.data, file.name, kind, seed, choices))
-            own = Own(data, file, uploaded(), choices)
+            user_data = UserData(data, file, uploaded(), choices)
             _describe(data, report)
-    return own
+    return user_data
 
 
 def uploaded() -> bool:
@@ -98,23 +98,23 @@ def _describe(data: Data, report: Report) -> None:
         icon=":material/check:",
     )
     how_read.draw(report, READ)
-    for note in (_holds([item for split in SPLITS for item in data.split(split)]), *data.notes):
+    for note in (_describe_labels([item for split in SPLITS for item in data.split(split)]), *data.notes):
         caption(note)
 
 
-def _holds(items: list[Item]) -> str:
+def _describe_labels(items: list[Item]) -> str:
     """What the items are labelled with, in a sentence."""
     scores = [item.score for item in items if isinstance(item, Scored)]
-    asked = [item for item in items if isinstance(item, PassageQuestion)]
+    questions = [item for item in items if isinstance(item, PassageQuestion)]
     if scores:
         return f"Scores from {min(scores):.3g} to {max(scores):.3g}, on average {fmean(scores):.3g}."
-    if asked:
-        passages, unanswered = len({item.pair for item in asked}), sum(not item.answers for item in asked)
+    if questions:
+        passages, unanswered = len({item.pair for item in questions}), sum(not item.answers for item in questions)
         return f"{counted(passages, 'passage')}; {counted(unanswered, 'question')} without an answer."
     labels = Counter(item.label for item in items if isinstance(item, Labelled))
     entities = Counter(
         tag.removeprefix("B-") for item in items if isinstance(item, Tagged) for tag in item.tags if tag[:2] == "B-"
     )
-    found = labels or entities
-    what = counted(len(found), "label") if labels else f"Entities of {counted(len(found), 'type')}"
-    return f"{what}: {', '.join(f'{label} ({n:,})' for label, n in found.most_common())}."
+    counts = labels or entities
+    noun = counted(len(counts), "label") if labels else f"Entities of {counted(len(counts), 'type')}"
+    return f"{noun}: {', '.join(f'{label} ({n:,})' for label, n in counts.most_common())}."

@@ -20,16 +20,16 @@ from viz.learning_plane import learning_plane
 
 
 def draw(scene: Scene) -> None:
-    found, known = scene.shown[0], None if scene.tuned else trainings.inside()
+    tuned, known = scene.outcomes[0], None if scene.tuned else trainings.inside()
     if known is not None:
         path, epochs = known.path, known.epochs
     else:
-        vectors = [each.vectors for each in found.first_vectors]
+        vectors = [epoch.vectors for epoch in tuned.first_vectors]
         if len(vectors) < 2 or len(vectors[0]) < 2:
             ask_for("This needs at least one whole epoch and two texts in the development split.")
             return
-        path, epochs = path_in_the_plane(vectors), tuple(each.epoch for each in found.first_vectors)
-    lines, imports = in_python.one(found, scene.own)
+        path, epochs = path_in_the_plane(vectors), tuple(epoch.epoch for epoch in tuned.first_vectors)
+    lines, imports = in_python.one(tuned, scene.user_data)
     as_python.put(
         f"{lines}"
         "path = path_in_the_plane([each.vectors for each in tuned.outcome.first_vectors])\n"
@@ -38,23 +38,23 @@ def draw(scene: Scene) -> None:
         imports=("from analysis.before_after import path_in_the_plane", *imports),
     )
     n = path.points.shape[1]
-    items = found.data.dev[:n]
+    items = tuned.data.dev[:n]
     names = [str(epoch) for epoch in epochs]
     texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
     groups = [_group(item) for item in items]
     figure = partial(learning_plane, path.points, path.explained, names, texts, groups)  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
-        st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
+        st.caption(f"This is the first of {len(scene.tuned)} seeds, {tuned.settings.seed}.")
     notes.note_many_labels(len({group for group in groups if isinstance(group, str)}))
     figures.show(figure, "learning plane", "learning-plane")
     st.caption(
         f"Each point is one of {n} texts of the development split, which the model is not trained on: the last "
         "layer’s vector of its first token ([CLS] in BERT), on the first two principal components of all epochs "
         "together. Epoch 0 is before training. The plane shows only part of the distances in the model: see the "
-        f"percentages on the axes. {_ABOUT[found.data.kind]} The weights that are kept are those of "
-        f"{epoch_kept(found)}."
+        f"percentages on the axes. {_ABOUT[tuned.data.kind]} The weights that are kept are those of "
+        f"{epoch_kept(tuned)}."
     )
-    save.table("Points", lambda: _table(found, path, epochs, texts), "learning-plane")
+    save.table("Points", lambda: _table(tuned, path, epochs, texts), "learning-plane")
 
 
 _ABOUT = {
@@ -78,11 +78,11 @@ def _group(item: Item) -> str | float:
             return item.score
 
 
-def _table(found: Tuned, path: Path, epochs: Sequence[int], texts: list[str]) -> pd.DataFrame:
+def _table(tuned: Tuned, path: Path, epochs: Sequence[int], texts: list[str]) -> pd.DataFrame:
     rows = [
         (epoch, text, _group(item), float(point[0]), float(point[1]))
         for epoch, points in zip(epochs, path.points, strict=True)
-        for text, item, point in zip(texts, found.data.dev, points, strict=False)
+        for text, item, point in zip(texts, tuned.data.dev, points, strict=False)
     ]
     return pd.DataFrame(rows, columns=["epoch", "text", "true", "component 1", "component 2"])
 

@@ -56,7 +56,7 @@ def draw(scene: Scene) -> None:
         over = "epochs" if asked and not st.toggle("Curves by seconds", **BY_SECONDS.bound) else "seconds"
     side_by_side.draw_curves(job, runs, "race", over=over)
     side_by_side.scatters(runs)
-    side_by_side.put_python(job, runs, scene.own)
+    side_by_side.put_python(job, runs, scene.user_data)
     side_by_side.show_table(runs, "race")
 
 

@@ -39,13 +39,13 @@ def candidates(choice: Choice) -> list[Candidate]:
     name = f"{spec.short_name if spec else choice.model}, fine-tuned: {choice.data.title}"
     if choice.settings.learns != "all":
         name += f", {LEARN.labels[choice.settings.learns].lower()}"
-    found = []
+    wanted = []
     for seed in range(choice.settings.seed, choice.settings.seed + choice.seeds):
         settings: Settings = replace(choice.settings, seed=seed)
-        found.append(
+        wanted.append(
             Candidate(f"{name}, seed {seed}" if choice.seeds > 1 else name, choice.model, choice.data, settings)
         )
-    return found
+    return wanted
 
 
 def button(choice: Choice, *, main: bool) -> None:
@@ -157,8 +157,8 @@ def _failures(job: Tuning) -> None:
         if run.failed is not None:
             names.setdefault(run.failed, []).append(run.candidate.name)
     for reason, of in names.items():
-        said = reason if len(job.runs) == 1 else f"{join_names(of)}: {reason}"
-        st.warning(as_text(said), icon=":material/edit:")
+        message = reason if len(job.runs) == 1 else f"{join_names(of)}: {reason}"
+        st.warning(as_text(message), icon=":material/edit:")
 
 
 def outcome_of(job: Tuning) -> None:

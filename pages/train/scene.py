@@ -9,7 +9,7 @@ from jobs.tuning import Run
 from model_zoo import registry
 from model_zoo.types import TunedFor
 from pages.train import choice, running
-from pages.train.own_data import Own
+from pages.train.own_data import UserData
 from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
@@ -37,16 +37,16 @@ class Scene:
     settings: Settings
     tuned: tuple[Tuned, ...]
     example: tuple[Tuned, ...] = ()
-    own: Own | None = None
+    user_data: UserData | None = None
 
     @property
-    def shown(self) -> tuple[Tuned, ...]:
+    def outcomes(self) -> tuple[Tuned, ...]:
         """The outcomes to show: at least one in a view that needs results."""
         return self.tuned or self.example
 
     def lacks(self, need: Need) -> str | None:
         assert need == "results", need
-        if self.shown:
+        if self.outcomes:
             return None
         return "This opens once a model has been trained."
 
@@ -59,8 +59,8 @@ class Scene:
         """What the last training made, unless another tuned model is chosen: from here, or loaded back."""
         if not self.tuned:
             return None
-        found = self.tuned[0]
-        return found if self.model in (found.base, found.id) or not self._chosen_is_tuned else None
+        first = self.tuned[0]
+        return first if self.model in (first.base, first.id) or not self._chosen_is_tuned else None
 
     @property
     def to_try(self) -> str | None:
@@ -78,7 +78,7 @@ class Scene:
             if data.name in SETS:
                 return SETS[data.name].tries
             return tuple((item.text, item.pair) for item in data.test[:_TRIES])
-        return next((one.tries for one in SETS.values() if one.kind == kind), ())
+        return next((built_in.tries for built_in in SETS.values() if built_in.kind == kind), ())
 
 
 def make(view: View[Scene]) -> Scene:
@@ -86,16 +86,16 @@ def make(view: View[Scene]) -> Scene:
     with widgets.input_line():
         chosen = choice.draw()
         running.button(chosen, main=not view.starts)
-    if chosen.own is not None:
-        warn_of_unknown(chosen.model, ((item.text, item.pair) for item in chosen.own.data.train))
+    if chosen.user_data is not None:
+        warn_of_unknown(chosen.model, ((item.text, item.pair) for item in chosen.user_data.data.train))
     training = running.last()
-    found = () if training is None else training.tuned
+    tuned = () if training is None else training.tuned
     busy = training is not None and training.running
     apart = view.starts or view.name == "similarity"  # has an example of its own, or is about no training
-    runs = () if found or busy or apart else trainings.runs("train")
+    runs = () if tuned or busy or apart else trainings.runs("train")
     running.draw(chosen, example=None if view.starts else _about(runs))
     example = tuple(run.tuned for run in runs if run.tuned is not None)
-    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, example, chosen.own)
+    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, tuned, example, chosen.user_data)
 
 
 def _about(runs: Sequence[Run]) -> str:
@@ -107,7 +107,7 @@ def _about(runs: Sequence[Run]) -> str:
 
 def left_out(scene: Scene) -> str:
     """What is on the screen and not in the address."""
-    found = ["the file you uploaded"] if scene.built_in is None and scene.data is not None else []
+    missing = ["the file you uploaded"] if scene.built_in is None and scene.data is not None else []
     if scene.tuned:
-        found.append("the trained model: whoever opens the link has to train again, and on a CPU gets the same one")
-    return notes.not_in_link(found)
+        missing.append("the trained model: whoever opens the link has to train again, and on a CPU gets the same one")
+    return notes.not_in_link(missing)

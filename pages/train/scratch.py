@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
     if tuned.is_id(scene.model):
         ask_for("This model has been fine-tuned here. Choose the pretrained model it was made from.")
     job, runs = side_by_side.current(Scratch, twice, "scratch")
-    side_by_side.put_python(job, runs, scene.own)
+    side_by_side.put_python(job, runs, scene.user_data)
     _draw(runs)
 
 

@@ -15,7 +15,7 @@ from model_zoo import registry
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import counted
 from pages.train import curves, in_python, running
-from pages.train.own_data import Own
+from pages.train.own_data import UserData
 from training.finetuning.folder import epoch_kept
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
@@ -143,7 +143,7 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
 
 
 def put_python(
-    job: Tuning | None, runs: Sequence[Run], own: Own | None, part: str = "", drawn: int | None = None
+    job: Tuning | None, runs: Sequence[Run], own: UserData | None, part: str = "", drawn: int | None = None
 ) -> None:
     """The scores of all candidates with their intervals as Python, once all are trained; ``drawn`` as for
     ``in_python.candidates``.

@@ -61,10 +61,10 @@ def _put_python(scene: Scene, runs: Sequence[Run]) -> None:
     if not runs:
         return
     several = len(runs) > 1
-    lines, imports = in_python.seeds([run.tuned for run in runs if run.tuned is not None], scene.own)
+    lines, imports = in_python.seeds([run.tuned for run in runs if run.tuned is not None], scene.user_data)
     as_python.put(
         f"{lines}numbers = pd.DataFrame({in_python.each('evaluated', several=several)})",
-        lambda: pd.DataFrame([each for run in runs for each in run.evaluated]),
+        lambda: pd.DataFrame([evaluation for run in runs for evaluation in run.evaluated]),
         imports=("import pandas as pd", *imports),
     )
     as_python.put(
@@ -93,27 +93,29 @@ def _differs(scene: Scene, runs: tuple[Run, ...]) -> bool:
 
 def _to_take_away(run: Run) -> None:
     """What a model reached, where it can be opened, and its files."""
-    found = run.tuned
-    if found is None:
+    outcome = run.tuned
+    if outcome is None:
         return
-    score = found.score()
+    score = outcome.score()
     measure = MEASURES[score.measure]
     beside = (
         ""
         if score.strongest_baseline is None
-        else f" ({measure.written(score.strongest_baseline)} by {found.strongest_baseline})"
+        else f" ({measure.written(score.strongest_baseline)} by {outcome.strongest_baseline})"
     )
     with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
         st.markdown(
             f"**{as_text(run.candidate.name)}** · "
             f"{measure.title} {measure.written(score.value)} on the test split{beside} · "
-            f"{as_text(learned(found.settings))} · {epoch_kept(found)} · {found.seconds:,.0f} s"
+            f"{as_text(learned(outcome.settings))} · {epoch_kept(outcome)} · {outcome.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("attention", "Attention"), ("layers", "Layers")):
                 page_link(page, f"Open on {title}", model=run.id)
-            page_link("compare", "Compare with the original", models=(found.base, run.id))
-            name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
+            page_link("compare", "Compare with the original", models=(outcome.base, run.id))
+            name = re.sub(r"[^\w.-]+", "-", f"{outcome.data.title.lower()}-{os.path.basename(outcome.base)}").lstrip(
+                ".-"
+            )
             save.model(
                 "Save the model",
                 run.id,
@@ -139,11 +141,11 @@ def _save(run: Run, name: str) -> None:
             st.session_state[came] = str(error)
 
     st.button("Save", key=f"save {run.id}", on_click=write)
-    found = st.session_state.get(came)
-    if isinstance(found, Path):
-        st.success(as_text(f"Saved. Type {found} as the model on any page to load it."))
-    elif found is not None:
-        st.warning(as_text(found), icon=":material/edit:")
+    saved = st.session_state.get(came)
+    if isinstance(saved, Path):
+        st.success(as_text(f"Saved. Type {saved} as the model on any page to load it."))
+    elif saved is not None:
+        st.warning(as_text(saved), icon=":material/edit:")
 
 
 VIEW: View[Scene] = View(

@@ -77,47 +77,47 @@ def draw(scene: Scene) -> None:
     if pair is None and _paired(scene, kind):
         ask_for(f"Type a {_SECOND[kind].lower()}, too.")
         return
-    (found,) = engine().ask(Predict(model, ((text, pair),)))
-    _put_python(scene, model if scene.last is None else scene.last, found, text, pair)
+    (answer,) = engine().ask(Predict(model, ((text, pair),)))
+    _put_python(scene, model if scene.last is None else scene.last, answer, text, pair)
     encoding = engine().encode(model, text, pair)
     notes.warn_of_reading(encoding, model)
     with st.container(key="answer"):
-        _show(found, encoding, engine().info(model))
+        _show(answer, encoding, engine().info(model))
         caption(f"Model: {tuned.name(model) or model}.")
 
 
-def _put_python(scene: Scene, asked: Tuned | str, found: Prediction, text: str, pair: str | None) -> None:
+def _put_python(scene: Scene, source: Tuned | str, answer: Prediction, text: str, pair: str | None) -> None:
     """``asked`` is the outcome of a training, or the name of a model that was trained elsewhere."""
-    given = as_python.literal(text if pair is None else (text, pair))
-    if isinstance(asked, Tuned):
-        lines, imports = in_python.one(asked, scene.own)
-        lines += f"(answer,) = tuned.predictions([{given}])\n"
+    text_literal = as_python.literal(text if pair is None else (text, pair))
+    if isinstance(source, Tuned):
+        lines, imports = in_python.one(source, scene.user_data)
+        lines += f"(answer,) = tuned.predictions([{text_literal}])\n"
     else:
-        question = f"Predict({as_python.arguments(asked, ((text, pair),))})"
+        question = f"Predict({as_python.arguments(source, ((text, pair),))})"
         lines, imports = f"(answer,) = engine.ask({question})\n", ["from training.finetuning.predict import Predict"]
-    match found:
+    match answer:
         case Classified() | TaggedWords():
-            numbers, shown = "answer.probabilities", list(found.probabilities)
+            numbers, values = "answer.probabilities", list(answer.probabilities)
         case Answered():
-            numbers, shown = "[span.score for span in answer.spans]", [span.score for span in found.spans]
+            numbers, values = "[span.score for span in answer.spans]", [span.score for span in answer.spans]
         case Rated():
-            numbers, shown = "[answer.score]", [found.score]
+            numbers, values = "[answer.score]", [answer.score]
     as_python.put(
-        f"{lines}numbers = np.array({numbers})", lambda: np.array(shown), imports=("import numpy as np", *imports)
+        f"{lines}numbers = np.array({numbers})", lambda: np.array(values), imports=("import numpy as np", *imports)
     )
 
 
-def _example(scene: Scene, found: Tuned) -> None:
+def _example(scene: Scene, trained: Tuned) -> None:
     """What the model of the example answers to the texts of its set, where it is not here to be asked others."""
     known, tries = trainings.inside(), SETS[trainings.SET].tries
     assert known is not None
     EXAMPLE.value = min(EXAMPLE.value, len(tries) - 1)
     titles = dict(enumerate(text for text, _ in tries))
     chosen = st.selectbox("Example sentence", **EXAMPLE.offering(titles), label_visibility="collapsed")
-    info = trainings.labelled(engine().info(found.base), found.data.labels)
-    _put_python(scene, found, known.answers[chosen], *tries[chosen])
+    info = trainings.labelled(engine().info(trained.base), trained.data.labels)
+    _put_python(scene, trained, known.answers[chosen], *tries[chosen])
     with st.container(key="answer"):
-        _show(known.answers[chosen], engine().encode(found.base, *tries[chosen]), info)
+        _show(known.answers[chosen], engine().encode(trained.base, *tries[chosen]), info)
     caption("Train a model to try texts of your own.")
 
 
@@ -131,7 +131,7 @@ def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
             pair = widgets.text_area(_SECOND[kind] + (" (optional)" if paired is None else ""), PAIR)
         tries = scene.tries(kind)
         if tries:
-            titles = [as_text(" – ".join(clipped(part, _LONGEST_EXAMPLE) for part in one if part)) for one in tries]
+            titles = [as_text(" – ".join(clipped(part, _LONGEST_EXAMPLE) for part in texts if part)) for texts in tries]
             widgets.offers("Examples", ":material/lightbulb:", titles, lambda place: _use(*tries[place]), "try")
     if not pair.strip():
         return widgets.short_enough(text), None
@@ -150,33 +150,33 @@ def _paired(scene: Scene, kind: TunedFor) -> bool | None:
     return any(item.pair is not None for item in scene.last.data.train) if scene.last else None
 
 
-def _show(found: Prediction, encoding: Encoding, info: ModelInfo) -> None:
-    match found:
+def _show(answer: Prediction, encoding: Encoding, info: ModelInfo) -> None:
+    match answer:
         case Classified():
-            st.markdown(f"**{as_text(found.label)}**, with a probability of {percent(max(found.probabilities))}.")
-            figures.show(partial(outcome.label_bars, info.labels, found.probabilities), "labels", "labels")
-            numbers = {"label": info.labels, "probability": found.probabilities}
+            st.markdown(f"**{as_text(answer.label)}**, with a probability of {percent(max(answer.probabilities))}.")
+            figures.show(partial(outcome.label_bars, info.labels, answer.probabilities), "labels", "labels")
+            numbers = {"label": info.labels, "probability": answer.probabilities}
             save.table("Probabilities", lambda: pd.DataFrame(numbers), "labels")
         case TaggedWords():
-            _show_tags(found, encoding, info)
+            _show_tags(answer, encoding, info)
         case Answered():
-            _show_answer(found, encoding.text_pair or "")
+            _show_answer(answer, encoding.text_pair or "")
         case Rated():
-            st.markdown(f"**{found.score:.2f}** of {HIGHEST_SCORE:g}: 0 is nothing in common, 5 the same meaning.")
-            if not 0 <= found.score <= HIGHEST_SCORE:
+            st.markdown(f"**{answer.score:.2f}** of {HIGHEST_SCORE:g}: 0 is nothing in common, 5 the same meaning.")
+            if not 0 <= answer.score <= HIGHEST_SCORE:
                 st.caption("The model gives an unbounded number, so it can be slightly outside the scale.")
 
 
-def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
+def _show_tags(answer: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
     types = types_of(info.labels)
-    n = len(entities_of(found.tags))
+    n = len(entities_of(answer.tags))
     st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
     pieces = first_pieces(encoding, word_spans(encoding.text))
-    tag_of = {place: tag for place, tag in zip(pieces, found.tags, strict=True) if place is not None}
+    tag_of = {place: tag for place, tag in zip(pieces, answer.tags, strict=True) if place is not None}
     tags = [tag_of.get(place) for place in range(len(encoding))]
 
     def lines(*, dark: bool) -> list[Line]:
-        words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")
+        words = outcome.tag_line(answer.words, answer.tags, answer.probabilities, types, dark=dark, label="Words")
         return [words, outcome.piece_line(encoding.tokens, tags, label="Tokens")]
 
     token_line.show(lines, "tags", "tags")
@@ -185,18 +185,18 @@ def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
         "tokens are marked −100, which training ignores."
     )
     st.caption(about)
-    numbers = {"word": found.words, "tag": found.tags, "probability": found.probabilities}
+    numbers = {"word": answer.words, "tag": answer.tags, "probability": answer.probabilities}
     save.table("Tags", lambda: pd.DataFrame(numbers), "tags")
     token_line.file(lines, "Tags", about, [info], "tags")
 
 
-def _show_answer(found: Answered, passage: str) -> None:
-    if not found.spans:
+def _show_answer(answer: Answered, passage: str) -> None:
+    if not answer.spans:
         st.markdown("**No answer**: the model read nothing of the passage.")
         return
-    best = found.spans[0]
-    if found.text:
-        st.markdown(f"**{as_text(found.text)}**")
+    best = answer.spans[0]
+    if answer.text:
+        st.markdown(f"**{as_text(answer.text)}**")
     else:
         st.markdown("The model predicts **no answer in this passage**. The best span is marked.")
     before, within, after = (
@@ -204,23 +204,23 @@ def _show_answer(found: Answered, passage: str) -> None:
         for part in (passage[: best.start], passage[best.start : best.end], passage[best.end :])
     )
     st.markdown(f"{before}:primary-background[{within}]{after}")
-    ahead = "above" if found.margin > 0 else "behind"
+    ahead = "above" if answer.margin > 0 else "behind"
     st.caption(
-        f"“No answer” has a score of {found.no_answer:.2f}: {abs(found.margin):.2f} {ahead} the best span "
+        f"“No answer” has a score of {answer.no_answer:.2f}: {abs(answer.margin):.2f} {ahead} the best span "
         f"({best.score:.2f}). A span’s score is the start score of its first token plus the end score of its last; "
         "for “no answer” both are those of [CLS]. The higher score wins."
     )
-    first = next(place for place, (start, _) in enumerate(found.offsets) if start == best.start)
-    last = next(place for place, (_, end) in enumerate(found.offsets) if end == best.end)
+    first = next(place for place, (start, _) in enumerate(answer.offsets) if start == best.start)
+    last = next(place for place, (_, end) in enumerate(answer.offsets) if end == best.end)
     figure = partial(
-        outcome.span_scores, found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer
+        outcome.span_scores, answer.tokens, answer.start_scores, answer.end_scores, (first, last), answer.no_answer
     )
     figures.show(figure, "span scores", "span-scores")
-    numbers = {"token": found.tokens, "start score": found.start_scores, "end score": found.end_scores}
+    numbers = {"token": answer.tokens, "start score": answer.start_scores, "end score": answer.end_scores}
     save.table("Start and end scores", lambda: pd.DataFrame(numbers), "span-scores")
     st.table(
-        [{"span": as_text(span.text), "score": f"{span.score:.2f}"} for span in found.spans]
-        + [{"span": "(no answer)", "score": f"{found.no_answer:.2f}"}]
+        [{"span": as_text(span.text), "score": f"{span.score:.2f}"} for span in answer.spans]
+        + [{"span": "(no answer)", "score": f"{answer.no_answer:.2f}"}]
     )
 
 

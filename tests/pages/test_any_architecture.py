@@ -47,4 +47,4 @@ def test_a_view_shows_what_there_is_or_says_why_not(
         page.path, view=view.name, model=str(folders[name]), text="The old [MASK] sat on the mat.", layer="2"
     )
     assert not app.exception
-    assert not any("went wrong" in each.value for each in app.error)
+    assert not any("went wrong" in error.value for error in app.error)

@@ -29,9 +29,9 @@ from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
 from pages.train import scratch
-from pages.train.came_out import LearningCurve
 from pages.train.distillation import Distilling
 from pages.train.race import Race
+from pages.train.results import LearningCurve
 from pages.train.scratch import Scratch
 
 pytestmark = pytest.mark.slow
@@ -134,10 +134,10 @@ def opened(open_page: Callable[..., AppTest], name: str, query: dict[str, str]) 
 
 def again(app: AppTest, name: str, views: tuple[str, ...], engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of these views of a page computes what it shows."""
-    (shown,) = [page.view for page in PAGES if page.name == name]
-    assert shown is not None
+    (view_field,) = [page.view for page in PAGES if page.name == name]
+    assert view_field is not None
     for view in views:
-        compute_what_is_shown(app.button_group(key=shown.key).set_value(view).run(), engine, monkeypatch)
+        compute_what_is_shown(app.button_group(key=view_field.key).set_value(view).run(), engine, monkeypatch)
 
 
 TABLE, TREES, TREEBANK = layers_page.table(layers_page.ROWS), layers_page.conllu(40), template_conllu(60)
@@ -163,7 +163,7 @@ FILES = [
 @pytest.mark.parametrize(
     ("name", "query", "key", "content", "begin", "views"),
     FILES,
-    ids=[f"{one[0]}-{one[-1][0]}-{one[2]}" for one in FILES],
+    ids=[f"{row[0]}-{row[-1][0]}-{row[2]}" for row in FILES],
 )
 def test_lines_read_what_was_given(
     name: str,
@@ -182,8 +182,8 @@ def test_lines_read_what_was_given(
     app = opened(open_page, name, query | {"view": views[0]})
     file = 'its "own".txt' if key.endswith("upload") else "The pasted data"
     if key.endswith("upload"):
-        given = (file, content.encode(), "text/plain")
-        app.file_uploader(key=key).set_value([given] if key == "corpus upload" else given).run()
+        upload = (file, content.encode(), "text/plain")
+        app.file_uploader(key=key).set_value([upload] if key == "corpus upload" else upload).run()
     else:
         app.text_area(key=key).set_value(content).run()
     (tmp_path / file).write_text(content, encoding="utf-8")

@@ -37,7 +37,7 @@ def test_another_head_does_not_run_the_model_again(
     runs: list[str] = []
     plain = running.attend
     monkeypatch.setattr(
-        running, "attend", lambda loaded, *asked, **more: runs.append(asked[0]) or plain(loaded, *asked, **more)
+        running, "attend", lambda loaded, *rest, **more: runs.append(rest[0]) or plain(loaded, *rest, **more)
     )
     app = open_page(PAGE, text="A sentence for this test alone.")
     first = shown_weights(app)
@@ -198,8 +198,8 @@ def test_a_first_model_that_fails_leaves_no_picture_of_loading(
 
 def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
     """The parameters of the links to the page "Cause"."""
-    links = [each.proto for each in app.get("page_link") if each.proto.page == "cause"]
-    return [{name: text for name, (text,) in parse_qs(each.query_string, True).items()} for each in links]
+    links = [link.proto for link in app.get("page_link") if link.proto.page == "cause"]
+    return [{name: text for name, (text,) in parse_qs(link.query_string, True).items()} for link in links]
 
 
 @pytest.mark.slow

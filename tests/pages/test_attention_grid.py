@@ -61,10 +61,10 @@ def test_a_grid_that_is_new_on_the_page_has_its_frame_where_the_head_is(visitor:
     assert sent(here) == ([2, 4], 0)
 
 
-@pytest.mark.parametrize(("text", "said"), [(TEXT, False), (LONG, True)])
+@pytest.mark.parametrize(("text", "mentioned"), [(TEXT, False), (LONG, True)])
 def test_blocks_of_tokens_are_spoken_of_where_there_are_some(
-    text: str, said: bool, visitor: Callable[..., Visitor]
+    text: str, mentioned: bool, visitor: Callable[..., Visitor]
 ) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=text)
     captions = [e.value for e in here.elements() if e.type == "caption"]
-    assert any("largest weight of a block" in caption for caption in captions) == said
+    assert any("largest weight of a block" in caption for caption in captions) == mentioned

@@ -34,7 +34,7 @@ def component(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
     return dict(header), numbers
 
 
-def said(app: AppTest) -> str:
+def messages(app: AppTest) -> str:
     kinds = ("caption", "info", "warning", "error", "markdown")
     return " ".join(element.value for kind in kinds for element in app.main.get(kind)).replace("\\", "")
 
@@ -47,43 +47,43 @@ def test_all_heads_shows_layers(
     folder = str(checkpoint(name))
     app = open_page(PAGE, model=folder, text=TEXT, show=measure, layer="2", head="3")
     assert not [*app.exception, *app.error, *app.warning]
-    found = engine.contributions(folder, TEXT, max_tokens=1024, measure=measure)
-    (shown,) = heatmaps(app)
-    np.testing.assert_array_equal(shown, found.maps[1])
+    contributions = engine.contributions(folder, TEXT, max_tokens=1024, measure=measure)
+    (grid,) = heatmaps(app)
+    np.testing.assert_array_equal(grid, contributions.maps[1])
     assert "head" not in controls(app)
-    assert "Layer 2, all heads together with the residual stream." in said(app)
-    assert WORDS[measure].about in said(app)
+    assert "Layer 2, all heads together with the residual stream." in messages(app)
+    assert WORDS[measure].about in messages(app)
 
     header, _ = component(app, "grid")
-    assert (header["names"], header["heads"], header["selected"]) == (["layer"], [found.n_layers], [0, 1])
+    assert (header["names"], header["heads"], header["selected"]) == (["layer"], [contributions.n_layers], [0, 1])
     shares = measure == "ALTI"
-    small = thumbnails((found.layer(layer) for layer in range(found.n_layers)), shares=shares)
+    small = thumbnails((contributions.layer(layer) for layer in range(contributions.n_layers)), shares=shares)
     np.testing.assert_array_equal(grids(app)[0][0], small.pixels[:, 0])
 
     header, numbers = component(app, "words")
-    assert header["names"] == ["Layer 2", f"Mean of all {found.n_layers} layers"]
-    assert (header["head"], header["n_heads"], header["unit"]) == (1, found.n_layers, "layer")
+    assert header["names"] == ["Layer 2", f"Mean of all {contributions.n_layers} layers"]
+    assert (header["head"], header["n_heads"], header["unit"]) == (1, contributions.n_layers, "layer")
     assert (header["shares"], header["says"]) == (shares, "takes" if shares else "changes")
     n = len(header["queries"])
     lit = np.frombuffer(numbers, "<u2").reshape(2, n, n) * (np.array(header["limits"])[:, None, None] / 65535)
-    np.testing.assert_allclose(lit, [found.maps[1], found.maps.mean(axis=0)], atol=1e-4)
+    np.testing.assert_allclose(lit, [contributions.maps[1], contributions.maps.mean(axis=0)], atol=1e-4)
 
 
 @pytest.mark.parametrize("measure", OF_LAYERS)
 def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Open, engine: Engine) -> None:
-    found = engine.contributions("embedded/tinybert", TEXT, max_tokens=1024, measure=measure)
+    contributions = engine.contributions("embedded/tinybert", TEXT, max_tokens=1024, measure=measure)
     here = {"model": "embedded/tinybert", "text": TEXT, "show": measure, "layer": "2"}
     app = open_page(PAGE, view="lines", scope="all", **here)
     header, numbers = component(app, "lines")
     assert (header["head_names"], "scope" in controls(app)) == (["2"], False)
-    drawn_ = np.frombuffer(numbers, np.uint8).reshape(found.maps[1].shape) * (header["scale"] / 255)
-    np.testing.assert_allclose(drawn_, found.maps[1], atol=header["scale"] / 500)
+    drawn_ = np.frombuffer(numbers, np.uint8).reshape(contributions.maps[1].shape) * (header["scale"] / 255)
+    np.testing.assert_allclose(drawn_, contributions.maps[1], atol=header["scale"] / 500)
 
     app = open_page(PAGE, view="rollout", **here)
     over, over_weights = heatmaps(app)
-    np.testing.assert_array_equal(over, rollout(OfLayers(found)))
+    np.testing.assert_array_equal(over, rollout(OfLayers(contributions)))
     np.testing.assert_array_equal(over_weights, rollout(Weights(engine.attend("embedded/tinybert", TEXT))))
-    assert "no half is mixed in for" in said(app)
+    assert "no half is mixed in for" in messages(app)
 
 
 @pytest.mark.parametrize("view", ["grid", "lines", "combined", "rollout", "bertviz"])
@@ -95,17 +95,17 @@ def test_norms_wherever_there_are_heads(view: str, open_page: Open, engine: Engi
     assert not [*weighted.exception, *weighted.error, *weighted.warning]
     assert drawn(plain) != drawn(weighted)
     if view == "grid":
-        shown = Norms(engine.attend("embedded/tinybert", TEXT))
-        np.testing.assert_array_equal(heatmaps(weighted)[0], shown.map(1, 1))
+        norms = Norms(engine.attend("embedded/tinybert", TEXT))
+        np.testing.assert_array_equal(heatmaps(weighted)[0], norms.map(1, 1))
 
 
 @pytest.mark.parametrize("view", ["combined", "bertviz"])
 def test_a_layer_has_no_heads_to_choose_from(view: str, open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, view=view, show="ALTI")
     assert not [*app.exception, *app.error, *app.warning]
-    assert "“Contributions (ALTI)” belongs to a layer" in said(app)
+    assert "“Contributions (ALTI)” belongs to a layer" in messages(app)
     controls(app)["show"].set_value("weights").run()
-    assert "belongs to a layer" not in said(app)
+    assert "belongs to a layer" not in messages(app)
     assert drawn(app)
 
 
@@ -151,10 +151,11 @@ def test_a_layer_opened_in_the_grid_keeps_the_head(visitor: Callable[..., Visito
     here.choose(grid, {"head": [0, 3]})
     assert trouble(here) is None
     assert (here.value("layer", 1), here.value("head", 1)) == (4, 5)
-    found = engine.contributions("embedded/bert", TEXT, measure="ALTI")
+    contributions = engine.contributions("embedded/bert", TEXT, measure="ALTI")
     heatmap = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "heatmap")
     np.testing.assert_array_equal(
-        np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(found.maps[3].shape), found.maps[3]
+        np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(contributions.maps[3].shape),
+        contributions.maps[3],
     )
 
 

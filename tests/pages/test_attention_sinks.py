@@ -16,7 +16,7 @@ from analysis.sinks import much_attention, strongest, verdict
 from model_zoo import Engine
 from model_zoo.sinks import of_run
 from model_zoo.types import Encoding
-from pages.attention.sinks import RULE, finding, table
+from pages.attention.sinks import RULE, describe_head, table
 
 PAGE = "pages/attention/page.py"
 TEXT = "The cat sat on the mat because it was tired."
@@ -28,7 +28,7 @@ def sentence(share: float, sep: float, encoding: Encoding = SENTENCE, place: int
     n = len(encoding)
     values = np.eye(n)
     values[place] *= sep
-    return finding(
+    return describe_head(
         of_run(run_of(looks_at(place, share, n), values[None], np.full((n, n), 10 / n**0.5), encoding)), 0, 0
     )
 
@@ -60,24 +60,24 @@ def test_a_token_among_several_is_told_by_its_place_and_the_first_one_by_being_f
 
 @pytest.mark.parametrize("model", ["embedded/bert", "embedded/tinybert"])
 def test_something_is_said_of_exactly_the_heads_that_give_much(model: str, engine: Engine) -> None:
-    found = engine.sinks(model, TEXT)
-    layers, heads, _ = found.share.shape
+    sinks = engine.sinks(model, TEXT)
+    layers, heads, _ = sinks.share.shape
     words = {"does nothing": "**does nothing**", "broadcasts": "**broadcasts**", "neither": "neither next to nothing"}
     for layer in range(layers):
         for head in range(heads):
-            said, token = finding(found, layer, head), strongest(found, layer, head)
-            assert (said is not None) == bool(much_attention(found)[layer, head, token])
-            assert said is None or words[verdict(found, layer, head, token)] in said
-    rows = table(found)
+            sentence, token = describe_head(sinks, layer, head), strongest(sinks, layer, head)
+            assert (sentence is not None) == bool(much_attention(sinks)[layer, head, token])
+            assert sentence is None or words[verdict(sinks, layer, head, token)] in sentence
+    rows = table(sinks)
     assert rows[["layer", "head", "place"]].min().tolist() == [1, 1, 1]
     assert len(rows) == layers * heads * 2
 
 
 def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, text=TEXT, layer="3", head="5")
-    (shown,) = (one for one in app.main.get("markdown") if one.value.startswith("On this text, "))
-    assert shown.value.endswith("Looking at \\[CLS\\] **does nothing** here.")
-    assert shown.help == RULE
+    (finding,) = (element for element in app.main.get("markdown") if element.value.startswith("On this text, "))
+    assert finding.value.endswith("Looking at \\[CLS\\] **does nothing** here.")
+    assert finding.help == RULE
     app.number_input(key="layer").set_value(1).run()
     assert "On this text, " not in prose(app)
     assert not app.exception
@@ -86,11 +86,11 @@ def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable
 def test_a_text_without_ordinary_tokens_and_a_decoder_have_no_finding(
     open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
 ) -> None:
-    for asked in (
+    for arguments in (
         {"text": "[SEP]"},
         {"text": TEXT, "pair": TEXT, "model": str(checkpoint("bart")), "model_part": "cross"},
     ):
-        app = open_page(PAGE, **asked)
+        app = open_page(PAGE, **arguments)
         assert not app.exception
         assert not app.error
         assert not app.warning

@@ -114,8 +114,8 @@ def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) 
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
     app = open_page(PAGE, text=TEXT, view="rollout", layer="4", show="value-weighted", **{"from": "2"})
-    for found, shown in zip(heatmaps(app), (Norms(run), Weights(run)), strict=True):
-        np.testing.assert_array_equal(found, rollout(shown, 1, 3))
+    for pixels, maps in zip(heatmaps(app), (Norms(run), Weights(run)), strict=True):
+        np.testing.assert_array_equal(pixels, rollout(maps, 1, 3))
 
 
 def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_page: Callable[..., AppTest]) -> None:
@@ -191,8 +191,8 @@ def test_special_tokens_are_called_as_the_model_calls_them(
 ) -> None:
     app = open_page(PAGE, view="heads", text=TEXT, model=str(checkpoint(name)))
     columns = json.loads(app.dataframe[0].proto.columns)
-    shown = {columns[column]["label"] for column in ("first", "separator") if column in columns}
-    assert shown == titles
+    labels = {columns[column]["label"] for column in ("first", "separator") if column in columns}
+    assert labels == titles
 
 
 def test_labels_are_counted_and_chance_is_told(open_page: Callable[..., AppTest]) -> None:
@@ -219,8 +219,8 @@ def test_a_link_from_when_several_texts_were_measured_here_still_opens(open_page
 
 
 def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
-    found = [link.proto for link in app.get("page_link") if link.proto.label.startswith("On Corpus: ")]
-    return [dict(parse_qsl(link.query_string)) for link in found]
+    links = [link.proto for link in app.get("page_link") if link.proto.label.startswith("On Corpus: ")]
+    return [dict(parse_qsl(link.query_string)) for link in links]
 
 
 def test_a_head_is_followed_into_a_thousand_sentences(open_page: Callable[..., AppTest]) -> None:
@@ -285,5 +285,5 @@ def test_values_and_queries_outside_the_fused_kernel(
     app = open_page(PAGE, model=folder, text=TEXT, view="neuron", layer="2", head="3")
     assert not app.error
     # The bias is named where there is one.
-    said = [caption.value for caption in app.caption if "softmax over" in caption.value]
-    assert ["for where the two tokens stand" in caption for caption in said] == [FAMILIES[name].biased]
+    captions = [caption.value for caption in app.caption if "softmax over" in caption.value]
+    assert ["for where the two tokens stand" in caption for caption in captions] == [FAMILIES[name].biased]

@@ -37,10 +37,10 @@ def drawn(scene: Scene, head: tuple[int, int] = (LAYER, HEAD)) -> tuple[dict[str
     assert not app.exception
     (element,) = app.get("bidi_component")
     header, packed = unpacked(element.proto.bytes)
-    found: dict[str, Any] = header
-    shape = 3, len(found["queries"]), len(found["queries" if found["keys"] is None else "keys"])
+    state: dict[str, Any] = header
+    shape = 3, len(state["queries"]), len(state["queries" if state["keys"] is None else "keys"])
     numbers = np.frombuffer(packed, dtype="<u2").reshape(shape)
-    return found, numbers * (np.array(found["limits"], dtype=np.float32) / 65535)[:, None, None]
+    return state, numbers * (np.array(state["limits"], dtype=np.float32) / 65535)[:, None, None]
 
 
 @pytest.fixture(autouse=True)

@@ -28,8 +28,8 @@ def test_every_view_draws_and_its_link_restores_it(view: str, pair: str, two: tu
     again = open_page(PAGE, **app.query_params)
     assert again.segmented_control(key="compare_view").value == view
     assert prose(again) == prose(app)
-    for one, other in zip(matrices(app), matrices(again), strict=True):
-        np.testing.assert_array_equal(one, other)
+    for before, other in zip(matrices(app), matrices(again), strict=True):
+        np.testing.assert_array_equal(before, other)
 
 
 def test_the_default_page_shows_embedded_models(open_page: Open) -> None:
@@ -136,8 +136,8 @@ def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], en
         if view == "predictions":
             toggles(app)[0].set_value(True).run()
         assert f"For {Path(two[0]).name} the text was cut" in prose(app)
-    whole, cut = (engine.encode(model, text) for model in models)
-    assert whole.n_dropped == 0 < cut.n_dropped
+    full, cut = (engine.encode(model, text) for model in models)
+    assert full.n_dropped == 0 < cut.n_dropped
 
 
 def test_a_pair_of_texts(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -210,12 +210,12 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
 
     def words(model: str, which: int, encodings: list[tuple[Encoding, ...]]) -> np.ndarray:
         """Mean vectors of common words, by loops: (layers + 1, words, width)."""
-        found = [
+        words_used = [
             states[:, unit.start : unit.stop].mean(axis=1)
             for states, pair in zip(engine.hidden_states(model, sentences), encodings, strict=True)
             for unit in align(pair).units[which]
         ]
-        return np.stack(found, axis=1).astype(np.float64)
+        return np.stack(words_used, axis=1).astype(np.float64)
 
     encodings = [tuple(engine.encode(model, sentence) for model in two) for sentence in sentences]
     x, y = (words(model, which, encodings) for which, model in enumerate(two))
@@ -308,7 +308,7 @@ def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
 
 def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
     """They stand in tags, on axes and over columns; a folder is called by its end where that says which it is."""
-    one, other = tmp_path / "a" / "model", tmp_path / "b" / "model"
+    first, other = tmp_path / "a" / "model", tmp_path / "b" / "model"
     assert [choice.name(model) for model in COMPARED.default] == [
         "Small BERT",
         "Tiny BERT",
@@ -316,8 +316,8 @@ def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
         "Small LSTM",
     ]
     assert choice.name("google-bert/bert-base-uncased") == "BERT base"
-    assert [choice.name(str(folder), (str(one), str(other))) for folder in (one, other)] == [str(one), str(other)]
-    assert choice.name(str(one), (str(one), "embedded/bert")) == "model"
+    assert [choice.name(str(folder), (str(first), str(other))) for folder in (first, other)] == [str(first), str(other)]
+    assert choice.name(str(first), (str(first), "embedded/bert")) == "model"
 
 
 def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open) -> None:

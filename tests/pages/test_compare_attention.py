@@ -22,10 +22,10 @@ from ui.show import WORDS
 def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="2", head="3", head_2="4")
     a, b = on_words(engine, two, ((1, 2), (1, 3)), TEXT)
-    shown = matrices(app)
-    np.testing.assert_array_equal(shown[0], a)
-    np.testing.assert_array_equal(shown[2], b)
-    np.testing.assert_allclose(shown[1], a - b, atol=1e-7)
+    drawn = matrices(app)
+    np.testing.assert_array_equal(drawn[0], a)
+    np.testing.assert_array_equal(drawn[2], b)
+    np.testing.assert_allclose(drawn[1], a - b, atol=1e-7)
     bits = jensen_shannon(a[None], b[None])[0, 0]
     assert f"divergence is {bits:.3f} bits" in prose(app)
     np.testing.assert_allclose(a.sum(-1), 1, atol=1e-5)
@@ -70,8 +70,8 @@ def test_layers_are_matched_by_depth_and_said_so(
 
 def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
-    for what in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
-        assert what in prose(app)
+    for message in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
+        assert message in prose(app)
     assert [app.number_input(key=key).value for key in ("layer", "head", "compare_layer_2", "compare_head_2")] == [
         3,
         4,
@@ -107,10 +107,12 @@ def test_layers_are_compared_where_heads_have_no_maps(
     a, b = (OfLayers(engine.contributions(model, TEXT, measure=measure)) for model in two)
     alignment = align([a.encoding, b.encoding])
     of_a, of_b = (all_on_common_words(of, units) for of, units in zip((a, b), alignment.units, strict=True))
-    shown = matrices(app)
-    for found, expected in zip(shown, (of_a[1], of_a[1] - of_b[2], of_b[2], head_matrix(a, b, alignment)), strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-6)
-    np.testing.assert_allclose(shown[0].sum(axis=-1), 1, atol=1e-5)
+    drawn = matrices(app)
+    for values, expected in zip(
+        drawn, (of_a[1], of_a[1] - of_b[2], of_b[2], head_matrix(a, b, alignment)), strict=True
+    ):
+        np.testing.assert_allclose(values, expected, atol=1e-6)
+    np.testing.assert_allclose(drawn[0].sum(axis=-1), 1, atol=1e-5)
     assert not {"head", "compare_head_2"} & {str(box.key) for box in app.number_input}
     assert "Which layer of B matches each layer of A?" in [header.value for header in app.header]
     table = app.dataframe[0].value

@@ -37,7 +37,7 @@ def test_models_are_loaded_beside_each_other_and_watched(
 ) -> None:
     """Neither is done before both have begun, and before their lines have been drawn once more."""
     both, watched = threading.Barrier(2, timeout=PATIENCE), threading.Event()
-    told: list[str] = []
+    announced: list[str] = []
     plain, line = Engine.info, scene._line
 
     def info(self: Engine, model: str) -> Any:
@@ -47,18 +47,18 @@ def test_models_are_loaded_beside_each_other_and_watched(
         return plain(self, model)
 
     def watch(*args: Any) -> str:
-        told.append(line(*args))
-        if len(told) > 2:
+        announced.append(line(*args))
+        if len(announced) > 2:
             watched.set()
-        return told[-1]
+        return announced[-1]
 
     monkeypatch.setattr(Engine, "info", info)
     monkeypatch.setattr(scene, "_line", watch)
     app = open_page(PAGE, models=",".join(two), text=TEXT)
     clean(app)
     assert len(app.dataframe) == 1
-    assert [told[place].split(":")[0].rstrip("\\") for place in (0, 1)] == [Path(model).name for model in two]
-    assert all("loading, " in sentence for sentence in told)
+    assert [announced[place].split(":")[0].rstrip("\\") for place in (0, 1)] == [Path(model).name for model in two]
+    assert all("loading, " in sentence for sentence in announced)
 
 
 def test_all_models_fail(open_page: Open, tmp_path: Path) -> None:
@@ -72,14 +72,14 @@ def test_all_models_fail(open_page: Open, tmp_path: Path) -> None:
 def test_a_failure_is_kept_until_another_try(
     two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    calls: list[str] = []
     plain = Engine.info
 
     def info(self: Engine, model: str) -> Any:
         if model != two[1]:
             return plain(self, model)
-        asked.append(model)
-        if len(asked) < 2:
+        calls.append(model)
+        if len(calls) < 2:
             raise HubUnreachable("The hub is away.")
         return plain(self, model)
 
@@ -87,10 +87,10 @@ def test_a_failure_is_kept_until_another_try(
     app = open_page(PAGE, models=",".join(two), text=TEXT)
     app.text_area(key="text").set_value(PAIR).run()
     assert [error.value for error in app.error] == ["The hub is away\\."]
-    assert asked == [two[1]]
+    assert calls == [two[1]]
     app.button[[button.label for button in app.button].index("Try again")].click().run()
     clean(app)
-    assert asked == [two[1]] * 2
+    assert calls == [two[1]] * 2
     assert len(app.dataframe) == 1
 
 

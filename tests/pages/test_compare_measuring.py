@@ -123,21 +123,21 @@ def test_measurements_wait_for_each_other_and_end_with_the_visit(
 
     monkeypatch.setattr(timing, "_timed", held_up)
     first, second = Desk(), Desk()
-    one, two = (Measurement(engine, [str(checkpoint("bert"))]) for _ in range(2))
-    first.start(one)
+    earlier, two = (Measurement(engine, [str(checkpoint("bert"))]) for _ in range(2))
+    first.start(earlier)
     second.start(two)
     assert begun.wait(PATIENCE)
-    assert (one.stage, two.stage) == ("timing", "waiting")
+    assert (earlier.stage, two.stage) == ("timing", "waiting")
     assert two.costs == []
     first.leave()
     second.leave()
-    assert one.stopping
+    assert earlier.stopping
     assert two.stopping
     go_on.set()
-    assert one.wait(PATIENCE)
+    assert earlier.wait(PATIENCE)
     assert two.wait(PATIENCE)
     assert two.stage == "waiting"  # stopped before its turn, it did nothing
-    assert not one.complete
+    assert not earlier.complete
 
 
 def test_a_measurement_that_waits_says_how_many_are_ahead(

@@ -73,13 +73,13 @@ def test_every_view_is_among_the_cases() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str, open_page: Open) -> None:
     """One control after the other, and back again."""
-    query, steppers, own = CASES[case]
+    query, steppers, its_controls = CASES[case]
     app = open_page(PAGE, **BASE, **query)
-    before, shown = drawn(app), set(controls(app))
+    before, visible = drawn(app), set(controls(app))
     assert before
-    assert shown & {"layer", "head"} == steppers
-    assert shown == ALWAYS | steppers | own | (set() if query["view"] in UNFILTERED else FILTERS)
-    for key in sorted(shown):
+    assert visible & {"layer", "head"} == steppers
+    assert visible == ALWAYS | steppers | its_controls | (set() if query["view"] in UNFILTERED else FILTERS)
+    for key in sorted(visible):
         old = controls(app)[key].value
         other = SWITCHED[key][old] if key in SWITCHED else OTHERS[key]
         assert other != old
@@ -102,8 +102,8 @@ def test_what_is_hidden_keeps_its_value(open_page: Open) -> None:
         app.run()
         app.session_state[by_name["view"].key] = "grid"
         app.run()
-        shown = controls(app)
-        assert {key: shown[key].value for key in left} == left
+        visible = controls(app)
+        assert {key: visible[key].value for key in left} == left
 
 
 def test_steppers_are_hidden_with_their_reason(open_page: Open) -> None:

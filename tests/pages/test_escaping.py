@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages import PAGES
 from ui.page import Page, View
 
-TEXT = " ".join(each for each in NASTY if "\n" not in each)
+TEXT = " ".join(text for text in NASTY if "\n" not in text)
 TYPED = ("text", "pair", "targets", "replacement", "data", "lines", "query", "own_text")
 VIEWS = [
     pytest.param(page, view, id=f"{page.name}-{view.name if view else 'body'}")
@@ -28,9 +28,9 @@ def formatted(app: AppTest) -> Iterator[tuple[str, str]]:
         proto: Any = getattr(node, "proto", None)
         if node.type not in ("text_area", "text_input", "html"):  # which take no Markdown; labels of others are checked
             for name in ("body", "label", "help", "text"):
-                found = getattr(proto, name, "")
-                if isinstance(found, str) and found:
-                    yield node.type, found
+                value = getattr(proto, name, "")
+                if isinstance(value, str) and value:
+                    yield node.type, value
         if node.type == "button_group":
             yield from ((node.type, option.content) for option in proto.options)
 
@@ -38,7 +38,7 @@ def formatted(app: AppTest) -> Iterator[tuple[str, str]]:
 def nothing_raw(app: AppTest) -> None:
     seen = list(formatted(app))
     assert len(seen) > 3  # the page was drawn
-    raw = [(kind, said) for kind, said in seen if MARKDOWN.search(said)]
+    raw = [(kind, text) for kind, text in seen if MARKDOWN.search(text)]
     assert not raw
 
 
@@ -98,7 +98,7 @@ def test_every_table_is_saved_by_the_one_function_that_marks_formulas() -> None:
     root = Path(__file__).parents[2]
     for path in root.glob("[umpjv]*/**/*.py"):
         if any(path.is_relative_to(root / room) for room in ("ui", "pages", "web", "viz")):
-            said = path.read_text("utf-8")
-            assert "to_csv(" not in said.replace("table_to_csv(", "").replace("to_csv(shown, origin)", ""), path
-            assert "csv.writer" not in said, path
-            assert path.name == "save.py" or "st.download_button" not in said, path
+            source = path.read_text("utf-8")
+            assert "to_csv(" not in source.replace("table_to_csv(", "").replace("to_csv(shown, origin)", ""), path
+            assert "csv.writer" not in source, path
+            assert path.name == "save.py" or "st.download_button" not in source, path

@@ -29,7 +29,7 @@ def test_a_view_opens_and_its_link_restores_it(
     assert page.view is not None
     assert app.session_state[page.view.key] == view.name
     if view.about:
-        assert any(said.value.endswith(view.about) for said in app.main.get("markdown"))  # after its terms
+        assert any(element.value.endswith(view.about) for element in app.main.get("markdown"))  # after its terms
     again = open_page(page.path, **app.query_params)
     assert again.session_state[page.view.key] == view.name
     assert drawn(again) == drawn(app)
@@ -42,27 +42,27 @@ OWN = {"no text": {}, "a text": {"text": "My sister found the key. She opened th
 
 # Masked words is about a word that one masks oneself: there a text without a mask is the words to click.
 OPENINGS = [
-    pytest.param(page, view, own, id=f"{page.name}-{view.name}-{own}")
+    pytest.param(page, view, entry, id=f"{page.name}-{view.name}-{entry}")
     for page in PAGES
     for view in page.views
-    for own in OWN
-    if (page.name, own) != ("masked_words", "a text")
+    for entry in OWN
+    if (page.name, entry) != ("masked_words", "a text")
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "view", "own"), OPENINGS)
+@pytest.mark.parametrize(("page", "view", "query"), OPENINGS)
 def test_a_view_opens_on_a_result(
-    page: Page[Any], view: View[Any], own: str, open_page: Callable[..., AppTest]
+    page: Page[Any], view: View[Any], query: str, open_page: Callable[..., AppTest]
 ) -> None:
     """A picture or a table, and no call to act first; with a text of one's own, which lacks a mask or a second text,
     the call may stand above the result.
     """
-    app = open_page(page.path, view=view.name, **OWN[own])
+    app = open_page(page.path, view=view.name, **OWN[query])
     assert not app.exception
     assert not app.error
     assert drawn(app) or app.table
-    assert own == "a text" or not app.info
+    assert query == "a text" or not app.info
 
 
 def has_the_limits_of_its_fields(app: AppTest, page: Page[Any]) -> set[str]:
@@ -114,8 +114,8 @@ def test_tabs_stand_in_the_order_that_their_views_say(open_page: Callable[..., A
         tabs = {view.tab: view.title for view in page.views}
         assert len(tabs) == len(page.views)
         assert page.view.default == page.views[0].name
-        (shown,) = [one for one in open_page(page.path).segmented_control if one.key == page.view.key]
-        assert shown.options == [tabs[tab] for tab in sorted(tabs)]
+        (control,) = [control for control in open_page(page.path).segmented_control if control.key == page.view.key]
+        assert control.options == [tabs[tab] for tab in sorted(tabs)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -91,10 +91,12 @@ def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title
     assert not app.warning
     assert len(app.info) == (page == "pages/layers/page.py")  # where nothing has been probed yet
     now = app.session_state
-    keys = {field.name: field.key for each in ALL_PAGES if each.path == page for field in each.all_fields}
+    keys = {
+        field.name: field.key for candidate in ALL_PAGES if candidate.path == page for field in candidate.all_fields
+    }
     for field, value in of_page.state(named(of_page, title)).items():
-        shown = now[field.key] if field.key in now else field.default  # noqa: SIM401 (session state has no get)
-        assert field.codec.write(shown) == field.codec.write(value), field.name
+        current = now[field.key] if field.key in now else field.default  # noqa: SIM401 (session state has no get)
+        assert field.codec.write(current) == field.codec.write(value), field.name
     assert {name: now[keys[name]] for name in KEPT[page]} == KEPT[page]
     fresh = choose(open_page(page, **query | {name: str(value) for name, value in KEPT[page].items()}), title)
     assert drawn(app)
@@ -198,8 +200,8 @@ def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engin
 
 
 def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
-    (one,) = guesses(engine, "One word fits")
-    assert share(one, "was") > 0.8
+    (guess,) = guesses(engine, "One word fits")
+    assert share(guess, "was") > 0.8
     (several,) = guesses(engine, "Several words fit")
     assert share(several, "coffee") < 0.4
     assert share(several, "tea") > 0.15
@@ -262,9 +264,9 @@ def test_pairs_of_sentences_are_judged_as_expected(title: str, open_page: Open, 
 
 
 def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
-    each = NEXT_SENTENCE.all
-    assert [example.title for example in each] == list(P_NEXT)
-    first, swapped = each[0].values, each[2].values
+    examples = NEXT_SENTENCE.all
+    assert [example.title for example in examples] == list(P_NEXT)
+    first, swapped = examples[0].values, examples[2].values
     assert (swapped[TEXT], swapped[PAIR]) == (first[PAIR], first[TEXT])
 
 
@@ -314,27 +316,27 @@ def moved(open_page: Open, engine: Engine, title: str) -> tuple[list[str], Any]:
     app = choose(open_page("pages/layers/page.py", view="movement"), title)
     *_, chart = app.get("plotly_chart")
     z = json.loads(chart.proto.spec)["data"][0]["z"]
-    shown = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
+    steps = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
     (states,) = engine.hidden_states(BERT, [text])
-    np.testing.assert_allclose(shown, movement(states), atol=1e-6)
-    return list(engine.encode(BERT, text).tokens), shown
+    np.testing.assert_allclose(steps, movement(states), atol=1e-6)
+    return list(engine.encode(BERT, text).tokens), steps
 
 
 def test_a_pronoun_moves_furthest_in_one_layer(open_page: Open, engine: Engine) -> None:
-    tokens, shown = moved(open_page, engine, "A pronoun")
-    assert tokens[int(shown[2].argmax())] == "it"
+    tokens, steps = moved(open_page, engine, "A pronoun")
+    assert tokens[int(steps[2].argmax())] == "it"
 
 
 def test_the_same_word_moves_differently(open_page: Open, engine: Engine) -> None:
-    tokens, shown = moved(open_page, engine, "The same word twice")
+    tokens, steps = moved(open_page, engine, "The same word twice")
     first, second = (place for place, token in enumerate(tokens) if token == "ring")
-    assert shown[1, second] > 1.5 * shown[1, first]
+    assert steps[1, second] > 1.5 * steps[1, first]
 
 
 def test_pieces_move_early(open_page: Open, engine: Engine) -> None:
     """In the first two layers further than the other tokens do, after that less far."""
-    tokens, shown = moved(open_page, engine, "Words in pieces")
+    tokens, steps = moved(open_page, engine, "Words in pieces")
     inside = np.array([token.startswith("##") for token in tokens])
-    by_layer = shown[:, inside].mean(axis=1) - shown[:, ~inside].mean(axis=1)
+    by_layer = steps[:, inside].mean(axis=1) - steps[:, ~inside].mean(axis=1)
     assert (by_layer[:2] > 0.02).all()
     assert (by_layer[2:] < -0.02).all()

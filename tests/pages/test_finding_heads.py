@@ -121,8 +121,8 @@ def test_the_button_opens_the_best_head(open_page: Open, engine: Engine) -> None
     assert not app.exception
     assert app.segmented_control(key="attention_view").value == "grid"
     assert (app.query_params["layer"], app.query_params["head"]) == ("2", "4")
-    (shown,) = heatmaps(app)
-    np.testing.assert_array_equal(shown, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
+    (heatmap,) = heatmaps(app)
+    np.testing.assert_array_equal(heatmap, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
 
 
 def test_a_model_that_looks_back_is_not_ranked_by_zeros(
@@ -157,10 +157,10 @@ def test_in_cross_attention_the_words_are_those_of_two_texts(
     assert not app.exception
     run = engine.attend(folder, *texts, max_tokens=1024, stack="cross")
     queries, keys = word_units(run.encoding), word_units(run.key_encoding)
-    shown = [[option.content for option in app.button_group(key=key).proto.options] for key in (FROM, TO)]
-    assert [len(each) for each in shown] == [len(queries), len(keys)]
-    assert "cat" in shown[1]
-    assert "cat" not in shown[0]
+    options = [[option.content for option in app.button_group(key=key).proto.options] for key in (FROM, TO)]
+    assert [len(side) for side in options] == [len(queries), len(keys)]
+    assert "cat" in options[1]
+    assert "cat" not in options[0]
     choose(app, 1, 2)
     share = max(
         merge(run.head(layer, head), queries, keys)[1, 2]
@@ -193,8 +193,8 @@ def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open
     n_strong = (frame[share] > strong).sum()
     assert re.search(rf"Of 72 heads, {n_strong or 'none'} gives? more than {strong:.0%}\.", words(app))
     assert app.selectbox(key="attention_ask").options[1:] == [
-        f"Which head looks at {what}?"
-        for what in (
+        f"Which head looks at {message}?"
+        for message in (
             "the token before", "the token after", "the token itself", "the same word elsewhere", "[CLS]", "[SEP]",
             "the other text",
         )

@@ -19,7 +19,7 @@ PAGE = "pages/glossary/page.py"
 
 
 def body(app: AppTest) -> str:
-    return next(each.proto.body for each in app.get("html") if "<dl" in each.proto.body)
+    return next(element.proto.body for element in app.get("html") if "<dl" in element.proto.body)
 
 
 def test_all_terms_are_listed_in_order(open_page: Open) -> None:
@@ -37,9 +37,9 @@ def test_the_term_of_a_link_comes_first(open_page: Open) -> None:
 
 
 def test_meanings_are_searched_after_names() -> None:
-    found = [term.name for term in words.matching("  Softmax ")]
-    assert found[0] == "softmax"
-    assert all("softmax" in TERMS[name.lower()].meaning for name in found[1:])
+    names = [term.name for term in words.matching("  Softmax ")]
+    assert names[0] == "softmax"
+    assert all("softmax" in TERMS[name.lower()].meaning for name in names[1:])
     assert len(words.matching("")) == len(TERMS)
 
 

@@ -42,8 +42,8 @@ def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Callable[...
     np.testing.assert_allclose(np.sqrt(means), flows / 255, atol=0.5 / 255 + 1e-6)
     row = np.frombuffer(numbers[: 4 * n], "<f4")
     np.testing.assert_allclose(row, run.head(walk.LAYER - 1, walk.HEAD - 1)[header["position"]], atol=1e-6)
-    (found,) = engine.fill_mask(DEFAULT_MODEL, TEXT.default, masked=(header["position"],))
-    assert header["words"][0] == [found.best[0].token, pytest.approx(found.best[0].probability)]
+    (answer,) = engine.fill_mask(DEFAULT_MODEL, TEXT.default, masked=(header["position"],))
+    assert header["words"][0] == [answer.best[0].token, pytest.approx(answer.best[0].probability)]
 
 
 @pytest.mark.parametrize("text", [TEXT.default, "word " * 60])
@@ -122,5 +122,5 @@ def test_a_code_leads_to_the_room_and_a_wrong_one_is_told(open_page: Callable[..
 @pytest.mark.slow
 def test_a_text_that_was_cut_says_so(open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/home/page.py", text="word " * 700)
-    assert ["the model reads at most 512 tokens" in each.value for each in app.warning] == [True]
+    assert ["the model reads at most 512 tokens" in warning.value for warning in app.warning] == [True]
     assert not app.text_area(key="text").set_value("A short one.").run().warning

@@ -61,11 +61,11 @@ def test_anything_can_be_named_on_a_machine_of_ones_own(open_page: Open) -> None
 
 @pytest.mark.usefixtures("hosted")
 def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
     class Told:
         def __init__(self, **options: Any) -> None:
-            given.update(options)
+            arguments.update(options)
 
         def close(self) -> None:
             pass
@@ -73,8 +73,8 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     process.forget()
     monkeypatch.setattr(model_zoo, "Engine", Told)
     web.engine.engine()
-    assert not given["any_model"]
-    assert given["download_bytes"] == 2_000 * 10**6
+    assert not arguments["any_model"]
+    assert arguments["download_bytes"] == 2_000 * 10**6
     process.forget()
 
 

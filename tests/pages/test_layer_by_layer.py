@@ -31,12 +31,12 @@ Open = Callable[..., AppTest]
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer sentences to fit to; one's own are among them."""
-    found = lens_sentences()
+    built_in = lens_sentences()
     monkeypatch.setattr(
         lens_fitting,
         "lens_sentences",
-        lambda own: LensSentences(
-            (*found.fitted[:20], *own), found.templates[:10], found.judging[::20], found.units[::20]
+        lambda sentences: LensSentences(
+            (*built_in.fitted[:20], *sentences), built_in.templates[:10], built_in.judging[::20], built_in.units[::20]
         ),
     )
 
@@ -49,7 +49,9 @@ def opened(open_page: Open, model: str, **query: str) -> AppTest:
 
 def tables(app: AppTest) -> int:
     """How many tables of best tokens are shown."""
-    return len([one for one in app.get("bidi_component") if one.proto.component_name.endswith("token_line")])
+    return len(
+        [component for component in app.get("bidi_component") if component.proto.component_name.endswith("token_line")]
+    )
 
 
 def fitted(app: AppTest) -> LensFitting:
@@ -65,15 +67,15 @@ def fitted(app: AppTest) -> LensFitting:
 @pytest.mark.parametrize("model", LENSES.models)
 def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: Engine) -> None:
     known = engine.info(model)
-    found = LENSES.of(known)
-    assert found is not None
-    assert (found.lens.n_layers, found.lens.width) == (known.n_layers, known.width)
-    assert 1_900 < found.lens.n_masks < 2_100
-    assert found.n_texts == len(lens_sentences().judging)
-    for logit, fit in zip(found.logit[1:], found.fitted[1:], strict=True):
+    judged = LENSES.of(known)
+    assert judged is not None
+    assert (judged.lens.n_layers, judged.lens.width) == (known.n_layers, known.width)
+    assert 1_900 < judged.lens.n_masks < 2_100
+    assert judged.n_texts == len(lens_sentences().judging)
+    for logit, fit in zip(judged.logit[1:], judged.fitted[1:], strict=True):
         assert fit.low < fit.mean < fit.high < logit.low
     assert LENSES.file_of(model).stat().st_size < 2e6
-    (lens,) = engine.mask_lens(model, "She opened the [MASK] with a key.", fitted=found.lens)
+    (lens,) = engine.mask_lens(model, "She opened the [MASK] with a key.", fitted=judged.lens)
     assert lens.ranks[-1] == 1
 
 
@@ -104,12 +106,12 @@ def test_both_lenses_are_shown_and_how_far_they_are(open_page: Open) -> None:
     app = opened(open_page, TINY)
     assert tables(app) == 2
     assert len(app.get("plotly_chart")) == 2
-    found = LENSES.stored(TINY)
+    lens = LENSES.stored(TINY)
     text = prose(app)
-    assert f"**{found.fitted[1].mean:.2f} nats**" in text
-    assert f"Measured at {found.n_masks} masks of {found.n_texts} sentences" in text
+    assert f"**{lens.fitted[1].mean:.2f} nats**" in text
+    assert f"Measured at {lens.n_masks} masks of {lens.n_texts} sentences" in text
     assert "It does not prove that the model uses what it finds" in text
-    assert "Fit a lens" not in [one.label for one in app.button]
+    assert "Fit a lens" not in [button.label for button in app.button]
 
 
 @pytest.mark.usefixtures("few")
@@ -132,18 +134,18 @@ def test_own_sentences_make_a_lens_of_their_own(
     open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(open_page, TINY)
-    own = "The ship left the harbour.\nNobody saw it again.\nIt was a cold night."
-    app.text_area(key="masked_words_lens_sentences").input(own).run()
+    sentences = "The ship left the harbour.\nNobody saw it again.\nIt was a cold night."
+    app.text_area(key="masked_words_lens_sentences").input(sentences).run()
     assert tables(app) == 1
     button(app, "Fit a lens").click().run()
     job = fitted(app)
-    assert job.own == tuple(own.split("\n"))
+    assert job.own == tuple(sentences.split("\n"))
     assert tables(app) == 2
     compute_what_is_shown(app, engine, monkeypatch)
     app.text_area(key="masked_words_lens_sentences").input("").run()
     assert tables(app) == 2  # the one of the app
-    found = LENSES.stored(TINY)
-    assert f"Measured at {found.n_masks} masks" in prose(app)
+    lens = LENSES.stored(TINY)
+    assert f"Measured at {lens.n_masks} masks" in prose(app)
 
 
 def test_a_stopped_fit_leaves_the_view_as_it_was(open_page: Open, checkpoint: Callable[[str], Path]) -> None:

@@ -49,8 +49,8 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., Ap
 
 def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..., AppTest]) -> None:
     app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="200", mdl="1"))
-    found = list(results_of(app).values())
-    table = table_of(found)
+    results = list(results_of(app).values())
+    table = table_of(results)
     assert len(table) == 2 * 3
     assert set(table["model"]) == {SMALL}
     assert set(table["seed"]) == {0}
@@ -82,24 +82,24 @@ def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], mo
 
 def test_curve_misclassified_and_summary_show_the_result(open_page: Callable[..., AppTest]) -> None:
     app = run(open_page(PAGE, tasks="word_content", sentences="60", layer="6", view="misclassified"))
-    (one,) = results_of(app).values()
-    layer = one.result.layers[6]
-    shown = app.dataframe[-1].value
-    assert list(shown["text"]) == [example.text for example in layer.wrong]
-    assert list(shown["label"]) == [example.label for example in layer.wrong]
+    (finished,) = results_of(app).values()
+    layer = finished.result.layers[6]
+    table = app.dataframe[-1].value
+    assert list(table["text"]) == [example.text for example in layer.wrong]
+    assert list(table["label"]) == [example.label for example in layer.wrong]
     assert f"{round((1 - layer.accuracy) * 18)} of 18 held-out items" in prose(app)
 
     app.session_state["layers_view"] = "summary"
     row = app.run().dataframe[-1].value.iloc[0]
-    assert row["accuracy there"] == pytest.approx(100 * one.result.best.accuracy)
-    assert row["selectivity"] == pytest.approx(100 * one.result.best.selectivity)
-    assert row["C"] == one.result.c
+    assert row["accuracy there"] == pytest.approx(100 * finished.result.best.accuracy)
+    assert row["selectivity"] == pytest.approx(100 * finished.result.best.selectivity)
+    assert row["C"] == finished.result.c
     assert "bag of words" in row["not beaten"]
     assert row["expected layer"] == row["centre of gravity"] == ""
 
     app.session_state["layers_view"] = "curve"
     accuracy = app.run().dataframe[-1].value["accuracy"]
-    assert list(accuracy) == pytest.approx([100 * layer.accuracy for layer in one.result.layers])
+    assert list(accuracy) == pytest.approx([100 * layer.accuracy for layer in finished.result.layers])
     assert figure(app, -1)["layout"]["title"]["text"] == "Word content"  # type: ignore[index]
 
 
@@ -150,10 +150,10 @@ def test_the_last_step_is_without_the_final_norm_and_the_page_says_so(
     app = open_page(PAGE, view="movement", text=text, model=model, measure="relative")
     ((_, hidden),) = engine.iter_hidden_states(model, [text])
     z = figure(app, -1)["data"][0]["z"]  # type: ignore[index]
-    shown = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(hidden.states.shape[0] - 1, -1)
+    drawn = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(hidden.states.shape[0] - 1, -1)
     expected = movement(hidden.states, "relative", last_unnormed=hidden.last_unnormed)
-    np.testing.assert_allclose(shown, expected, atol=1e-6)
-    assert (np.abs(shown[-1] - movement(hidden.states, "relative")[-1]) > 0.05).all()
+    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+    assert (np.abs(drawn[-1] - movement(hidden.states, "relative")[-1]) > 0.05).all()
     assert "before the model's final norm" in prose(app)
     assert "final norm" not in prose(open_page(PAGE, view="movement", text=text))
 
@@ -164,8 +164,8 @@ def test_how_tokens_move(open_page: Callable[..., AppTest], engine: Engine) -> N
     (states,) = engine.hidden_states("embedded/bert", ["The dog barked."])
     z = figure(app, -1)["data"][0]["z"]  # type: ignore[index]
     assert [int(size) for size in z["shape"].split(",")] == [6, 6]
-    shown = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(6, 6)
-    np.testing.assert_allclose(shown, movement(states, "relative"), atol=1e-6)
+    drawn = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(6, 6)
+    np.testing.assert_allclose(drawn, movement(states, "relative"), atol=1e-6)
     app.text_area(key="text").set_value(" ").run()
     assert "The text is empty" in prose(app).replace("Text 1 is", "The text is")
     assert not app.exception

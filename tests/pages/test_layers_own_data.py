@@ -67,8 +67,8 @@ def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., Ap
     assert message in prose(app)
     run(app)
     assert not app.warning
-    (one,) = results_of(app).values()
-    assert one.title == "The pasted data"
+    (finished,) = results_of(app).values()
+    assert finished.title == "The pasted data"
     assert len(written(app)) == 7 + 2
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS
 from model_zoo import registry, sources
-from pages.layers.tables import depth
+from pages.layers.tables import depth_sentence
 from ui import join_names, precomputed
 
 pytestmark = pytest.mark.slow
@@ -64,27 +64,30 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
 
 
 def test_depth_is_told_or_what_forbids_it(open_page: Callable[..., AppTest]) -> None:
-    results = {key.task: one.result for key, one in precomputed.probing("embedded/bert").items()}
+    results = {key.task: finished.result for key, finished in precomputed.probing("embedded/bert").items()}
     words, shift = results["word_content"], results["bigram_shift"]
     assert words.expected_layer is None  # a bag of words tells the animal
     assert "bag of words" in words.not_beaten
     assert shift.random_weights is not None
-    assert (found := shift.expected_layer) is not None
-    assert found.low < found.value < found.high
-    assert depth(words) == (
+    assert (expected := shift.expected_layer) is not None
+    assert expected.low < expected.value < expected.high
+    assert depth_sentence(words) == (
         f"No depth is given: the best layer is not significantly better than {join_names(words.not_beaten)} (paired "
         "tests, 5%)."
     )
-    told = depth(shift)
-    assert f"expected layer {found.value:.1f} ({found.low:.1f} to {found.high:.1f}), centre of gravity" in told
-    assert depth(replace(shift, random_weights=None)) == (
-        f"{told} Random weights were not measured, so this depth may come from the network’s shape alone."
+    sentence = depth_sentence(shift)
+    assert (
+        f"expected layer {expected.value:.1f} ({expected.low:.1f} to {expected.high:.1f}), centre of gravity"
+        in sentence
+    )
+    assert depth_sentence(replace(shift, random_weights=None)) == (
+        f"{sentence} Random weights were not measured, so this depth may come from the network’s shape alone."
     )
     app = open_page(PAGE, view="curve", task="bigram_shift")
-    assert f"{told} The probes of all layers have the same C, {shift.c:g}." in prose(app)
+    assert f"{sentence} The probes of all layers have the same C, {shift.c:g}." in prose(app)
     app.session_state["layers_view"] = "summary"
     row = app.run().dataframe[-1].value.set_index("task").loc["Bigram shift"]
-    assert row["expected layer"] == f"{found.value:.1f} ({found.low:.1f} to {found.high:.1f})"
+    assert row["expected layer"] == f"{expected.value:.1f} ({expected.low:.1f} to {expected.high:.1f})"
     assert row["random weights"] == 100 * shift.random_weights.accuracy
 
 
@@ -148,8 +151,8 @@ def test_what_came_with_the_app_can_be_measured_anew(open_page: Callable[..., Ap
     app = open_page(PAGE, model="embedded/tinybert", tasks="word_content")
     before = written(app)
     run(app)
-    (one,) = results_of(app).values()
-    assert not one.precomputed
+    (finished,) = results_of(app).values()
+    assert not finished.precomputed
     right = [float(cell.partition("<br>")[0]) for cell in before.values()]
     again = [float(cell.partition("<br>")[0]) for cell in written(app).values()]
     assert again == pytest.approx(right, abs=3.5)  # per cent; rounding moves three of the 120 items at most

@@ -25,22 +25,22 @@ TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/
 
 
 @pytest.mark.parametrize(
-    ("model", "shown"), [("embedded/tinybert", "Tiny BERT"), ("google-bert/bert-base-uncased", "Small BERT")]
+    ("model", "name"), [("embedded/tinybert", "Tiny BERT"), ("google-bert/bert-base-uncased", "Small BERT")]
 )
 def test_the_view_opens_on_trees_that_came_with_the_app(
-    model: str, shown: str, open_page: Callable[..., AppTest]
+    model: str, name: str, open_page: Callable[..., AppTest]
 ) -> None:
     """Of the model that is chosen; of the default one where that did not come with the app."""
     app = open_page(PAGE, view="trees", model=model)
     assert not app.error
-    assert f"**An example, computed before**: {shown}" in prose(app)
+    assert f"**An example, computed before**: {name}" in prose(app)
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
-    found = precomputed.trees("embedded/tinybert" if shown == "Tiny BERT" else "embedded/bert")
-    assert found is not None
-    np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in found.result.layers])
+    trees = precomputed.trees("embedded/tinybert" if name == "Tiny BERT" else "embedded/bert")
+    assert trees is not None
+    np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in trees.result.layers])
     assert len(app.get("plotly_chart")) == 2
     assert len(app.selectbox(key="layers_tree_sentence").options) == precomputed.TREES_KEPT
-    assert app.select_slider(key="layers_tree_layer").value == found.result.best.layer  # whose tree is shown first
+    assert app.select_slider(key="layers_tree_layer").value == trees.result.best.layer  # whose tree is shown first
 
 
 @pytest.mark.slow
@@ -56,14 +56,14 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert not app.exception
     assert not app.warning
     assert not app.error
-    (one,) = results_of(app).values()
-    assert isinstance(one, FoundTrees)
+    (finished,) = results_of(app).values()
+    assert isinstance(finished, FoundTrees)
     # The page's numbers are those of the function for notebooks.
     encode = functools.partial(engine.iter_hidden_states, "embedded/tinybert")
     by_chance = functools.partial(engine.iter_hidden_states, "untrained:embedded/tinybert")
     treebank = trees(template_conllu().encode(), "template-trees.conllu")
     expected = structural_probe(encode, treebank, rank=8, sentences=120, untrained=True, untrained_encode=by_chance)
-    assert one.result == expected
+    assert finished.result == expected
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
     np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in expected.layers])
     text = prose(app)
@@ -80,10 +80,10 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     app.session_state["layers_tree_sentence"] = 3
     app.session_state["layers_tree_probe"] = "depth"
     app.run()
-    shown = expected.sentences[2]
-    assert f"{shown.right(1)} of {len(shown.edges)} edges are recovered." in prose(app)
-    words = [note["text"] for note in figure(app, 1)["layout"]["annotations"]][: len(shown.words)]  # type: ignore[index]
-    assert words == [word if len(word) <= 16 else word[:15] + "…" for word in shown.words]
+    parsed = expected.sentences[2]
+    assert f"{parsed.right(1)} of {len(parsed.edges)} edges are recovered." in prose(app)
+    words = [note["text"] for note in figure(app, 1)["layout"]["annotations"]][: len(parsed.words)]  # type: ignore[index]
+    assert words == [word if len(word) <= 16 else word[:15] + "…" for word in parsed.words]
     assert figure(app, 0)["layout"]["yaxis"]["title"]["text"] == "root found"  # type: ignore[index]
     assert not app.exception
     table = edges(expected.sentences, 1)
@@ -98,10 +98,10 @@ def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppT
     run(app)
     assert not app.exception
     assert not app.warning
-    assert [type(one).__name__ for one in results_of(app).values()] == ["Finished", "FoundTrees"]
+    assert [type(result).__name__ for result in results_of(app).values()] == ["Finished", "FoundTrees"]
     assert len(app.get("plotly_chart")) == 2  # scores by layer, a tree
     assert "no Spearman correlation: no test sentence has 5 to 50 words" in prose(app)
-    (trees,) = (one for one in results_of(app).values() if isinstance(one, FoundTrees))
+    (trees,) = (result for result in results_of(app).values() if isinstance(result, FoundTrees))
     assert all(layer.untrained is None for layer in trees.result.layers)
     assert button(app, "Run").disabled
     app.number_input(key="layers_rank").set_value(4).run()

@@ -38,10 +38,10 @@ def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Cal
     assert not app.exception
     assert not app.error
     assert not app.warning
-    said = " ".join(element.value for kind in ("info", "caption", "markdown") for element in app.main.get(kind))
-    assert "could not be used" not in said
-    assert "There are no results yet" not in said
-    assert link.question in said
+    texts = " ".join(element.value for kind in ("info", "caption", "markdown") for element in app.main.get(kind))
+    assert "could not be used" not in texts
+    assert "There are no results yet" not in texts
+    assert link.question in texts
     app.button(key="close the question").click().run()
     assert link.question not in " ".join(element.value for element in app.main.get("markdown"))
     assert ASKED.name not in app.query_params
@@ -58,12 +58,12 @@ def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/home/page.py")
     for page, link in LINKS:
         assert page.lesson_links is not None
-        (found,) = [e for e in here.elements() if e.type == "page_link" and e.proto.label == f"**{link.title}**"]
-        here.follow(found)
-        said = [e for e in here.elements() if e.type in ("exception", "error", "warning", "info")]
-        assert not said, (link.title, said)
-        shown = {field: here.value(field.key, field.default) for field in page.lesson_links.state(link)}
-        written = {f.name: f.codec.write(tuple(v) if isinstance(v, list) else v) for f, v in shown.items()}
+        (link_shown,) = [e for e in here.elements() if e.type == "page_link" and e.proto.label == f"**{link.title}**"]
+        here.follow(link_shown)
+        messages = [e for e in here.elements() if e.type in ("exception", "error", "warning", "info")]
+        assert not messages, (link.title, messages)
+        values = {field: here.value(field.key, field.default) for field in page.lesson_links.state(link)}
+        written = {f.name: f.codec.write(tuple(v) if isinstance(v, list) else v) for f, v in values.items()}
         assert written == query_of(page, link), link.title
         here.go("pages/home/page.py")
 
@@ -95,11 +95,11 @@ def test_a_question_is_named_by_its_link_and_gone_with_another_example(open_page
     assert all(ASKED.codec.read(link.name) == link.name for _, link in LINKS)
     page, link = LINKS[0]
     app = open_page(page.path, **query_of(page, link))
-    assert link.question in [each.value.removeprefix(":material/school: ") for each in app.markdown]
+    assert link.question in [element.value.removeprefix(":material/school: ") for element in app.markdown]
     app.menu_button(key="examples").click_index(0).run()
-    assert not [each for each in app.button if each.key == "close the question"]
+    assert not [element for element in app.button if element.key == "close the question"]
     other = open_page(page.path, question="no-such-link")
-    assert not [each for each in other.button if each.key == "close the question"]
+    assert not [element for element in other.button if element.key == "close the question"]
     assert not other.warning
     assert not other.exception
 
@@ -138,8 +138,8 @@ def test_one_column_takes_nearly_all_and_passes_on_less(engine: Engine) -> None:
 
 
 def best(engine: Engine, text: str, position: int, model: str = BERT) -> list[str]:
-    (found,) = engine.fill_mask(model, text, 5, masked=[position])
-    return [prediction.token.lstrip("Ġ") for prediction in found.best]
+    (answer,) = engine.fill_mask(model, text, 5, masked=[position])
+    return [prediction.token.lstrip("Ġ") for prediction in answer.best]
 
 
 def test_the_verb_behind_the_mask_makes_it_plural(engine: Engine) -> None:
@@ -163,8 +163,8 @@ def test_coffee_comes_first_late(engine: Engine) -> None:
 def test_the_pronoun_moves_with_the_occupation(engine: Engine) -> None:
     shares = {}
     for occupation in ("engineer", "nurse"):
-        (found,) = engine.fill_mask(BERT, f"The {occupation} said that she was tired.", 50, masked=[5])
-        of = {prediction.token: prediction.probability for prediction in found.best}
+        (answer,) = engine.fill_mask(BERT, f"The {occupation} said that she was tired.", 50, masked=[5])
+        of = {prediction.token: prediction.probability for prediction in answer.best}
         shares[occupation] = of["she"] / of["he"]
     assert shares["nurse"] > 2 * shares["engineer"]
 
@@ -188,9 +188,9 @@ def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
     zero = [place for place in range(72) if abs(bits[place]) < 0.005]  # written as 0
     assert len(zero) >= 3
     for three in (zero[:3], zero[-3:]):
-        (found,) = engine.ablate(BERT, text, [heads[place] for place in three], targets=["are"])  # type: ignore[misc]
-        assert found.best[0].token == "are"
-        assert np.exp(found.targets[0].log_probability) == pytest.approx(effects.answer.probability, abs=0.02)
+        (answer,) = engine.ablate(BERT, text, [heads[place] for place in three], targets=["are"])  # type: ignore[misc]
+        assert answer.best[0].token == "are"
+        assert np.exp(answer.targets[0].log_probability) == pytest.approx(effects.answer.probability, abs=0.02)
 
 
 def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
@@ -209,8 +209,8 @@ def test_rollout_names_another_word(engine: Engine) -> None:
     text = "She sat at the table and drank a cup of [MASK]."
     first: dict[str, list[str]] = {}
     for method in METHODS:
-        found = engine.attribute(BERT, text, method=method)
-        first[method] = [found.encoding.tokens[place] for place in np.argsort(-found.scores)[:2]]
+        attribution = engine.attribute(BERT, text, method=method)
+        first[method] = [attribution.encoding.tokens[place] for place in np.argsort(-attribution.scores)[:2]]
     assert set(first["occlusion"]) == set(first["integrated gradients"]) == set(first["attention"]) == {"cup", "of"}
     assert first["rollout"][0] == "."
 

@@ -28,7 +28,7 @@ def test_equal_labels_are_told_apart_by_few_signs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("page", "view", "key", "what"),
+    ("page", "view", "key", "noun"),
     [
         ("attention", "lines", "text", "The text"),
         ("attention", "lines", "pair", "The second text"),
@@ -41,11 +41,11 @@ def test_equal_labels_are_told_apart_by_few_signs() -> None:
     ],
 )
 def test_a_text_that_is_too_long_is_refused_and_kept(
-    open_page: Open, page: str, view: str, key: str, what: str
+    open_page: Open, page: str, view: str, key: str, noun: str
 ) -> None:
     app = open_page(f"pages/{page}/page.py", view=view)
     app.text_area(key=key).set_value(TOO_LONG).run()
-    assert f"{what} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in prose(app)
+    assert f"{noun} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in prose(app)
     assert app.text_area(key=key).value == TOO_LONG
 
 

@@ -91,8 +91,8 @@ def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> N
     assert "Nothing is masked yet" in prose(app)
     click(app, 5)
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[6])[0]
-    shown = [entry.probability for entry in answer.best]
-    assert bars(app)[:10] == pytest.approx(shown)
+    probabilities = [entry.probability for entry in answer.best]
+    assert bars(app)[:10] == pytest.approx(probabilities)
     assert "original “are”." in prose(app)
     assert f"rank {answer.rank}" in prose(app)
     assert app.text_area(key="text").value == TEXT
@@ -371,7 +371,7 @@ def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine)
     csv = f'good,bad,phenomenon\n"{good}","{bad}",agreement\n"{bad}","{good}",nonsense\n"{good}","{good}",nonsense\n'
     app.text_area(key="masked_words_minimal_pairs").set_value(csv).run()
     press(app, "Test 3 pairs")
-    table = next(each.value for each in app.dataframe if "right" in each.value)
+    table = next(element.value for element in app.dataframe if "right" in element.value)
     assert list(table["phenomenon"]) == ["all pairs", "agreement", "nonsense"]
     assert list(table["right"]) == [0.5, 1.0, 0.25]  # a tie is half
     assert list(table["ties"]) == [1, 0, 1]

@@ -22,7 +22,7 @@ BERT = spec("bert", "x")
 
 
 @pytest.mark.parametrize(
-    ("model", "shown"),
+    ("model", "expected"),
     [
         (BERT, ("yes", "yes", "yes", "yes", "yes", "yes", "yes", "yes")),
         (replace(BERT, nsp=None), ("yes", "yes", "no NSP head", "yes", "yes", "yes", "yes", "yes")),
@@ -72,8 +72,8 @@ BERT = spec("bert", "x")
         ),
     ],
 )
-def test_what_is_said_of_a_model(model: registry.ModelSpec, shown: tuple[str, ...]) -> None:
-    assert claims(model) == shown
+def test_what_is_said_of_a_model(model: registry.ModelSpec, expected: tuple[str, ...]) -> None:
+    assert claims(model) == expected
 
 
 def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> None:
@@ -90,8 +90,8 @@ def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> Non
         "Train",
     ]
     assert line == ["---"] * 9
-    said = {name: tuple(shown) for names, *shown in rows for name in names.split("; ")}
-    assert said == {model.name: claims(model) for model in registry.MODELS.values()}
+    by_name = {name: tuple(cells) for names, *cells in rows for name in names.split("; ")}
+    assert by_name == {model.name: claims(model) for model in registry.MODELS.values()}
     assert sum(len(names.split("; ")) for names, *_ in rows) == len(registry.MODELS)
 
 

@@ -107,7 +107,9 @@ def test_a_text_alone_is_shown_with_a_second_sentence(
     assert "Sentence B is empty" not in prose(app)
     if view == "probability":
         both = open_page(PAGE, text=taken[0], pair=taken[1])
-        assert [one.value for one in open_page(PAGE, text=text).metric] == [one.value for one in both.metric]
+        assert [metric.value for metric in open_page(PAGE, text=text).metric] == [
+            metric.value for metric in both.metric
+        ]
 
 
 @pytest.mark.slow
@@ -146,7 +148,7 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
     press(app, "Test 2 pairs")
-    table = next(each.value for each in app.dataframe if "p_next" in each.value)
+    table = next(element.value for element in app.dataframe if "p_next" in element.value)
     expected = [
         engine.next_sentence("embedded/bert", *pair).p_next for pair in ((A, B), ("=1+1", "Penguins are birds."))
     ]
@@ -163,7 +165,7 @@ def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Cal
     app.selectbox(key="model").set_value("embedded/tinybert").run()
     assert "Answers by embedded/tinybert." in prose(app)
     app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-    assert not any("p_next" in each.value for each in app.dataframe)
+    assert not any("p_next" in element.value for element in app.dataframe)
     app = open_page(PAGE, view="many pairs", model=str(checkpoint("roberta")))
     assert not app.error
     assert "p_next" not in app.dataframe[0].value
@@ -195,9 +197,9 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     plain = engine.iter_next_sentences
 
     def two(model, pairs):  # type: ignore[no-untyped-def]
-        found = plain(model, pairs)
-        yield next(found)
-        yield next(found)
+        scores = plain(model, pairs)
+        yield next(scores)
+        yield next(scores)
         raise RuntimeError("the run was ended")
 
     app = open_page(PAGE, view="many pairs")
@@ -206,7 +208,7 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     press(app, "Test 5 pairs")
     monkeypatch.undo()
     app.run()
-    assert [len(each.value) for each in app.dataframe if "p_next" in each.value] == [2]
+    assert [len(element.value) for element in app.dataframe if "p_next" in element.value] == [2]
     assert "3 of 5 pairs not tested" in prose(app)
     assert "Test 5 pairs" in [b.label for b in app.button]
 

@@ -31,8 +31,8 @@ def engine() -> Iterator[Engine]:
 
 def promised(spec: ModelSpec) -> list[str]:
     """The pages of which the table says that they show something of a model."""
-    shown = [page.path for page in PAGES if page.shows is not None]
-    return [path for path, claim in zip(shown, claims(spec), strict=True) if not claim.startswith("no ")]
+    paths = [page.path for page in PAGES if page.shows is not None]
+    return [path for path, claim in zip(paths, claims(spec), strict=True) if not claim.startswith("no ")]
 
 
 @pytest.mark.slow

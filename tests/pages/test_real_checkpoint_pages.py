@@ -55,5 +55,5 @@ def test_it_is_compared(view: str, open_page: Open) -> None:
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:
     app = sound(open_page("pages/train/page.py", model=ID, view="similarity", lines="\n".join(LINES)))
     ours = sentence_pairs.vectors(engine, ID, LINES).of["own"][-1]
-    shown = charts(app)["cosines"]["data"][0]["z"]
-    np.testing.assert_allclose(numbers(shown), cosines(ours), atol=1e-5)
+    drawn = charts(app)["cosines"]["data"][0]["z"]
+    np.testing.assert_allclose(numbers(drawn), cosines(ours), atol=1e-5)

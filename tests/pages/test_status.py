@@ -36,7 +36,9 @@ def set_(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
 def texts(app: AppTest) -> str:
     """Everything that can be read on the page."""
     read = [*app.markdown, *app.caption, *app.success, *app.info, *app.warning, *app.error]
-    return "\n".join([*(element.value for element in read), *(f"{each.label} {each.value}" for each in app.metric)])
+    return "\n".join(
+        [*(element.value for element in read), *(f"{metric.label} {metric.value}" for metric in app.metric)]
+    )
 
 
 def test_the_button_empties_the_caches_and_says_what_it_freed(
@@ -48,12 +50,12 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     engine.attend(folder, "A secret sentence.")
     app.run()
     assert [metric.label for metric in app.metric] == ["Visitors", "Visitors waiting", "Processors in use", "Errors"]
-    said = texts(app)
+    before = texts(app)
     assert "All is well" in app.success[0].value
-    assert "1 model in memory" in said
-    assert "| another model | CPU, float32 |" in said
-    assert folder not in said
-    assert "secret" not in said
+    assert "1 model in memory" in before
+    assert "| another model | CPU, float32 |" in before
+    assert folder not in before
+    assert "secret" not in before
     button(app, "Empty the caches").click().run()
     assert re.fullmatch(r"Freed [\d.]+ MB: 1 model and 1 answer\.", app.success[-1].value)
     assert engine.held() == []

@@ -53,7 +53,7 @@ def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, o
         download.wait()
     app.run()
     assert job(sound(app), Race).wait(PATIENCE)
-    assert [found.base for found in job(app, Race).tuned] == [TINYBERT, HUB]
+    assert [outcome.base for outcome in job(app, Race).tuned] == [TINYBERT, HUB]
     assert "is not on this machine" not in prose(sound(app.run()))
 
 

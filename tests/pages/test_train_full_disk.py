@@ -28,4 +28,4 @@ def test_stopping_says_that_nothing_is_kept_and_offers_nothing_to_go_on_with(
     (warning,) = sound(app.run()).warning
     assert "nothing of it could be kept" in warning.value
     assert "Stopped after" not in prose(app)
-    assert "Continue" not in [each.label for each in app.button]
+    assert "Continue" not in [element.label for element in app.button]

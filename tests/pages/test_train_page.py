@@ -19,10 +19,10 @@ from jobs.tuning import Training
 from model_zoo import Engine
 from pages.train import __main__ as command
 from pages.train.distillation import Distilling
-from pages.train.inside import LONGEST, _up_to_most, heads_of_layer
 from pages.train.page import PAGE as TRAIN
 from pages.train.race import Race
 from pages.train.scratch import Scratch
+from pages.train.weight_changes import LONGEST, _up_to_most, heads_of_layer
 from training.finetuning import loop
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
@@ -110,16 +110,16 @@ def test_an_example_of_other_weights_or_data_is_not_shown(
 
 def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     (run,) = job(trained, Training).runs
-    found = charts(trained)
-    assert list(found) == ["training losses", "training scores"]
-    thin, marked = found["training losses"]["data"]
+    figures = charts(trained)
+    assert list(figures) == ["training losses", "training scores"]
+    thin, marked = figures["training losses"]["data"]
     assert [thin["name"], marked["name"]] == ["training", "development"]
     assert len(thin["x"]) == len(run.steps) == 3  # forty sentences in batches of sixteen
     np.testing.assert_allclose(numbers(thin["x"]), [step.epoch for step in run.steps])
-    np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.evaluated])
-    scores, alike = found["training scores"]["data"]
+    np.testing.assert_allclose(numbers(marked["y"]), [evaluation.loss for evaluation in run.evaluated])
+    scores, alike = figures["training scores"]["data"]
     assert alike["name"] == "majority baseline"
-    np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.evaluated])
+    np.testing.assert_allclose(numbers(scores["y"]), [evaluation.score for evaluation in run.evaluated])
     text = prose(trained)
     assert f"Accuracy {tuned(trained).score().value:.1%} on the test split" in text
     assert "the trained model: whoever opens the link has to train again" in text
@@ -135,7 +135,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
     band, line, _alike = charts(app)["training scores"]["data"]
     assert line["name"].endswith("(2 seeds)")
     np.testing.assert_allclose(
-        numbers(line["y"]), np.mean([[each.score for each in run.evaluated] for run in runs], axis=0)
+        numbers(line["y"]), np.mean([[evaluation.score for evaluation in run.evaluated] for run in runs], axis=0)
     )
     assert band["fill"] == "toself"
     assert "This is the first of 2 seeds, 0." in prose(look(app, "inside"))
@@ -146,18 +146,18 @@ def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_pa
     app = look(train(open_page(PAGE, **TINY, set=name)), "try")
     assert "An example: " in prose(app)
     app.menu_button(key="try").click(0).run()
-    shown = prose(sound(app))
+    texts = prose(sound(app))
     text, pair = SETS[name].tries[0]
     assert app.text_area(key="train_try_text").value == text
     match engine.ask(Predict(tuned(app).id, ((text, pair),)))[0]:
         case Classified(label):
-            assert f"**{label}**" in shown
+            assert f"**{label}**" in texts
         case TaggedWords():
             assert "tags" in [element.key for element in app.get("bidi_component")]
-        case Answered() as told:
-            np.testing.assert_allclose(numbers(charts(app)["span scores"]["data"][0]["y"]), told.start_scores)
+        case Answered() as answer:
+            np.testing.assert_allclose(numbers(charts(app)["span scores"]["data"][0]["y"]), answer.start_scores)
         case Rated(score):
-            assert f"**{score:.2f}** of 5" in shown
+            assert f"**{score:.2f}** of 5" in texts
     assert len(look(app, "scores").table[0].value) == len(tuned(app).scores)
     assert len(heatmaps(look(app, "inside"))) == 3
     plane = charts(look(app, "plane"))["learning plane"]
@@ -166,10 +166,10 @@ def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_pa
 
 
 def test_before_and_after_are_what_the_two_models_attend_to(trained: AppTest, engine: Engine) -> None:
-    app, found = look(trained, "inside"), tuned(trained)
+    app, outcome = look(trained, "inside"), tuned(trained)
     text = "The hotel was lovely."
     app.text_area(key="train_inside_text").set_value(text).run()
-    before, after = (engine.attend(model, text) for model in (TINYBERT, found.id))
+    before, after = (engine.attend(model, text) for model in (TINYBERT, outcome.id))
     layer, head = app.number_input(key="train_inside_layer").value, app.number_input(key="train_inside_head").value
     change = change_of_heads(before, after)
     first, second, difference = heatmaps(sound(app))
@@ -201,16 +201,16 @@ def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_p
 
 
 def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: Engine) -> None:
-    app, found = look(trained, "inside"), tuned(trained)
+    app, outcome = look(trained, "inside"), tuned(trained)
     app.text_area(key="train_inside_text").set_value("The hotel was lovely.").run()
     app.button(key="changed 1").click().run()
-    layer, head = (app.number_input(key=f"train_inside_{what}").value for what in ("layer", "head"))
+    layer, head = (app.number_input(key=f"train_inside_{part}").value for part in ("layer", "head"))
     links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
-    shown = {"text": "The hotel was lovely.", "layer": str(layer), "head": str(head)}
-    assert links["After, on Attention"] == {"model": found.id, **shown}
-    both = {"models": f"{TINYBERT},{found.id}", "view": "attention", "head_2": str(head), **shown}
+    state = {"text": "The hotel was lovely.", "layer": str(layer), "head": str(head)}
+    assert links["After, on Attention"] == {"model": outcome.id, **state}
+    both = {"models": f"{TINYBERT},{outcome.id}", "view": "attention", "head_2": str(head), **state}
     assert links["Both, on Compare"] == both
-    changed = change_of_heads(*(engine.attend(model, "The hotel was lovely.") for model in (TINYBERT, found.id)))
+    changed = change_of_heads(*(engine.attend(model, "The hotel was lovely.") for model in (TINYBERT, outcome.id)))
     n = int((changed >= 0.01).sum())
     assert f"On this text {n} of {changed.size} heads changed by 0.01 bits or more" in prose(app)
     assert f"the mean of all is {changed.mean():.4f} bits" in prose(app)
@@ -220,12 +220,12 @@ def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: 
 
 def test_all_heads_of_a_layer_are_saved_for_numpy(engine: Engine) -> None:
     before, after = (engine.attend(model, "A cat.", "It slept.") for model in ("embedded/bert", "embedded/tinybert"))
-    with np.load(BytesIO(heads_of_layer(before, after, 1)), allow_pickle=False) as found:
-        assert tuple(found["tokens"]) == before.encoding.tokens
-        assert (found["text"], found["text_pair"]) == ("A cat.", "It slept.")
-        assert list(found["models"]) == ["embedded/bert", "embedded/tinybert"]
-        np.testing.assert_array_equal(found["before"], before.layer(1))
-        np.testing.assert_array_equal(found["after"], after.layer(1))
+    with np.load(BytesIO(heads_of_layer(before, after, 1)), allow_pickle=False) as arrays:
+        assert tuple(arrays["tokens"]) == before.encoding.tokens
+        assert (arrays["text"], arrays["text_pair"]) == ("A cat.", "It slept.")
+        assert list(arrays["models"]) == ["embedded/bert", "embedded/tinybert"]
+        np.testing.assert_array_equal(arrays["before"], before.layer(1))
+        np.testing.assert_array_equal(arrays["after"], after.layer(1))
 
 
 def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:
@@ -237,13 +237,13 @@ def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:
 
 def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY, view="race", racers=f"{TINYBERT},{LSTM}"), Race, "Race")
-    found = job(app, Race).tuned
-    assert [one.base for one in found] == [TINYBERT, LSTM]
-    assert [one.steps[-1].epoch for one in found] == [1, 1]
-    shown = app.table[0].value
-    assert list(shown.columns) == ["Tiny BERT", "Small LSTM"]
-    assert list(shown.loc["examples"]) == ["40", "40"]
-    assert shown.loc["Accuracy (95% interval)", "Small LSTM"].startswith(f"{found[1].score().value:.1%} (")
+    outcomes = job(app, Race).tuned
+    assert [outcome.base for outcome in outcomes] == [TINYBERT, LSTM]
+    assert [outcome.steps[-1].epoch for outcome in outcomes] == [1, 1]
+    table = app.table[0].value
+    assert list(table.columns) == ["Tiny BERT", "Small LSTM"]
+    assert list(table.loc["examples"]) == ["40", "40"]
+    assert table.loc["Accuracy (95% interval)", "Small LSTM"].startswith(f"{outcomes[1].score().value:.1%} (")
     assert {"race losses", "race scores", "score against time", "score against memory"} <= set(charts(app))
 
 
@@ -253,8 +253,8 @@ def test_the_race_has_the_same_budget_in_seconds(open_page: Open, monkeypatch: p
     monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: 0.04 * next(ticks)))
     query = TINY | {"view": "race", "racers": f"{TINYBERT},{LSTM}", "budget": "seconds", "seconds": "1"}
     app = train(open_page(PAGE, **query), Race, "Race")
-    found = job(app, Race).tuned
-    assert all(one.steps[-2].seconds < 1 <= one.steps[-1].seconds + 0.1 for one in found)
+    outcomes = job(app, Race).tuned
+    assert all(outcome.steps[-2].seconds < 1 <= outcome.steps[-1].seconds + 0.1 for outcome in outcomes)
     assert charts(app)["race losses"]["layout"]["xaxis"]["title"]["text"] == "seconds of training"
 
 
@@ -276,7 +276,7 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     query = {"examples": "20", "epochs": "1", "view": "distillation", "model": LSTM}
     app = train(open_page(PAGE, **query), Distilling, "Train teacher")
     teacher, alone, taught = job(app, Distilling).tuned
-    assert [one.base for one in (teacher, alone, taught)] == [LSTM, TINYBERT, TINYBERT]
+    assert [outcome.base for outcome in (teacher, alone, taught)] == [LSTM, TINYBERT, TINYBERT]
     assert taught.settings.alpha == pytest.approx(0.3)
     assert alone.steps[0].loss != taught.steps[0].loss
     assert f"**{alone.score().value:.1%}** with labels alone" in prose(app)
@@ -299,7 +299,7 @@ def similarity(open_page: Open, **query: str) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("", "Type at least two sentences"),
         ("Only one.", "Type at least two sentences"),
@@ -308,8 +308,8 @@ def similarity(open_page: Open, **query: str) -> AppTest:
     ],
     ids=["nothing", "one", "fifty-one", "a hundred thousand characters"],
 )
-def test_any_number_and_length_of_sentences_is_answered(lines: str, told: str, open_page: Open) -> None:
+def test_any_number_and_length_of_sentences_is_answered(lines: str, message: str, open_page: Open) -> None:
     app = similarity(open_page)
     app.text_area(key="train_lines").set_value(lines).run()
-    assert told in prose(sound(app))
+    assert message in prose(sound(app))
     assert app.text_area(key="train_lines").value == lines

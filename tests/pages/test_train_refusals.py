@@ -26,19 +26,19 @@ def table(rows: list[tuple[str, str]]) -> str:
     return "\n".join(["text,label", *map(",".join, rows)])
 
 
-def own(open_page: Open, data: str, kind: str = "classification", **query: str) -> AppTest:
+def open_own_data(open_page: Open, data: str, kind: str = "classification", **query: str) -> AppTest:
     return sound(open_page(PAGE, **TINY, set="own", own_kind=kind, own_text=data, **query))
 
 
 def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
-    app = own(open_page, table(ROWS))
+    app = open_own_data(open_page, table(ROWS))
     assert "60 items: 42 for training, 6 for development and 12 for testing" in prose(app)
     assert "2 labels: " in prose(app)
     assert tuned(train(app)).data.labels == ("bad", "good")
 
 
 @pytest.mark.parametrize(
-    ("data", "kind", "told"),
+    ("data", "kind", "expected"),
     [
         ("", "classification", ""),
         (table([(text, "good") for text, _ in ROWS]), "classification", "one label only"),
@@ -51,9 +51,11 @@ def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
     ],
     ids=["nothing", "one label", "a label once", "an empty text", "numbers", "no such answer", "no tag", "no score"],
 )  # fmt: skip
-def test_what_is_wrong_with_own_data_is_said_in_a_sentence(data: str, kind: str, told: str, open_page: Open) -> None:
-    app = own(open_page, data, kind)
-    assert told in prose(app)
+def test_what_is_wrong_with_own_data_is_said_in_a_sentence(
+    data: str, kind: str, expected: str, open_page: Open
+) -> None:
+    app = open_own_data(open_page, data, kind)
+    assert expected in prose(app)
     assert app.text_area(key="train_own_text").value == data
     read = any("for training" in message.value for message in app.success)
     assert button(app, "Train").disabled is not read
@@ -76,11 +78,11 @@ def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
     assert tuned(train(app)).rate < 0.01
 
 
-@pytest.mark.parametrize(("family", "told"), [("gpt2", "reads from left to right"), ("t5", "has a decoder beside")])
-def test_a_decoder_is_refused(family: str, told: str, open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(("family", "message"), [("gpt2", "reads from left to right"), ("t5", "has a decoder beside")])
+def test_a_decoder_is_refused(family: str, message: str, open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint(family))
     app = train(open_page(PAGE, **{**TINY, "model": model}))
-    assert told in prose(app)
+    assert message in prose(app)
     assert "Choose a model such as BERT" in prose(app)
     assert app.selectbox(key="model").value == model
 
@@ -140,9 +142,9 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     button(app, "Continue").click().run()
     assert job(app, Training) is not stopped
     assert job(app, Training).wait(PATIENCE)
-    found = tuned(sound(app.run()))
-    assert [step.loss for step in found.steps] == [step.loss for step in straight.steps]
-    assert found.scores == straight.scores
+    outcome = tuned(sound(app.run()))
+    assert [step.loss for step in outcome.steps] == [step.loss for step in straight.steps]
+    assert outcome.scores == straight.scores
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def test_curves_of_a_race_in_epochs_can_be_drawn_by_seconds(open_page: Open) -> 
 def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Open) -> None:
     said_of_rates = "The learning rates differ"
     app = train(open_page(PAGE, **race(TINYBERT, LSTM, learns="all")), Race, "Race")
-    rates = [found.rate for found in job(app, Race).tuned]
+    rates = [outcome.rate for outcome in job(app, Race).tuned]
     assert rates[0] != rates[1]
     assert list(app.table[0].value.loc["learning rate"]) == [f"{rate:.2g}" for rate in rates]
     assert said_of_rates in prose(app)

@@ -47,14 +47,14 @@ def trained(open_page: Open) -> AppTest:
     ],
 )
 def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, trained: AppTest) -> None:
-    (found,) = [each.proto for each in trained.get("page_link") if each.proto.label == link]
-    assert found.page == page
+    (page_link,) = [element.proto for element in trained.get("page_link") if element.proto.label == link]
+    assert page_link.page == page
     trained.switch_page(f"pages/{page}/page.py")
-    for name, value in parse_qsl(found.query_string):
+    for name, value in parse_qsl(page_link.query_string):
         trained.query_params[name] = value
     app = sound(trained.run())
     assert not app.warning
-    (widget,) = [each for each in (*app.selectbox, *app.multiselect) if each.key == key]
+    (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
     assert NAME in widget.options
     assert tuned(app).id in widget.value
 
@@ -80,14 +80,14 @@ def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_pa
 def test_it_is_saved_and_loaded_back_and_answers_the_same(
     trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine
 ) -> None:
-    found, folder = tuned(trained), tmp_path / "my model"
-    ((expected,),) = (engine.ask(Predict(found.id, ((TEXT, None),))),)
-    trained.text_input(key=f"folder {found.id}").set_value(str(folder)).run()
-    trained.button(key=f"save {found.id}").click().run()
+    outcome, folder = tuned(trained), tmp_path / "my model"
+    ((expected,),) = (engine.ask(Predict(outcome.id, ((TEXT, None),))),)
+    trained.text_input(key=f"folder {outcome.id}").set_value(str(folder)).run()
+    trained.button(key=f"save {outcome.id}").click().run()
     assert f"Saved. Type {folder} as the model" in prose(sound(trained))
-    trained.button(key=f"save {found.id}").click().run()
+    trained.button(key=f"save {outcome.id}").click().run()
     assert "is there already and is not empty" in prose(sound(trained))
-    assert trained.text_input(key=f"folder {found.id}").value == str(folder)
+    assert trained.text_input(key=f"folder {outcome.id}").value == str(folder)
 
     here = look(trained, "try")
     here.selectbox(key="model").set_value("embedded/bilstm").run()
@@ -105,12 +105,12 @@ def test_it_is_saved_and_loaded_back_and_answers_the_same(
 
 
 def test_the_archive_holds_a_folder_with_a_card(trained: AppTest, engine: Engine) -> None:
-    (link,) = [each.proto for each in trained.get("link_button")]
+    (link,) = [element.proto for element in trained.get("link_button")]
     assert link.label == "Save the model (zip)"
     with TestClient(Starlette(routes=[Route("/saved/{name}", Saved(lambda: engine))])) as client:
-        found = client.get(f"/{link.url}")
-    assert found.headers["content-disposition"] == 'attachment; filename="sentiment-tinybert.zip"'
-    with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        response = client.get(f"/{link.url}")
+    assert response.headers["content-disposition"] == 'attachment; filename="sentiment-tinybert.zip"'
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         names = set(archive.namelist())
         card = archive.read("sentiment-tinybert/README.md").decode()
     assert names >= {f"sentiment-tinybert/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json")}
@@ -118,28 +118,28 @@ def test_the_archive_holds_a_folder_with_a_card(trained: AppTest, engine: Engine
 
 
 def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
-    found = tuned(trained)
-    place = places.folder(found.id)
+    outcome = tuned(trained)
+    place = places.folder(outcome.id)
     desk: Desk = trained.session_state["desk"]
     desk.leave()
     assert not place.exists()
     trained.switch_page("pages/attention/page.py")
-    trained.query_params["model"] = found.id
+    trained.query_params["model"] = outcome.id
     app = trained.run()
     assert not app.exception
     assert "This model was trained in a visit that is over" in prose(app)
 
 
 def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> None:
-    asked = {
+    query = {
         "model": "embedded/bilstm", "set": "entities", "learns": "top", "layers": "1", "rate": "0.0003", "batch": "8",
         "epochs": "2", "patience": "2", "warmup": "0.2", "decay": "0.1", "seed": "3", "seeds": "2",
         "tokens": "64", "examples": "30", "head_first": "1", "view": "race", "racers": "embedded/tinybert",
         "budget": "seconds", "seconds": "5",
     }  # fmt: skip
-    first = sound(open_page(PAGE, **asked))
+    first = sound(open_page(PAGE, **query))
     link = dict(first.query_params)
-    assert {name: link[name] for name in asked} == asked
+    assert {name: link[name] for name in query} == query
     again = sound(open_page(PAGE, **link))
     assert dict(again.query_params) == link
     assert {key: str(widget.value) for key, widget in controls(again).items()} == {

@@ -76,8 +76,8 @@ def test_streamlits_own_manager_becomes_a_bounded_one(open_page: Callable[..., A
 
 def test_no_control_is_drawn_but_by_the_one_function() -> None:
     files = [path for room in ("ui", "pages", "web") for path in (ROOT / room).rglob("*.py")]
-    found = [path for path in files if re.search(r"\.file_uploader\(", path.read_text("utf-8"))]
-    assert [path.name for path in found] == ["uploads.py"]
+    outside = [path for path in files if re.search(r"\.file_uploader\(", path.read_text("utf-8"))]
+    assert [path.name for path in outside] == ["uploads.py"]
 
 
 KINDS = {
@@ -138,10 +138,10 @@ def test_a_file_that_is_no_longer_held_is_said_to_be_gone(
     app = open_page("pages/layers/page.py", tasks="")
     rows = "".join(f"sentence {i},{'ab'[i % 2]}\n" for i in range(30))
     app.file_uploader(key="probing upload").set_value(("own.csv", f"text,label\n{rows}".encode(), "text/csv")).run()
-    assert any("own\\.csv\\: 30 different" in said.value for said in app.success)
+    assert any("own\\.csv\\: 30 different" in element.value for element in app.success)
     app.switch_page("pages/home/page.py").run()
     shelf.file_storage.clear()
     app.switch_page("pages/layers/page.py").run()
-    assert ["no longer has" in said.value for said in app.warning] == [True]
+    assert ["no longer has" in element.value for element in app.warning] == [True]
     next(button for button in app.button if button.label == "Remove").click().run()
     assert not app.warning

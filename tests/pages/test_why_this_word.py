@@ -24,8 +24,8 @@ Open = Callable[..., AppTest]
 
 def figure(app: AppTest) -> dict[str, Any]:
     """What is sent to the browser of the Plotly figure."""
-    found: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return found
+    spec: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return spec
 
 
 def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
@@ -37,7 +37,7 @@ def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
     for place in {*range(len(words))} - {5}:
         typed = " ".join("[MASK]" if at == place else word for at, word in enumerate(words))
         answers = engine.fill_mask("embedded/bert", typed, 1, targets=[before.token])
-        (answer,) = [one for one in answers if one.position == 6]
+        (answer,) = [candidate for candidate in answers if candidate.position == 6]
         after[place] = answer.targets[0].probability
     app = open_page(PAGE, text=text, masks="7", view="why")
     assert min(after, key=after.__getitem__) == 1
@@ -65,8 +65,8 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
 @pytest.mark.slow
 def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
     """The bars here and the row "Occlusion" on the page "Cause": one number, one sign, one colour, one legend."""
-    asked = {"text": "The dogs near the house are hungry.", "masks": "7"}
-    why, cause = open_page(PAGE, **asked, view="why"), open_page("pages/cause/page.py", **asked, view="words")
+    query = {"text": "The dogs near the house are hungry.", "masks": "7"}
+    why, cause = open_page(PAGE, **query, view="why"), open_page("pages/cause/page.py", **query, view="words")
     bars, occlusion = figure(why), cell_maps(cause)[0]
     assert occlusion["rows"][0].startswith("Occlusion")
     theirs = dict(zip(occlusion["columns"], occlusion["values"][0].tolist(), strict=True))
@@ -105,12 +105,12 @@ def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
     waiting.click().run()
     assert not app.exception
     assert app.query_params["long"] == "1"
-    shares = [int(one.partition("%")[0]) for one in said_on_the_way]
+    shares = [int(text.partition("%")[0]) for text in said_on_the_way]
     assert len(shares) >= 3
     assert shares == sorted(set(shares))
-    assert all(re.fullmatch(r"\d+% done, about \d+ (second|minute)s? left", one) for one in said_on_the_way)
+    assert all(re.fullmatch(r"\d+% done, about \d+ (second|minute)s? left", text) for text in said_on_the_way)
     if view == "surprise":
-        whole = engine.token_scores("embedded/bert", TEXT, scheme="word l2r")
-        assert app.metric[0].value == f"{signed(whole.log_likelihood)} nats"
+        scores = engine.token_scores("embedded/bert", TEXT, scheme="word l2r")
+        assert app.metric[0].value == f"{signed(scores.log_likelihood)} nats"
     else:
         assert app.get("plotly_chart")

@@ -82,7 +82,7 @@ PASTED = [
 @pytest.mark.parametrize("text", PASTED, ids=repr)
 def test_what_was_pasted_stands_in_the_line(text: str) -> None:
     line, imports = file("pasted", text.encode(), uploaded=False)
-    found: dict[str, object] = {}
-    exec(line, found)
-    assert found["data"] == text.encode()
+    namespace: dict[str, object] = {}
+    exec(line, namespace)
+    assert namespace["data"] == text.encode()
     assert not imports

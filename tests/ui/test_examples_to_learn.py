@@ -40,19 +40,19 @@ def test_an_item_is_a_row_with_what_is_true_of_it(item: Item, expected: dict[str
 
 def test_of_a_long_passage_the_part_with_the_answer_is_shown() -> None:
     answer = "three grey cats"
-    found = table([PassageQuestion("What does Tom keep?", PASSAGE, ((PASSAGE.index(answer), answer),))])
-    assert found["passage"].iloc[0].startswith("… ")
-    assert answer in found["passage"].iloc[0]
-    assert len(found["passage"].iloc[0]) <= 160
+    frame = table([PassageQuestion("What does Tom keep?", PASSAGE, ((PASSAGE.index(answer), answer),))])
+    assert frame["passage"].iloc[0].startswith("… ")
+    assert answer in frame["passage"].iloc[0]
+    assert len(frame["passage"].iloc[0]) <= 160
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_has_examples_to_show(name: str) -> None:
     data = SETS[name].build()
     items = data.first(5, 0).train
-    found = table(items)
-    assert len(found) == 5
-    assert not found.isna().any(axis=None)
-    for item, (_, row) in zip(items, found.iterrows(), strict=True):
+    frame = table(items)
+    assert len(frame) == 5
+    assert not frame.isna().any(axis=None)
+    for item, (_, row) in zip(items, frame.iterrows(), strict=True):
         if isinstance(item, PassageQuestion) and item.answers:
             assert as_text(item.answers[0][1]) in row["passage"]

@@ -35,10 +35,10 @@ def test_terms_that_students_look_up_are_there(name: str) -> None:
 
 
 def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
-    found = worded("These [[shares|softmax]] add up; [[Softmax]] makes them.")
-    assert found.count('class="term"') == 2
-    assert '<span class="term" role="term" aria-label="shares" tabindex="0">shares<' in found
-    assert 'href="glossary?term=softmax"' in found
+    html = worded("These [[shares|softmax]] add up; [[Softmax]] makes them.")
+    assert html.count('class="term"') == 2
+    assert '<span class="term" role="term" aria-label="shares" tabindex="0">shares<' in html
+    assert 'href="glossary?term=softmax"' in html
     assert plain("These [[shares|softmax]] add up.") == "These shares add up."
     assert terms("[[shares|softmax]] and [[Query]]") == ["softmax", "query"]
 
@@ -49,8 +49,8 @@ def test_a_term_of_several_words_is_found_by_its_link() -> None:
 
 
 def test_a_list_shows_each_term_as_it_is_written() -> None:
-    shown = [part.partition(">")[2].partition("<")[0] for part in listed(("lstm", "CKA")).split(", <span")]
-    assert shown == ["LSTM", "CKA"]
+    names = [part.partition(">")[2].partition("<")[0] for part in listed(("lstm", "CKA")).split(", <span")]
+    assert names == ["LSTM", "CKA"]
 
 
 def test_an_unknown_term_is_an_error() -> None:

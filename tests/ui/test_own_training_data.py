@@ -36,8 +36,12 @@ def script(**query: str) -> AppTest:
 
         address.enter("train", "Train", own_data.FIELDS)
         if st.toggle("here", True, key="here"):
-            own = own_data.draw(seed=int(st.number_input("Seed", 0)))
-            st.text("nothing" if own is None else f"{own.data.kind} {own.data.name} {len(own.data.train)}")
+            user_data = own_data.draw(seed=int(st.number_input("Seed", 0)))
+            st.text(
+                "nothing"
+                if user_data is None
+                else f"{user_data.data.kind} {user_data.data.name} {len(user_data.data.train)}"
+            )
         st.text("link whole" if address.publish() else "link without the long text")
         st.text(f"uploaded: {own_data.uploaded()}")
 
@@ -146,13 +150,13 @@ def test_an_uploaded_file_is_in_use_until_it_is_removed() -> None:
 
 
 def test_labels_and_names_of_files_are_shown_as_text() -> None:
-    labels = [each for each in NASTY if "\n" not in each]
+    labels = [text for text in NASTY if "\n" not in text]
     rows = "".join(
         f'text {i},"{labels[i % len(labels)].replace(chr(34), chr(34) * 2)}"\n' for i in range(4 * len(labels))
     )
     app = script()
     app.file_uploader(key="training upload").set_value((f"{NASTY[0]}$x$.csv", f"text,label\n{rows}".encode(), "")).run()
     assert texts(app)[0].startswith("classification")
-    shown = [element.value for element in (*app.caption, *app.success, *app.markdown)]
-    assert any(labels[0][:4] in each.replace("\\", "") for each in shown)
-    assert not [each for each in shown if MARKDOWN.search(each)]
+    visible = [element.value for element in (*app.caption, *app.success, *app.markdown)]
+    assert any(labels[0][:4] in text.replace("\\", "") for text in visible)
+    assert not [text for text in visible if MARKDOWN.search(text)]

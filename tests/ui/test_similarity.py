@@ -73,7 +73,7 @@ def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **
 def expected(engine: Engine, texts: list[str], model: str = MODEL, layer: int = -1) -> np.ndarray:
     """The mean over each text's own tokens, one text at a time."""
     states = [engine.encoded_states(model, text) for text in texts]
-    return np.stack([one.states[layer][~np.array(one.encoding.special)].mean(axis=0) for one in states])
+    return np.stack([hidden.states[layer][~np.array(hidden.encoding.special)].mean(axis=0) for hidden in states])
 
 
 def test_the_matrix_is_that_of_the_sentences_as_typed(engine: Engine) -> None:
@@ -100,8 +100,8 @@ def test_layer_and_what_all_share(engine: Engine) -> None:
 def test_a_layer_that_does_not_exist_is_said_and_the_last_one_shown(engine: Engine) -> None:
     app = opened(vector_layer="9")
     assert "This model has layers 1 to 2; layer 9 does not exist, so layer 2 is shown." in prose(app)
-    found = numbers(chart(app)["data"][0]["z"])
-    np.testing.assert_allclose(found, cosine_similarity(expected(engine, LINES)), atol=1e-5)
+    drawn = numbers(chart(app)["data"][0]["z"])
+    np.testing.assert_allclose(drawn, cosine_similarity(expected(engine, LINES)), atol=1e-5)
 
 
 def test_nearest_are_ranked_by_cosine(engine: Engine) -> None:
@@ -131,7 +131,7 @@ def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
     points = PCA(2).fit_transform(expected(engine, LINES))
     for axis, name in enumerate("xy"):
         np.testing.assert_allclose(np.abs(numbers(dots[name])), np.abs(points[:, axis]), atol=1e-4)
-    listed = next(each.value for each in app.markdown if each.value.startswith("1. "))
+    listed = next(element.value for element in app.markdown if element.value.startswith("1. "))
     assert r"4. \<b\>Not\<\/b\>".replace(r"\/", "/") in listed
 
 
@@ -237,9 +237,9 @@ def buttons(app: AppTest) -> list[str]:
 
 def test_a_models_own_pooling_is_taken_unless_another_is_chosen(engine: Engine, naming: Callable[..., str]) -> None:
     model = naming({"pooling_mode_mean_tokens": True})
-    whole = np.stack([engine.encoded_states(model, text).states[-1].mean(axis=0) for text in LINES])
+    mean = np.stack([engine.encoded_states(model, text).states[-1].mean(axis=0) for text in LINES])
     app = opened(model=model)
-    np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosine_similarity(whole), atol=1e-5)
+    np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), cosine_similarity(mean), atol=1e-5)
     assert buttons(app) == ["Model’s own", "[CLS]", "Mean", "Maximum"]
     words = prose(app).replace("\\", "")
     assert "**This model names its pooling**: the mean over all tokens, [CLS] and [SEP] included." in words
@@ -247,7 +247,7 @@ def test_a_models_own_pooling_is_taken_unless_another_is_chosen(engine: Engine, 
     other = opened(model=model, pooling="mean")  # as in links from before there was a choice
     cosines = cosine_similarity(expected(engine, LINES, model))
     np.testing.assert_allclose(numbers(chart(other)["data"][0]["z"]), cosines, atol=1e-5)
-    assert np.abs(cosines - cosine_similarity(whole)).max() > 1e-3
+    assert np.abs(cosines - cosine_similarity(mean)).max() > 1e-3
     assert "This is not the pooling that the model itself names: the mean over all tokens" in prose(other)
 
 
@@ -293,9 +293,9 @@ def test_a_tuned_model_keeps_the_pooling_of_what_it_was_made_from(
     engine: Engine, naming: Callable[..., str], tmp_path: Path
 ) -> None:
     model = naming({"pooling_mode": "max"}, cut=100)
-    found = tuning.outcome(engine, tuning.question(model, tuning.data(), epochs=1))
-    assert engine.info(found.id).pooling == engine.info(model).pooling == NamedPooling(("max",), 100)
-    folder = model_zoo.tuned.folder(found.id)
+    outcome = tuning.outcome(engine, tuning.question(model, tuning.data(), epochs=1))
+    assert engine.info(outcome.id).pooling == engine.info(model).pooling == NamedPooling(("max",), 100)
+    folder = model_zoo.tuned.folder(outcome.id)
     zipped(folder, archive := tmp_path / "tuned.zip", "tuned")
     with ZipFile(archive) as files:
         assert {"tuned/modules.json", "tuned/1_Pooling/config.json", "tuned/config.json"} <= set(files.namelist())
@@ -303,12 +303,12 @@ def test_a_tuned_model_keeps_the_pooling_of_what_it_was_made_from(
 
 @pytest.mark.slow
 def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
-    found = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
-    before, after = (numbers(chart(opened(found, tuned_vectors=on))["data"][0]["z"]) for on in "01")
+    outcome = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
+    before, after = (numbers(chart(opened(outcome, tuned_vectors=on))["data"][0]["z"]) for on in "01")
     np.testing.assert_allclose(before, cosine_similarity(expected(engine, LINES)), atol=1e-5)
-    np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, found.id)), atol=1e-5)
+    np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, outcome.id)), atol=1e-5)
     assert np.abs(before - after).max() > 1e-4
-    other = opened(found, model="embedded/bilstm", tuned_vectors="1")  # training was of another model
+    other = opened(outcome, model="embedded/bilstm", tuned_vectors="1")  # training was of another model
     assert [toggle.label for toggle in other.toggle] == ["Remove the common component"]
 
 
@@ -356,8 +356,8 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine) -> None:
     name, lines = registry.MODELS[ID].name, LINES[:3]
-    own = sentence_pairs.vectors(engine, ID, lines).of["own"][-1]
-    matrix = cosine_similarity(own)
+    vectors = sentence_pairs.vectors(engine, ID, lines).of["own"][-1]
+    matrix = cosine_similarity(vectors)
     assert f"With {name}, trained for sentence vectors, the mean cosine" in prose(opened(lines=lines))
     assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in prose(opened(lines=lines))
     table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
@@ -366,10 +366,13 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     table = opened(lines=lines, shown="search", query=query).dataframe[0].value
     beside = cosine_similarity(sentence_pairs.vectors(engine, ID, [query, *lines]).of["own"][-1])[0]
     np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
-    found = similarity._measured(ID).of(6, "own", removed=False)
+    agreement = similarity._measured(ID).of(6, "own", removed=False)
     words = prose(opened(shown="scores"))
-    assert f"by its own pooling of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
-    assert found.rho > 0.75
+    assert (
+        f"by its own pooling of its last layer: {agreement.rho:.2f} ({agreement.low:.2f} to {agreement.high:.2f})."
+        in words
+    )
+    assert agreement.rho > 0.75
 
 
 @pytest.mark.slow

@@ -19,12 +19,12 @@ CODE = "sesame 12"
 def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: Any) -> Figures:
     """So many visitors, and so many of what waits."""
     engine = replace(FIGURES.engine, waiting=questions)
-    given: dict[str, Any] = {"memory": 100, "memory_limit": 1000} | others
-    return replace(FIGURES, visitors=visitors, pages=Turns(2, pages), engine=engine, **given)
+    figures: dict[str, Any] = {"memory": 100, "memory_limit": 1000} | others
+    return replace(FIGURES, visitors=visitors, pages=Turns(2, pages), engine=engine, **figures)
 
 
 @pytest.mark.parametrize(
-    ("figures", "level", "said"),
+    ("figures", "level", "text"),
     [
         (busy(visitors=12), "well", "All is well: 12 visitors, none waiting."),
         (busy(visitors=1), "well", "All is well: 1 visitor, none waiting."),
@@ -63,16 +63,16 @@ def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: An
         ),
     ],
 )
-def test_one_sentence_says_whether_all_is_well(figures: Figures, level: str, said: str) -> None:
-    assert words.verdict(figures) == words.Verdict(level, said)  # type: ignore[arg-type]
+def test_one_sentence_says_whether_all_is_well(figures: Figures, level: str, text: str) -> None:
+    assert words.verdict(figures) == words.Verdict(level, text)  # type: ignore[arg-type]
 
 
 def test_models_that_left_the_gpu_are_told() -> None:
-    for moved, said in ((("a",), "1 model runs"), (("a", "/home/b"), "2 models run")):
-        found = words.verdict(replace(FIGURES, engine=replace(FIGURES.engine, moved=moved)))
-        assert found.level == "busy"
-        assert f"{said} on the CPU" in found.text
-        assert "/home" not in found.text
+    for moved, text in ((("a",), "1 model runs"), (("a", "/home/b"), "2 models run")):
+        verdict = words.verdict(replace(FIGURES, engine=replace(FIGURES.engine, moved=moved)))
+        assert verdict.level == "busy"
+        assert f"{text} on the CPU" in verdict.text
+        assert "/home" not in verdict.text
 
 
 def test_processors_at_work_are_those_since_the_look_before() -> None:
@@ -94,8 +94,8 @@ def test_who_is_served_and_who_waits() -> None:
 
 
 def test_a_model_that_is_not_listed_stays_unnamed() -> None:
-    found = words.models(replace(FIGURES, models=(held("embedded/bert"), held("/home/ann/secret", in_use=True))))
-    assert found.splitlines() == [
+    table = words.models(replace(FIGURES, models=(held("embedded/bert"), held("/home/ann/secret", in_use=True))))
+    assert table.splitlines() == [
         "| model | runs on | memory | last used |",
         "| --- | --- | --- | --- |",
         "| Small BERT (bundled) | CPU, float32 | 87 MB | 12 s ago |",
@@ -120,7 +120,7 @@ def test_when_it_was_started_is_told_in_the_time_of_who_asks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "text"),
     [
         (-1, "0 s"),
         (0, "0 s"),
@@ -132,8 +132,8 @@ def test_when_it_was_started_is_told_in_the_time_of_who_asks() -> None:
         (180_000, "2 days 2 h"),
     ],
 )
-def test_ago(seconds: float, said: str) -> None:
-    assert words.ago(seconds) == said
+def test_ago(seconds: float, text: str) -> None:
+    assert words.ago(seconds) == text
 
 
 def test_what_was_freed() -> None:
@@ -146,11 +146,11 @@ def test_what_was_freed() -> None:
 
 
 def test_a_look_costs_no_model_and_no_torch() -> None:
-    found = monitoring.look(Turns(2, 5), Turns(1, 4))
-    assert (found.pages, found.jobs) == (Turns(2, 5), Turns(1, 4))
-    assert 0 < found.memory < 2**45
-    assert found.since < found.at
-    assert found.cpu_seconds > 0
+    figures = monitoring.look(Turns(2, 5), Turns(1, 4))
+    assert (figures.pages, figures.jobs) == (Turns(2, 5), Turns(1, 4))
+    assert 0 < figures.memory < 2**45
+    assert figures.since < figures.at
+    assert figures.cpu_seconds > 0
 
 
 def test_guessing_is_slowed_down() -> None:
@@ -163,8 +163,8 @@ def test_guessing_is_slowed_down() -> None:
     assert guard.refusal("sesamé 12", CODE) == "Wrong code. Try again in 4 s."
     for _ in range(9):
         now += 61
-        said = guard.refusal("", CODE)
-    assert said == "Wrong code. Try again in 60 s."
+        refusal = guard.refusal("", CODE)
+    assert refusal == "Wrong code. Try again in 60 s."
     now += 61
     assert guard.refusal(CODE, CODE) is None
     assert guard.refusal("wrong", CODE) == "Wrong code. Try again in 2 s."
@@ -175,8 +175,8 @@ CLUSTER = Cluster(reachable=True, n_replicas=2, n_sent=1200, n_sent_twice=3, n_u
 
 def test_a_cluster_is_told_of_and_one_that_is_gone_is_trouble() -> None:
     assert words.cluster(FIGURES) == ""
-    told = words.cluster(replace(FIGURES, cluster=CLUSTER))
-    assert told == (
+    sentence = words.cluster(replace(FIGURES, cluster=CLUSTER))
+    assert sentence == (
         "The models run on a cluster; 2 replicas answered in the last minute. Figures for models are the last ones "
         "that replicas reported. 1,200 questions sent, 3 of them twice, 1 without an answer."
     )

@@ -66,8 +66,8 @@ def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair
     return app
 
 
-def answer(engine: Engine, found: Tuned, kind: Kind) -> Any:
-    return engine.ask(Predict(found.id, (TEXTS[kind],)))[0]
+def answer(engine: Engine, outcome: Tuned, kind: Kind) -> Any:
+    return engine.ask(Predict(outcome.id, (TEXTS[kind],)))[0]
 
 
 @pytest.mark.usefixtures("app")
@@ -79,12 +79,12 @@ def test_before_a_training_it_says_what_to_do() -> None:
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_typed_shows_the_first_item_and_offers_others(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
-    found = trained(kind)
-    app = opened(found)
+    outcome = trained(kind)
+    app = opened(outcome)
     assert "An example: " in prose(app)
     assert app.text_area[0].value == ""
     app.menu_button(key="try").click(1).run()
-    item = found.data.test[1]
+    item = outcome.data.test[1]
     assert app.text_area[0].value == item.text
     assert app.query_params["try_text"] == item.text
     if kind in ("answering", "similarity"):
@@ -105,10 +105,10 @@ def test_a_second_text_is_asked_for_where_the_task_has_two(kind: Kind, trained: 
 
 @pytest.mark.usefixtures("app")
 def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("classification")
-    expected = answer(engine, found, "classification")
+    outcome = trained("classification")
+    expected = answer(engine, outcome, "classification")
     assert isinstance(expected, Classified)
-    app = opened(found, text=TEXTS["classification"][0])
+    app = opened(outcome, text=TEXTS["classification"][0])
     (bars,) = chart(app)["data"]
     np.testing.assert_allclose(bars["x"], sorted(expected.probabilities, reverse=True))
     assert f"**{expected.label}**" in prose(app)
@@ -119,9 +119,9 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
 @pytest.mark.slow
 @pytest.mark.usefixtures("app")
 def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("classification")
-    train = tuple(replace(item, pair="and the dog") for item in found.data.train)  # type: ignore[type-var]
-    of_pairs = replace(found, data=replace(found.data, train=train))
+    outcome = trained("classification")
+    train = tuple(replace(item, pair="and the dog") for item in outcome.data.train)  # type: ignore[type-var]
+    of_pairs = replace(outcome, data=replace(outcome.data, train=train))
     app = opened(of_pairs, text="The cat slept.")
     assert len(app.text_area) == 2
     assert "Type a second text, too." in prose(app)
@@ -132,15 +132,15 @@ def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -
 def test_words_have_their_tags_and_tokens_show_what_is_learnt_of_them(
     engine: Engine, trained: Callable[[Kind], Tuned]
 ) -> None:
-    found = trained("tagging")
-    expected = answer(engine, found, "tagging")
+    outcome = trained("tagging")
+    expected = answer(engine, outcome, "tagging")
     assert isinstance(expected, TaggedWords)
-    words, tokens = lines(opened(found, text=TEXTS["tagging"][0]))
+    words, tokens = lines(opened(outcome, text=TEXTS["tagging"][0]))
     assert [item["cells"][0]["text"] for item in words["items"]] == list(expected.words)
     assert [item["cells"][1]["text"] for item in words["items"]] == [
         "·" if tag == "O" else tag for tag in expected.tags
     ]
-    encoding = engine.encode(found.id, TEXTS["tagging"][0])
+    encoding = engine.encode(outcome.id, TEXTS["tagging"][0])
     assert [item["cells"][0]["text"] for item in tokens["items"]] == list(encoding.tokens)
     of_tokens = [item["cells"][1]["text"] for item in tokens["items"]]
     # By the tokenizer's own account of words: the first piece of each, and nothing of special tokens.
@@ -157,11 +157,11 @@ def test_words_have_their_tags_and_tokens_show_what_is_learnt_of_them(
 
 @pytest.mark.usefixtures("app")
 def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("answering")
-    expected = answer(engine, found, "answering")
+    outcome = trained("answering")
+    expected = answer(engine, outcome, "answering")
     assert isinstance(expected, Answered)
     question, passage = TEXTS["answering"]
-    app = opened(found, text=question, pair=passage)
+    app = opened(outcome, text=question, pair=passage)
     start, end = chart(app)["data"]
     np.testing.assert_allclose(start["y"], expected.start_scores, rtol=1e-6)
     np.testing.assert_allclose(end["y"], expected.end_scores, rtol=1e-6)
@@ -169,8 +169,8 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
     assert f":primary-background[{' '.join(best.text.split())}]".replace(".", "") in prose(app).replace(".", "")
     ahead = "ahead of" if expected.margin > 0 else "behind"
     assert f"{abs(expected.margin):.2f} {ahead} the best span ({best.score:.2f})" in prose(app)
-    shown = app.table[0].value
-    assert list(shown["score"]) == [f"{span.score:.2f}" for span in expected.spans] + [f"{expected.no_answer:.2f}"]
+    table = app.table[0].value
+    assert list(table["score"]) == [f"{span.score:.2f}" for span in expected.spans] + [f"{expected.no_answer:.2f}"]
     assert to_save(app) == ["Start and end scores (CSV)"]
 
 
@@ -179,11 +179,11 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
 def test_the_higher_of_span_and_no_answer_wins(
     monkeypatch: pytest.MonkeyPatch, trained: Callable[[Kind], Tuned], no_answer: float, says: str
 ) -> None:
-    told = Answered(
+    answered = Answered(
         (AnswerSpan(0, 13, "The old baker", 3.0),), no_answer, ("the", "old", "baker"), ((0, 3), (4, 7), (8, 13)),
         (2.0, 0.0, 0.0), (0.0, 0.0, 1.0),
     )  # fmt: skip
-    monkeypatch.setattr(try_it.Predict, "answer", lambda _question, _loaded: (told,))
+    monkeypatch.setattr(try_it.Predict, "answer", lambda _question, _loaded: (answered,))
     app = opened(trained("answering"), text=f"Who slept {no_answer}?", pair="The old baker slept.")
     assert says in prose(app)
     shade = next(shape for shape in chart(app)["layout"]["shapes"] if shape["type"] == "rect")
@@ -192,11 +192,11 @@ def test_the_higher_of_span_and_no_answer_wins(
 
 @pytest.mark.usefixtures("app")
 def test_two_texts_have_a_score(engine: Engine, trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("similarity")
-    expected = answer(engine, found, "similarity")
+    outcome = trained("similarity")
+    expected = answer(engine, outcome, "similarity")
     assert isinstance(expected, Rated)
     text, pair = TEXTS["similarity"]
-    app = opened(found, text=text, pair=pair)
+    app = opened(outcome, text=text, pair=pair)
     assert f"**{expected.score:.2f}** of 5" in prose(app)
     assert ("without bounds" in prose(app)) == (not 0 <= expected.score <= 5)
 
@@ -204,8 +204,8 @@ def test_two_texts_have_a_score(engine: Engine, trained: Callable[[Kind], Tuned]
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_typed_is_shown_as_text(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
-    found, nasty = trained(kind), "\n".join(NASTY)
-    app = opened(found, text=nasty, pair=nasty if TEXTS[kind][1] else None)
+    outcome, nasty = trained(kind), "\n".join(NASTY)
+    app = opened(outcome, text=nasty, pair=nasty if TEXTS[kind][1] else None)
     for message in (*app.markdown, *app.caption, *app.info, *app.warning):
         assert not MARKDOWN.search(message.value)
     assert app.text_area[0].value == nasty
@@ -224,17 +224,17 @@ def test_a_long_text_is_cut_and_that_is_said(trained: Callable[[Kind], Tuned]) -
 
 @pytest.mark.usefixtures("app")
 def test_a_model_tuned_elsewhere_is_tried_with_the_examples_of_its_kind(trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("classification")
-    app = opened(model=found.id, text="The cat slept.")
+    outcome = trained("classification")
+    app = opened(model=outcome.id, text="The cat slept.")
     assert app.get("plotly_chart")
     assert len(app.text_area) == 2  # whether it learnt from pairs is not known
-    of_kind = next(one for one in SETS.values() if one.kind == "classification")
+    of_kind = next(built_in for built_in in SETS.values() if built_in.kind == "classification")
     app.menu_button(key="try").click(0).run()
     assert app.text_area[0].value == of_kind.tries[0][0]
 
 
 @pytest.mark.usefixtures("app")
 def test_a_model_of_a_built_in_set_has_the_tries_of_that_set(trained: Callable[[Kind], Tuned]) -> None:
-    found = trained("classification")
-    app = opened(replace(found, data=replace(found.data, name="sentiment")))
+    outcome = trained("classification")
+    app = opened(replace(outcome, data=replace(outcome.data, name="sentiment")))
     assert len(app.menu_button(key="try").options) == len(SETS["sentiment"].tries)

@@ -16,7 +16,7 @@ from train_page import charts, lines
 
 from jobs import Desk
 from model_zoo import Engine
-from pages.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
+from pages.train.results import LearningCurve, all_predictions, curve_table, prediction_table, score_table
 from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Data, Item, Kind, Labelled
 from training.finetuning.results import (
@@ -40,8 +40,8 @@ def prediction(item: Item, data: Data, right: bool, sure: float) -> Prediction:
     match data.kind:
         case "classification":
             assert isinstance(item, Labelled)
-            label = item.label if right else next(each for each in data.labels if each != item.label)
-            return Classified(label, tuple(sure if each == label else 1 - sure for each in data.labels))
+            label = item.label if right else next(other for other in data.labels if other != item.label)
+            return Classified(label, tuple(sure if other == label else 1 - sure for other in data.labels))
         case "tagging":
             tags = item.tags if right else ("B-THING", *item.tags[1:])  # type: ignore[union-attr]
             return TaggedWords(item.words, tags, (sure,) * len(tags))  # type: ignore[union-attr]
@@ -84,11 +84,11 @@ COLUMNS = {
 
 
 def _script(scene: object) -> None:
-    from pages.train import came_out
+    from pages.train import results
     from ui import address
 
-    address.enter("train", "Train", came_out.VIEW.fields)
-    came_out.VIEW.draw(scene)  # type: ignore[arg-type]
+    address.enter("train", "Train", results.VIEW.fields)
+    results.VIEW.draw(scene)  # type: ignore[arg-type]
 
 
 def opened(*tuned: Tuned) -> AppTest:
@@ -106,17 +106,17 @@ def opened(*tuned: Tuned) -> AppTest:
 def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.figures.is_dark", lambda: dark)
     monkeypatch.setattr("ui.token_line.is_dark", lambda: dark)
-    found = made(tuning.data(kind))
-    app = opened(found)
+    outcome = made(tuning.data(kind))
+    app = opened(outcome)
     scores = app.table[0].value
     assert list(scores.columns) == ["value", "95% interval", "majority baseline"]
     percent = kind != "similarity"
-    first = found.scores[0]
+    first = outcome.scores[0]
     assert scores["value"].iloc[0] == (f"{first.value:.1%}" if percent else f"{first.value:.2f}")
     assert "95% intervals over them" in prose(app)
     assert ("baseline" in prose(app)) == percent
     assert "With so few items" in prose(app)  # six of them
-    best = f"({MEASURES[found.data.measure].title} {'75.0%' if percent else '0.75'})"
+    best = f"({MEASURES[outcome.data.measure].title} {'75.0%' if percent else '0.75'})"
     assert f"The weights are those of epoch 2 of 3, the best on the development split {best}." in prose(app)
     assert "With only 6 items to choose by, which epoch comes out best may well be chance." in prose(app)
     assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(to_save(app))
@@ -126,9 +126,9 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
         assert list(app.table[1].value.columns) == ["precision", "recall", "F1", "entities"]
         assert app.table[1].value.loc["THING"].tolist() == ["75.0%", "100.0%", "85.7%", 6]
     else:
-        shown = app.table[1].value
-        assert [first.split(" / ")[0] for first in shown.index] == [found.data.test[place].text for place in (4, 1)]
-        assert list(shown.columns) == COLUMNS[kind]  # in short, and the surer one first
+        table = app.table[1].value
+        assert [first.split(" / ")[0] for first in table.index] == [outcome.data.test[place].text for place in (4, 1)]
+        assert list(table.columns) == COLUMNS[kind]  # in short, and the surer one first
     if kind == "classification":
         numbers = charts(app)["confusion"]["data"][1]["text"]
         assert [int(number) for number in numbers] == [2, 1, 1, 2]
@@ -189,9 +189,9 @@ def test_own_labels_are_shown_as_they_are() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_whole_table_holds_what_the_model_said(kind: Kind) -> None:
-    found = made(tuning.data(kind))
-    table = prediction_table(found, whole=True)
-    assert list(table["text"]) == [item.text for item in found.data.test]
+    outcome = made(tuning.data(kind))
+    table = prediction_table(outcome, with_probabilities=True)
+    assert list(table["text"]) == [item.text for item in outcome.data.test]
     if kind == "classification":
         np.testing.assert_allclose(table["probability of early"] + table["probability of late"], 1)
         shares = table[["probability of early", "probability of late"]].max(axis=1)

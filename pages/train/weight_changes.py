@@ -17,7 +17,7 @@ from model_zoo.errors import NotSupported
 from model_zoo.text import Text, word_spans
 from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
 from pages.train import in_python
-from pages.train.own_data import Own
+from pages.train.own_data import UserData
 from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
@@ -58,40 +58,40 @@ HEAD: Field[int | None] = Field("inside_head", None, optional(count("head")), of
 
 
 def draw(scene: Scene) -> None:
-    found = scene.shown[0]
+    tuned = scene.outcomes[0]
     known = None if scene.tuned else trainings.inside()
     if len(scene.tuned) > 1:
-        st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
+        st.caption(f"This is the first of {len(scene.tuned)} seeds, {tuned.settings.seed}.")
     with failures_as_messages():
-        if engine().info(found.base).n_heads:
-            _heads(found, known, scene.own)
+        if engine().info(tuned.base).n_heads:
+            _heads(tuned, known, scene.user_data)
         else:
             note("This model has no attention, so there are no heads to compare. Look at its layers instead.")
     with failures_as_messages():
-        _layers(found, known, scene.own)
+        _layers(tuned, known, scene.user_data)
 
 
-def _heads(found: Tuned, known: trainings.Inside | None, own_data: Own | None) -> None:
-    item, text = found.data.test[0], ""
+def _heads(tuned: Tuned, known: trainings.Inside | None, user_data: UserData | None) -> None:
+    item, text = tuned.data.test[0], ""
     if known is None:
         with widgets.input_line("inside"):
             text = widgets.short_enough(widgets.text_area("Any text; empty: one from the test split", TEXT)).strip()
     pair = None if text else item.pair
-    own, text = bool(text), text or item.text
+    typed, text = bool(text), text or item.text
     with st.spinner("Running both models …", show_time=True):
-        before = engine().attend(found.base, text, pair, max_tokens=LONGEST)
+        before = engine().attend(tuned.base, text, pair, max_tokens=LONGEST)
         if known is None:
-            after = engine().attend(found.id, text, pair, max_tokens=LONGEST)
+            after = engine().attend(tuned.id, text, pair, max_tokens=LONGEST)
         else:
-            after = known.run(before, trainings.labelled(before.model, found.data.labels))
+            after = known.run(before, trainings.labelled(before.model, tuned.data.labels))
     notes.warn_of_run(before)
     change = change_of_heads(before, after)
     ranked = most_changed(change)
-    lines, imports = in_python.one(found, own_data)
+    lines, imports = in_python.one(tuned, user_data)
     texts = as_python.arguments(text, pair, max_tokens=LONGEST if before.encoding.n_dropped else None)
     as_python.put(
         f"{lines}"
-        f"before = engine.attend({as_python.literal(found.base)}, {texts})\n"
+        f"before = engine.attend({as_python.literal(tuned.base)}, {texts})\n"
         f"after = engine.attend(tuned.id, {texts})\n"
         "numbers = change_of_heads(before, after)  # in bits: a row a layer, a column a head",
         lambda: change,
@@ -112,19 +112,19 @@ def _heads(found: Tuned, known: trainings.Inside | None, own_data: Own | None) -
                 on_click=_show,
                 args=(at_layer, at_head),
             )
-        save.table("Change of heads", lambda: head_table(found, change), "change-of-heads")
-    if not own:
+        save.table("Change of heads", lambda: head_table(tuned, change), "change-of-heads")
+    if not typed:
         caption(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
     st.caption(
-        f"{_said(change)} Jensen–Shannon divergence between a head’s attention before and after, averaged over the "
-        "tokens of this text: 0 bits if it is unchanged, 1 if it has nothing in common with before. Colours run to "
-        f"the largest change on this text; another text gives different numbers. {notes.CAUTION}"
+        f"{_describe_change(change)} Jensen–Shannon divergence between a head’s attention before and after, averaged "
+        "over the tokens of this text: 0 bits if it is unchanged, 1 if it has nothing in common with before. "
+        f"Colours run to the largest change on this text; another text gives different numbers. {notes.CAUTION}"
     )
     layer, head = _choose(before, ranked)
-    _maps(found, before, after, layer, head, linked=known is None)
+    _maps(tuned, before, after, layer, head, linked=known is None)
 
 
-def _said(change: FloatArray) -> str:
+def _describe_change(change: FloatArray) -> str:
     """How many heads changed on this text, and by how much."""
     values = change[~np.isnan(change)]
     if not values.any():
@@ -152,7 +152,7 @@ def _choose(run: AttentionRun, ranked: Sequence[tuple[int, int]]) -> tuple[int, 
         return layer, widgets.stepper("head", n_heads, HEAD)
 
 
-def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int, *, linked: bool) -> None:
+def _maps(tuned: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int, *, linked: bool) -> None:
     """The head before, after, and the difference, with the numbers to save, and where else it can be looked at, if the
     tuned model is here.
     """
@@ -184,16 +184,16 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         if linked:
-            _links(found, before, layer, head)
+            _links(tuned, before, layer, head)
 
 
-def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
+def _links(tuned: Tuned, run: AttentionRun, layer: int, head: int) -> None:
     """The same text and head on the pages that show more of them; a text that is too long for an address has none."""
     state = {"text": run.encoding.text, "pair": run.encoding.text_pair or "", "layer": layer + 1, "head": head + 1}
     if max(len(str(value)) for value in state.values()) > address.LONGEST_VALUE:
         return
-    page_link("attention", "After, on Attention", model=found.id, **state)
-    both = (found.base, found.id)
+    page_link("attention", "After, on Attention", model=tuned.id, **state)
+    both = (tuned.base, tuned.id)
     page_link("compare", "Both, on Compare", models=both, view="attention", head_2=head + 1, **state)
 
 
@@ -226,42 +226,42 @@ def _cells(layer: int, head: int, tokens: Sequence[str], before: FloatArray, aft
     return pd.DataFrame(rows, columns=["layer", "head", "query", "query_token", "key", "key_token", "before", "after"])
 
 
-def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
+def head_table(tuned: Tuned, change: FloatArray) -> pd.DataFrame:
     """Every head, the one that changed most first."""
     rows = [
-        (found.base, found.data.title, layer + 1, head + 1, float(change[layer, head]))
+        (tuned.base, tuned.data.title, layer + 1, head + 1, float(change[layer, head]))
         for layer, head in most_changed(change)
     ]
     return pd.DataFrame(rows, columns=["model", "tuned on", "layer", "head", "divergence (bits)"])
 
 
-def _layers(found: Tuned, known: trainings.Inside | None, own: Own | None) -> None:
+def _layers(tuned: Tuned, known: trainings.Inside | None, user_data: UserData | None) -> None:
     st.subheader("Layer by layer", anchor=False)
-    texts = texts_of(found)
+    texts = texts_to_compare(tuned)
     if known is not None:
-        _layers_in_python(found, own, texts, known.cka)
-        _cka(known.cka, known.n_tokens, known.n_texts, engine().info(found.base).width)
+        _layers_in_python(tuned, user_data, texts, known.cka)
+        _cka(known.cka, known.n_tokens, known.n_texts, engine().info(tuned.base).width)
         return
-    before, after = (engine().info(model) for model in (found.base, found.id))
+    before, after = (engine().info(model) for model in (tuned.base, tuned.id))
     if before.n_layers != after.n_layers:
         raise NotSupported("The two models do not have the same layers, so their layers cannot be compared.")
     with st.spinner("Running both models …", show_time=True):
         values, n_tokens = engine().derived(
-            ("before and after", found.base, before.revision, found.id, after.revision, texts),
-            lambda: compared(engine(), found, texts),
+            ("before and after", tuned.base, before.revision, tuned.id, after.revision, texts),
+            lambda: compare_layers(engine(), tuned, texts),
         )
-    _layers_in_python(found, own, texts, values)
+    _layers_in_python(tuned, user_data, texts, values)
     _cka(values, n_tokens, len(texts), before.width)
 
 
-def _layers_in_python(found: Tuned, own: Own | None, texts: Sequence[Text], values: FloatArray) -> None:
-    lines, imports = ("", []) if as_python.has_lines() else in_python.one(found, own)
-    text = "item.text" if all(isinstance(one, str) for one in texts) else "(item.text, item.pair)"
+def _layers_in_python(tuned: Tuned, user_data: UserData | None, texts: Sequence[Text], values: FloatArray) -> None:
+    lines, imports = ("", []) if as_python.has_lines() else in_python.one(tuned, user_data)
+    text = "item.text" if all(isinstance(sample, str) for sample in texts) else "(item.text, item.pair)"
     as_python.put(
         f"{lines}"
         "data = tuned.outcome.data\n"
         f"texts = [{text} for item in (*data.dev, *data.test)[:{len(texts)}]]\n"
-        f"before = engine.encoded_states({as_python.literal(found.base)}, texts)\n"
+        f"before = engine.encoded_states({as_python.literal(tuned.base)}, texts)\n"
         "after = engine.encoded_states(tuned.id, texts)\n"
         "numbers = cka_by_layer(before, after)  # the embeddings first",
         lambda: values,
@@ -285,9 +285,9 @@ def _cka(values: FloatArray, n_tokens: int, n_texts: int, width: int) -> None:
         save.table("CKA by layer", lambda: table, "cka-before-and-after")
 
 
-def texts_of(found: Tuned) -> tuple[Text, ...]:
+def texts_to_compare(tuned: Tuned) -> tuple[Text, ...]:
     """Texts that the model was not trained on, as many as are compared."""
-    items = _up_to_most((*found.data.dev, *found.data.test)[:_MOST_TEXTS])
+    items = _up_to_most((*tuned.data.dev, *tuned.data.test)[:_MOST_TEXTS])
     return tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
 
 
@@ -297,15 +297,15 @@ def _up_to_most(items: Sequence[Item]) -> Sequence[Item]:
     return items[: max(1, int(np.searchsorted(n_words, _MOST_WORDS, side="right")))]
 
 
-def compared(engine: EngineInterface, found: Tuned, texts: Sequence[Text]) -> tuple[FloatArray, int]:
+def compare_layers(engine: EngineInterface, tuned: Tuned, texts: Sequence[Text]) -> tuple[FloatArray, int]:
     """CKA of each layer before and after, and the number of tokens it was computed on."""
 
     def states(model: str) -> list[HiddenStates]:  # not remembered: they are large, and wanted once
         of_text = dict(engine.iter_hidden_states(model, texts))
         return [of_text[place] for place in range(len(texts))]
 
-    before, after = states(found.base), states(found.id)
-    return cka_by_layer(before, after), sum(each.encoding.special.count(False) for each in before)
+    before, after = states(tuned.base), states(tuned.id)
+    return cka_by_layer(before, after), sum(hidden.encoding.special.count(False) for hidden in before)
 
 
 VIEW: View[Scene] = View(

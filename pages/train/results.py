@@ -38,12 +38,12 @@ _LONGEST_CELL = 200  # characters
 _NO_ANSWER = "(no answer)"
 _MARGIN = "margin of “no answer”"
 
-_ALIKE: Mapping[Kind, str] = {
+_BASELINES: Mapping[Kind, str] = {
     "classification": "The majority baseline gives every item the most frequent label of the training split.",
     "tagging": "The trivial baseline predicts no entities.",
     "answering": "The trivial baseline always predicts “no answer”.",
 }
-_SURE: Mapping[Kind, str] = {
+_MARGIN_NOTE: Mapping[Kind, str] = {
     "answering": " The margin is the score of “no answer” minus that of the best span: below 0 the model answers "
     "with the span."
 }
@@ -54,54 +54,54 @@ class LearningCurve(Tuning):
 
 
 def draw(scene: Scene) -> None:
-    found = scene.shown[0]
-    every = scene.shown
-    lines, imports = in_python.seeds(every, scene.own)
+    first = scene.outcomes[0]
+    every = scene.outcomes
+    lines, imports = in_python.seeds(every, scene.user_data)
     as_python.put(
         f"{lines}numbers = pd.DataFrame({in_python.each('scores', several=len(every) > 1)})",
-        lambda: pd.DataFrame([score for each in every for score in each.scores]),
+        lambda: pd.DataFrame([score for tuned in every for score in tuned.scores]),
         imports=("import pandas as pd", *imports),
     )
     numbers, picture = st.columns([3, 2], gap="large")
     with numbers:
-        _scores(scene.shown)
+        _scores(scene.outcomes)
     with picture:
-        if found.data.kind == "classification":
-            _confusion(found, "found" if len(every) == 1 else "found[0]")
-        elif found.data.kind == "tagging":
-            _by_type(found)
-    _mistakes(scene.shown)
+        if first.data.kind == "classification":
+            _confusion(first, "found" if len(every) == 1 else "found[0]")
+        elif first.data.kind == "tagging":
+            _by_type(first)
+    _mistakes(scene.outcomes)
     _curve(scene)
 
 
 def _scores(every: Sequence[Tuned]) -> None:
     several = len(every) > 1
-    together = evaluate(every[0].data, *(each.predictions for each in every)) if several else [None] * len(MEASURES)
+    together = evaluate(every[0].data, *(tuned.predictions for tuned in every)) if several else [None] * len(MEASURES)
     rows = [_row(score, every, over_seeds) for score, over_seeds in zip(every[0].scores, together, strict=False)]
     st.table(pd.DataFrame(rows).set_index("score"))
     abouts = " ".join(f"**{MEASURES[s.measure].title}**: {MEASURES[s.measure].about}" for s in every[0].scores)
     test, strongest = every[0].data.test, every[0].strongest_baseline
     n, groups = len(test), n_clusters(test)
     over = f"the {groups} groups they fall into, each from one template or scene" if groups < n else "them"
-    said = [
+    sentences = [
         abouts,
         f"On the {n:,} items of the test split, with 95% intervals over {over}, left out in turn as wholes (jackknife, "
         "on the log-odds); at an end of the scale they are Wilson’s. They say how much other items of the same kind "
         "would change the score, not how much another training would: for that, train several seeds.",
     ]
-    said += [_ALIKE.get(every[0].data.kind, "")]
+    sentences += [_BASELINES.get(every[0].data.kind, "")]
     if strongest:
-        said.append(
+        sentences.append(
             f"The strongest baseline is {strongest}: the best on the development split of several that need no "
             "fine-tuning."
         )
     if several:
-        epochs = join_names(f"{each.best.epoch:.3g}" for each in every)
-        said.append(f"Each seed’s weights are those of its best epoch on the development split: {epochs}.")
-        said.append(too_few_to_choose_by(every[0].data))
+        epochs = join_names(f"{tuned.best.epoch:.3g}" for tuned in every)
+        sentences.append(f"Each seed’s weights are those of its best epoch on the development split: {epochs}.")
+        sentences.append(too_few_to_choose_by(every[0].data))
     else:
-        said += [chosen_by(every[0]), describe_seeds(every[0].data, every[0].base, every[0].settings)]
-    st.caption(" ".join(filter(None, said)))
+        sentences += [chosen_by(every[0]), describe_seeds(every[0].data, every[0].base, every[0].settings)]
+    st.caption(" ".join(filter(None, sentences)))
     if several:
         st.caption(
             f"The first interval, of seed {every[0].settings.seed}, shows how much the score depends on the test "
@@ -125,7 +125,7 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
     if every[0].strongest_baseline:
         row["strongest baseline"] = written(score.strongest_baseline)
     if over_seeds is not None:
-        values = [each.score(score.measure).value for each in every]
+        values = [tuned.score(score.measure).value for tuned in every]
         row[f"mean of {len(every)} seeds"] = f"{written(over_seeds.value)} ± {written(float(np.std(values, ddof=1)))}"
         row["95% interval of the mean"] = f"{written(over_seeds.low)} to {written(over_seeds.high)}"
     return row
@@ -133,7 +133,9 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
 
 def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     """Every score of every seed, a row each."""
-    parts = [each.to_frame().assign(model=each.base, data=each.data.title, seed=each.settings.seed) for each in every]
+    parts = [
+        tuned.to_frame().assign(model=tuned.base, data=tuned.data.title, seed=tuned.settings.seed) for tuned in every
+    ]
     table = pd.concat(parts, ignore_index=True).rename(
         columns={
             "measure": "score",
@@ -145,10 +147,10 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     return table[["model", "data", "seed", *(name for name in table if name not in ("model", "data", "seed"))]]
 
 
-def _confusion(found: Tuned, bound: str) -> None:
+def _confusion(tuned: Tuned, bound: str) -> None:
     """``bound`` is what the lines of Python above bound to the outcome."""
-    labels = found.data.labels
-    matrix = confusion(found.data.test, found.predictions, labels)
+    labels = tuned.data.labels
+    matrix = confusion(tuned.data.test, tuned.predictions, labels)
     figures.show(partial(outcome.confusion, matrix, labels), "confusion", "confusion")
     as_python.put(
         f"numbers = confusion({bound}.data.test, {bound}.predictions, {bound}.data.labels)  # rows are the true labels",
@@ -159,8 +161,8 @@ def _confusion(found: Tuned, bound: str) -> None:
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
 
 
-def _by_type(found: Tuned) -> None:
-    rows = pd.DataFrame(by_type(found.data.test, found.predictions))
+def _by_type(tuned: Tuned) -> None:
+    rows = pd.DataFrame(by_type(tuned.data.test, tuned.predictions))
     if rows.empty:
         st.caption("No word of the test split is in an entity, and the model predicted none.")
         return
@@ -178,43 +180,45 @@ def _by_type(found: Tuned) -> None:
 
 
 def _mistakes(every: Sequence[Tuned]) -> None:
-    found = every[0]
-    alike = found.data.kind == "similarity"
+    first = every[0]
+    alike = first.data.kind == "similarity"
     st.subheader("Largest errors" if alike else "Most confident errors", anchor=False)
-    wrong = mistakes(found.data.test, found.predictions)
+    wrong = mistakes(first.data.test, first.predictions)
     if not wrong:
-        said = (
+        message = (
             f"Every predicted score is within {CLOSE:g} of the true one."
             if alike
             else "Every item of the test split is right."
         )
-        st.success(said, icon=":material/check:")
-    elif found.data.kind == "tagging":
-        types = types_of(found.data.labels)
+        st.success(message, icon=":material/check:")
+    elif first.data.kind == "tagging":
+        types = types_of(first.data.labels)
 
         def lines(*, dark: bool) -> list[Line]:
             made = []
             for place in wrong[:_MOST_MISTAKES]:
-                item, told = found.data.test[place], found.predictions[place]
+                item, predicted = first.data.test[place], first.predictions[place]
                 assert isinstance(item, Tagged)
-                assert isinstance(told, TaggedWords)
+                assert isinstance(predicted, TaggedWords)
                 made.append(
-                    outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=dark, gold=item.tags)
+                    outcome.tag_line(
+                        predicted.words, predicted.tags, predicted.probabilities, types, dark=dark, gold=item.tags
+                    )
                 )
             return made
 
         token_line.show(lines, "mistakes", "mistakes")
         st.caption(
-            f"{len(wrong):,} of {len(found.data.test):,} sentences have a wrong tag. Words with one are outlined: "
+            f"{len(wrong):,} of {len(first.data.test):,} sentences have a wrong tag. Words with one are outlined: "
             "below them the predicted tag, then the true one."
         )
     else:
-        st.table(_mistake_table(prediction_table(found).iloc[wrong[:_MOST_MISTAKES]], found.data.kind))
-        n = len(found.data.test)
+        st.table(_mistake_table(prediction_table(first).iloc[wrong[:_MOST_MISTAKES]], first.data.kind))
+        n = len(first.data.test)
         if alike:
             st.caption(f"{len(wrong):,} of {n:,} scores are more than {CLOSE:g} from the true one.")
         else:
-            st.caption(f"{len(wrong):,} of {n:,} items are wrong.{_SURE.get(found.data.kind, '')}")
+            st.caption(f"{len(wrong):,} of {n:,} items are wrong.{_MARGIN_NOTE.get(first.data.kind, '')}")
     save.table("All test predictions", lambda: all_predictions(every), "predictions")
 
 
@@ -233,8 +237,8 @@ def _mistake_table(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         _MARGIN: lambda value: "–" if pd.isna(value) else f"{value:.2f}",
         **(dict.fromkeys(("true", "predicted"), "{:.2f}".format) if kind == "similarity" else {}),
     }
-    shown = pd.DataFrame({name: table[name].map(written.get(str(name), _as_cell)) for name in table})
-    return shown.set_index(shown.columns[0])
+    cells = pd.DataFrame({name: table[name].map(written.get(str(name), _as_cell)) for name in table})
+    return cells.set_index(cells.columns[0])
 
 
 def _as_cell(text: Any) -> str:
@@ -243,42 +247,42 @@ def _as_cell(text: Any) -> str:
 
 def all_predictions(every: Sequence[Tuned]) -> pd.DataFrame:
     """``prediction_table`` of every seed, whole."""
-    parts = [prediction_table(each, whole=True).assign(seed=each.settings.seed) for each in every]
+    parts = [prediction_table(tuned, with_probabilities=True).assign(seed=tuned.settings.seed) for tuned in every]
     return pd.concat(parts, ignore_index=True)
 
 
-def prediction_table(found: Tuned, *, whole: bool = False) -> pd.DataFrame:
+def prediction_table(tuned: Tuned, *, with_probabilities: bool = False) -> pd.DataFrame:
     """The test split, an item a row: the text, what is true, what was predicted, and how sure the model was; ``whole``
     with the probability of each label, or of the tag of each word.
     """
     rows: list[dict[str, object]] = []
-    for item, told in zip(found.data.test, found.predictions, strict=True):
+    for item, predicted in zip(tuned.data.test, tuned.predictions, strict=True):
         row: dict[str, object] = {"text": item.text, "second text": item.pair}
         match item:
             case Labelled():
-                assert isinstance(told, Classified)
-                row |= {"true": item.label, "predicted": told.label, "probability": max(told.probabilities)}
-                if whole:
+                assert isinstance(predicted, Classified)
+                row |= {"true": item.label, "predicted": predicted.label, "probability": max(predicted.probabilities)}
+                if with_probabilities:
                     row |= {
                         f"probability of {label}": share
-                        for label, share in zip(found.data.labels, told.probabilities, strict=True)
+                        for label, share in zip(tuned.data.labels, predicted.probabilities, strict=True)
                     }
             case Tagged():
-                assert isinstance(told, TaggedWords)
-                row |= {"true": " ".join(item.tags), "predicted": " ".join(told.tags)}
-                if whole:
-                    row["probabilities"] = " ".join(f"{share:.6g}" for share in told.probabilities)
+                assert isinstance(predicted, TaggedWords)
+                row |= {"true": " ".join(item.tags), "predicted": " ".join(predicted.tags)}
+                if with_probabilities:
+                    row["probabilities"] = " ".join(f"{share:.6g}" for share in predicted.probabilities)
             case PassageQuestion():
-                assert isinstance(told, Answered)
+                assert isinstance(predicted, Answered)
                 answers = " | ".join(dict.fromkeys(text for _, text in item.answers))
                 row |= {
                     "true": answers or _NO_ANSWER,
-                    "predicted": told.text or _NO_ANSWER,
-                    _MARGIN: told.margin if told.spans else None,
+                    "predicted": predicted.text or _NO_ANSWER,
+                    _MARGIN: predicted.margin if predicted.spans else None,
                 }
             case Scored():
-                assert isinstance(told, Rated)
-                row |= {"true": item.score, "predicted": told.score}
+                assert isinstance(predicted, Rated)
+                row |= {"true": item.score, "predicted": predicted.score}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -286,29 +290,29 @@ def prediction_table(found: Tuned, *, whole: bool = False) -> pd.DataFrame:
 def _curve(scene: Scene) -> None:
     """How the score grows with the data, where somebody asks."""
     st.subheader("With less data", anchor=False)
-    found, job = scene.shown[0], desk().current(LearningCurve)
-    if job is None or [run.candidate for run in job.runs] != _candidates(found):
+    first, job = scene.outcomes[0], desk().current(LearningCurve)
+    if job is None or [run.candidate for run in job.runs] != _candidates(first):
         if job is not None and job.running:
             watch(job)
             return
         start_button(
             "Train on 10, 25, 50 and 100% of the data",
-            lambda: LearningCurve(engine(), _candidates(found)),
+            lambda: LearningCurve(engine(), _candidates(first)),
             icon=":material/show_chart:",
         )
         return
     if job.running:
         watch(job)
     outcome_of(job)
-    measure = MEASURES[found.data.measure]
+    measure = MEASURES[first.data.measure]
     points = [
-        Point("trained", len(each.data.train), score.value, score.low, score.high)
-        for each in job.tuned
-        for score in [each.score()]
+        Point("trained", len(tuned.data.train), score.value, score.low, score.high)
+        for tuned in job.tuned
+        for score in [tuned.score()]
     ]
-    side_by_side.put_python(job, job.runs, scene.own, "With less data", found.settings.examples)
+    side_by_side.put_python(job, job.runs, scene.user_data, "With less data", first.settings.examples)
     if points:
-        baseline = found.score().baseline
+        baseline = first.score().baseline
         figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)
         figures.show(figure, "learning curve", "learning-curve")
         st.caption(
@@ -320,15 +324,15 @@ def _curve(scene: Scene) -> None:
 
 def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:
     """The scores of every model of the curve, with how many items it learned from."""
-    parts = [score_table([each]).assign(examples=len(each.data.train)) for each in every]
+    parts = [score_table([tuned]).assign(examples=len(tuned.data.train)) for tuned in every]
     return pd.concat(parts, ignore_index=True)
 
 
-def _candidates(found: Tuned) -> list[Candidate]:
-    n = len(found.data.train)
+def _candidates(tuned: Tuned) -> list[Candidate]:
+    n = len(tuned.data.train)
     counts = sorted({max(2, round(share * n)) for share in _SHARES})
     return [
-        Candidate(f"{count:,} examples", found.base, found.data, replace(found.settings, examples=count), keep=False)
+        Candidate(f"{count:,} examples", tuned.base, tuned.data, replace(tuned.settings, examples=count), keep=False)
         for count in counts
     ]
 
