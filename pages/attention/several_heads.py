@@ -32,13 +32,14 @@ def draw(scene: Scene) -> None:
     if view.reason is not None:
         summary(view)
         return
+    combined = "‖Σαf(x)‖" if how == "norm" else f"{_HOW[how].lower()} {scene.words.quantity}"
     draw_heatmap(
         scene,
         view,
         "combined",
         f"attention-{how}",
         stretch=not scene.maps.shares or how == "sum",
-        quantity=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.words.quantity}'} of {len(chosen)} heads",
+        quantity=f"{combined} of {len(chosen)} heads",
         number="‖Σαf(x)‖" if how == "norm" else "",
     )
     summary(view)
