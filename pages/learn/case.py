@@ -50,8 +50,8 @@ class Case:
     @property
     def typed(self) -> list[int]:
         """The places of the tokens that somebody typed as a word or a sign: neither special nor a mask."""
-        found = zip(self.encoding.ids, self.encoding.special, strict=True)
-        return [at for at, (id, special) in enumerate(found) if not special and id != self.vocabulary.mask_id]
+        tokens = zip(self.encoding.ids, self.encoding.special, strict=True)
+        return [at for at, (id, special) in enumerate(tokens) if not special and id != self.vocabulary.mask_id]
 
     @property
     def run(self) -> AttentionRun:
@@ -72,10 +72,10 @@ class Case:
         encoding = self.encoding
         if self.token is not None and self.token < len(encoding):
             return self.token
-        found = words.to_follow(encoding)
-        if found is None:
+        place = words.to_follow(encoding)
+        if place is None:
             raise InvalidInput("There is no word in this text to follow. Type a sentence.")
-        return found
+        return place
 
     @property
     def anatomy(self) -> Anatomy:
@@ -98,5 +98,5 @@ class Case:
         """What the model makes of the token at a place when it is hidden. Raises NotSupported for a model without a
         masked-word head.
         """
-        found = engine().fill_mask(self.model, self.text, top_k, masked=(place,), targets=targets)
-        return next(answer for answer in found if answer.position == place)
+        predictions = engine().fill_mask(self.model, self.text, top_k, masked=(place,), targets=targets)
+        return next(answer for answer in predictions if answer.position == place)

@@ -50,7 +50,7 @@ def _progress(lesson: str, step: int, done: int) -> None:
         on_click=fields.go,
         args=(lesson, step),
     )
-    st.markdown(f"{done} of {sum(len(each.steps) for each in LESSONS.values())} steps done", width="content")
+    st.markdown(f"{done} of {sum(len(entry.steps) for entry in LESSONS.values())} steps done", width="content")
     st.button(
         "Clear my answers",
         key="forget",
@@ -91,18 +91,22 @@ def mentions() -> Iterator[Mention]:
 def _for_teachers() -> None:
     """Plans of a class with their steps to open, and worksheets about the sentence that was typed."""
     text, pair = widgets.short_enough(TEXT.value), widgets.short_enough(PAIR.value)
-    case, own = Case(MODEL.value, text, pair if pair.strip() else None), fields.own_sentence()
+    case, own_sentence = Case(MODEL.value, text, pair if pair.strip() else None), fields.own_sentence()
     sentence = (
-        "your sentence" if own else "each lesson’s own example; type a sentence in any lesson to use that instead"
+        "your sentence"
+        if own_sentence
+        else "each lesson’s own example; type a sentence in any lesson to use that instead"
     )
     st.markdown(f"Worksheets use {sentence}. They open in a browser for printing, with the solutions at the end.")
-    whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]
-    save.button("Worksheets of all lessons (HTML)", lambda: worksheet.html("Learn", whole), "learn-worksheets", "html")
+    sections = [worksheet.section(lesson, case, own_sentence=own_sentence) for lesson in LESSONS.values()]
+    save.button(
+        "Worksheets of all lessons (HTML)", lambda: worksheet.html("Learn", sections), "learn-worksheets", "html"
+    )
     chosen = widgets.choice("Plan", fields.PLAN, label_visibility="collapsed")
-    _plan(next(plan for plan in PLANS if plan.name == chosen), case, own)
+    _plan(next(plan for plan in PLANS if plan.name == chosen), case, own_sentence)
 
 
-def _plan(plan: Plan, case: Case, own: bool) -> None:
+def _plan(plan: Plan, case: Case, own_sentence: bool) -> None:
     st.markdown(plan.about)
     for number, meeting in enumerate(plan.meetings, start=1):
         if len(plan.meetings) > 1:
@@ -125,7 +129,8 @@ def _plan(plan: Plan, case: Case, own: bool) -> None:
                     for page, link in prepared(row):
                         lesson_links.draw(page, link, f"{plan.name} {number} {begin}")
     sections = [
-        worksheet.section(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()
+        worksheet.section(LESSONS[lesson], case, own_sentence=own_sentence, steps=steps)
+        for lesson, steps in plan.steps().items()
     ]
     name = f"learn-plan-{plan.name}"
     save.button("Plan and worksheet (HTML)", lambda: worksheet.html(plan.title, sections, plan), name, "html")

@@ -40,21 +40,21 @@ FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, PLAN, TEACH)
 
 def answers() -> dict[tuple[str, int], str]:
     """The answers so far, by lesson and step (from 1)."""
-    found = {}
+    by_step = {}
     for entry in ANSWERS.value:
         lesson, step, answer = entry.split(".")
-        found[lesson, int(step)] = answer
-    return found
+        by_step[lesson, int(step)] = answer
+    return by_step
 
 
-def keep(found: Mapping[tuple[str, int], str]) -> None:
+def keep(by_step: Mapping[tuple[str, int], str]) -> None:
     """Make these the answers so far."""
-    ANSWERS.value = tuple(f"{lesson}.{step}.{answer}" for (lesson, step), answer in found.items())
+    ANSWERS.value = tuple(f"{lesson}.{step}.{answer}" for (lesson, step), answer in by_step.items())
 
 
-def answer(lesson: str, step: int, given: str) -> None:
+def answer(lesson: str, step: int, value: str) -> None:
     """Keep what was answered at a step (from 1): the number of an option from 1, ``drawn``, or ``SHOWN``."""
-    keep(answers() | {(lesson, step): given})
+    keep(answers() | {(lesson, step): value})
 
 
 def go(lesson: str, step: int = 1) -> None:

@@ -39,8 +39,8 @@ def place() -> tuple[str, int] | None:
     the first.
     """
     answered = list(_answers(ANSWERS.written))
-    found: tuple[str, int] | None = st.session_state.get(_PLACE, answered[-1] if answered else None)
-    return found
+    last: tuple[str, int] | None = st.session_state.get(_PLACE, answered[-1] if answered else None)
+    return last
 
 
 def forget() -> None:
@@ -58,27 +58,27 @@ def _take(kept: object) -> None:
     st.session_state[_TAKEN] = True
     if not isinstance(kept, Mapping):
         return
-    said = {name: str(value).encode(errors="ignore").decode() for name, value in kept.items()}
-    kept_answers = _answers(said.get("answers", ""))
+    saved = {name: str(value).encode(errors="ignore").decode() for name, value in kept.items()}
+    kept_answers = _answers(saved.get("answers", ""))
     if teaching.teaches():
         teaching.put_aside(kept_answers)
     else:
         fields.keep(kept_answers | fields.answers())
     with suppress(ValueError):
-        lesson, step = LESSON.codec.read(said.get("lesson", "")), STEP.codec.read(said.get("step", ""))
+        lesson, step = LESSON.codec.read(saved.get("lesson", "")), STEP.codec.read(saved.get("step", ""))
         if lesson:
             st.session_state.setdefault(_PLACE, (lesson, min(step, len(LESSONS[lesson].steps))))
-    if "text" in said and not st.session_state[_NAMED] and not fields.own_sentence():
-        address.put({TEXT: said["text"], PAIR: said.get("pair", "")})
+    if "text" in saved and not st.session_state[_NAMED] and not fields.own_sentence():
+        address.put({TEXT: saved["text"], PAIR: saved.get("pair", "")})
 
 
 def _answers(written: str) -> dict[tuple[str, int], str]:
     """Read written answers, by lesson and step; those to steps that there are not are left out."""
-    found = {}
+    by_step = {}
     for entry in written.split(","):
         with suppress(ValueError):
-            for one in ANSWERS.codec.read(entry):
-                lesson, step, answer = one.split(".")
+            for item in ANSWERS.codec.read(entry):
+                lesson, step, answer = item.split(".")
                 if lesson in LESSONS and int(step) <= len(LESSONS[lesson].steps):
-                    found[lesson, int(step)] = answer
-    return found
+                    by_step[lesson, int(step)] = answer
+    return by_step

@@ -182,14 +182,14 @@ def fitting(lesson: Lesson, step: type[Step], case: Case) -> tuple[Step, str]:
     text, pair = lesson.examples[0]
     example = replace(case, text=text, pair=(pair or None) if lesson.paired else None, token=None)
     first: InvalidInput | NotSupported | None = None
-    for one in (case, example, _by_default(case), _by_default(example)):
-        made = step(one)
+    for candidate in (case, example, _by_default(case), _by_default(example)):
+        made = step(candidate)
         try:
             made.check()
         except (InvalidInput, NotSupported) as error:
             first = first or error
             continue
-        return made, "" if first is None else _instead(case, one, first)
+        return made, "" if first is None else _instead(case, candidate, first)
     assert first is not None
     raise first
 
@@ -198,17 +198,17 @@ def _by_default(case: Case) -> Case:
     return replace(case, model=DEFAULT_MODEL, layer=0, head=0)
 
 
-def _instead(asked: Case, shown: Case, reason: Exception) -> str:
+def _instead(requested: Case, used: Case, reason: Exception) -> str:
     """What a step says where it is about another text than was asked, or another model."""
-    said = []
-    if (asked.text, asked.pair) != (shown.text, shown.pair):
-        example = " – ".join(quoted(text) for text in (shown.text, shown.pair) if text)
-        why = f"{as_text(str(reason))} Until then," if asked.model == shown.model else "Your text does not fit, so"
-        said.append(f"{why} this step is about an example: {example}")
-    if asked.model != shown.model:
-        one, other = as_text(name_of(asked.model)), as_text(name_of(shown.model))
-        said.append(f"{one} lacks what this step is about, so {other} answers here.")
-    return " ".join(said)
+    notices = []
+    if (requested.text, requested.pair) != (used.text, used.pair):
+        example = " – ".join(quoted(text) for text in (used.text, used.pair) if text)
+        why = f"{as_text(str(reason))} Until then," if requested.model == used.model else "Your text does not fit, so"
+        notices.append(f"{why} this step is about an example: {example}")
+    if requested.model != used.model:
+        model, other = as_text(name_of(requested.model)), as_text(name_of(used.model))
+        notices.append(f"{model} lacks what this step is about, so {other} answers here.")
+    return " ".join(notices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class RecallStep(Step):
 
     minutes = 0.5
     place: ClassVar[int]
-    asked: ClassVar[tuple[Recall, ...]]
+    questions: ClassVar[tuple[Recall, ...]]
 
     def text(self) -> str:
         return "Answer from memory, without going back." if self.place == 0 else "Still from memory."
@@ -257,15 +257,15 @@ class RecallStep(Step):
         return pd.DataFrame()
 
 
-def recalled(at: Place, *asked: Recall) -> tuple[type[Step], ...]:
+def recalled(at: Place, *questions: Recall) -> tuple[type[Step], ...]:
     """The steps that end a lesson, one a question; ``at`` is where on the map they are."""
     return tuple(
         type(
             f"Recall{place + 1}",
             (RecallStep,),
-            {"title": f"Recall {place + 1} of {len(asked)}", "at": at, "place": place, "asked": asked},
+            {"title": f"Recall {place + 1} of {len(questions)}", "at": at, "place": place, "asked": questions},
         )
-        for place in range(len(asked))
+        for place in range(len(questions))
     )
 
 

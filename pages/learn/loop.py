@@ -75,9 +75,9 @@ def _lesson(lesson: Lesson) -> None:
     _way(lesson)
     case = None
     with body, failures_as_messages():
-        asked, here = st.container(), st.container()
+        choices, here = st.container(), st.container()
         parts = _Parts.of(step)
-        case = _followed(lesson, asked) if teaching.follows() else _asked(lesson, step, asked, parts.figure)
+        case = _room_case(lesson, choices) if teaching.follows() else _choose_case(lesson, step, choices, parts.figure)
         teaching.show()
         with here:
             model_map.draw(step.at, case.info.n_layers)
@@ -101,13 +101,13 @@ class _Parts:
         """The empty parts; a picture of the whole model is given most of the width."""
         kind = "recall" if issubclass(step, RecallStep) else "even" if step.stage is None else "wide"
         with st.container(key=f"step-{kind}"):
-            return cls(*(st.container(key=f"step-{each.name}") for each in dataclass_fields(cls)))
+            return cls(*(st.container(key=f"step-{field.name}") for field in dataclass_fields(cls)))
 
 
-def _asked(lesson: Lesson, step: type[Step], asked: DeltaGenerator, figure: DeltaGenerator) -> Case:
+def _choose_case(lesson: Lesson, step: type[Step], choices: DeltaGenerator, figure: DeltaGenerator) -> Case:
     """The sentence, the model, and what of them the lesson follows, which is chosen right above the picture."""
     _open_with_an_example(lesson)
-    with asked, widgets.input_line():
+    with choices, widgets.asked():
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
@@ -131,23 +131,23 @@ def _asked(lesson: Lesson, step: type[Step], asked: DeltaGenerator, figure: Delt
     return replace(case, token=token, layer=layer, head=head)
 
 
-def _followed(lesson: Lesson, asked: DeltaGenerator) -> Case:
+def _room_case(lesson: Lesson, choices: DeltaGenerator) -> Case:
     """The same as the room shows it, with nothing to change."""
     pair = PAIR.value if lesson.paired and PAIR.value.strip() else None
     case = Case(MODEL.value, TEXT.value, pair, tuned=_tuned())
-    said = [as_text(widgets.model_label(MODEL.value))]
+    followed = [as_text(widgets.model_label(MODEL.value))]
     if "token" in lesson.controls and FOLLOWED.value is not None:
         case = replace(case, token=FOLLOWED.value)
-        said.append(f"token {FOLLOWED.value + 1}")
+        followed.append(f"token {FOLLOWED.value + 1}")
     if "layer" in lesson.controls:
         case = replace(case, layer=LAYER.value - 1)
-        said.append(f"layer {LAYER.value}")
+        followed.append(f"layer {LAYER.value}")
     if "head" in lesson.controls:
         case = replace(case, head=HEAD.value - 1)
-        said.append(f"head {HEAD.value}")
+        followed.append(f"head {HEAD.value}")
     texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
-    with asked, st.container(key="followed"):
-        st.markdown(f"{texts} :small[{' · '.join(said)}]")
+    with choices, st.container(key="followed"):
+        st.markdown(f"{texts} :small[{' · '.join(followed)}]")
     return case
 
 
@@ -235,7 +235,7 @@ def _way(lesson: Lesson) -> None:
     """Back, the answer, and on: to the next step, or from the last one to the next lesson. It stays at the bottom of
     the window, each button at its place whether the answer is seen or not. Who follows a room is led.
     """
-    order = [(name, step) for name, each in LESSONS.items() for step in range(1, len(each.steps) + 1)]
+    order = [(name, step) for name, entry in LESSONS.items() for step in range(1, len(entry.steps) + 1)]
     at = order.index((lesson.name, STEP.value))
     back, on = order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None
     here = (
@@ -304,10 +304,10 @@ def _link(lesson: Lesson, case: Case | None) -> None:
     query = address.query()
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
         browser.copy_link({name: value for name, value in query.items() if name not in (ANSWERS.name, room.ROOM.name)})
-        whole = address.publish()
+        complete = address.publish()
         about = "A link to this step with this sentence, without your answers; this page’s address includes them."
-        st.caption(about if whole else "The text is too long for a link: the link opens the step without it.")
+        st.caption(about if complete else "The text is too long for a link: the link opens the step without it.")
         if case is not None:
-            sheet = [worksheet.section(lesson, case, own=True)]
+            sheet = [worksheet.section(lesson, case, own_sentence=True)]
             name = f"learn-{lesson.name}-worksheet"
             save.button("Worksheet (HTML)", lambda: worksheet.html(lesson.title, sheet), name, "html")

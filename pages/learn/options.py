@@ -16,11 +16,11 @@ def numbers(right: tuple[int, str], *wrong: tuple[int, str], unit: str = "") -> 
     """Numbers, each with the reply to it, the smallest first. A wrong one that is the right one on this sentence is
     left out, as is a repeated one.
     """
-    said = {right[0]: right[1]}
+    replies = {right[0]: right[1]}
     for value, reply in wrong:
-        said.setdefault(value, reply)
-    kept = [right[0], *[value for value in said if value != right[0]][: MOST - 1]]
-    return tuple(Option(f"{value:,}{unit}", said[value], value == right[0]) for value in sorted(kept))
+        replies.setdefault(value, reply)
+    kept = [right[0], *[value for value in replies if value != right[0]][: MOST - 1]]
+    return tuple(Option(f"{value:,}{unit}", replies[value], value == right[0]) for value in sorted(kept))
 
 
 def tokens(case: Case, right: int, others: Iterable[int], reply: Callable[[int], str]) -> tuple[Option, ...]:

@@ -44,9 +44,9 @@ def shares(
     bars(name, labels, series, top=1, written=written, marked=marked)
 
 
-def strips(name: str, rows: Sequence[Strip], *, what: str = "dimension") -> None:
+def strips(name: str, rows: Sequence[Strip], *, noun: str = "dimension") -> None:
     """Draw ``viz.strips``."""
-    show(name, partial(viz.strips.strips, rows, unit=what))
+    show(name, partial(viz.strips.strips, rows, what=noun))
 
 
 def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
@@ -64,13 +64,13 @@ def matrices(
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     *,
-    what: str,
+    value_name: str,
     axes: tuple[str, str],
     signed: bool = False,
     root: bool = False,
 ) -> None:
     """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
-    rows, columns = (given or numbers for given, numbers in zip((rows, columns), counted, strict=True))
-    draw = partial(viz.matrices.matrices, named, rows, columns, quantity=what, axes=axes, signed=signed, root=root)
+    rows, columns = (names or numbers for names, numbers in zip((rows, columns), counted, strict=True))
+    draw = partial(viz.matrices.matrices, named, rows, columns, what=value_name, axes=axes, signed=signed, root=root)
     show(name, draw)

@@ -32,8 +32,8 @@ class Row:
     @property
     def all_steps(self) -> tuple[tuple[str, int], ...]:
         """Its steps, and every one of its lesson."""
-        whole = range(1, len(LESSONS[self.lesson].steps) + 1) if self.lesson else ()
-        return (*self.steps, *((self.lesson, step) for step in whole))
+        every_step = range(1, len(LESSONS[self.lesson].steps) + 1) if self.lesson else ()
+        return (*self.steps, *((self.lesson, step) for step in every_step))
 
     @property
     def at_least(self) -> int:
@@ -75,12 +75,12 @@ class Plan:
 
     def steps(self) -> dict[str, tuple[int, ...]]:
         """The steps of each lesson, lessons in the order in which they come."""
-        found: dict[str, list[int]] = {}
+        by_lesson: dict[str, list[int]] = {}
         for meeting in self.meetings:
             for row in meeting.rows:
                 for lesson, step in row.all_steps:
-                    found.setdefault(lesson, []).append(step)
-        return {lesson: tuple(dict.fromkeys(steps)) for lesson, steps in found.items()}
+                    by_lesson.setdefault(lesson, []).append(step)
+        return {lesson: tuple(dict.fromkeys(steps)) for lesson, steps in by_lesson.items()}
 
 
 def title(lesson: str, step: int) -> str:
@@ -102,7 +102,7 @@ def prepared(row: Row) -> Iterator[tuple[Page[Any], LessonLink]]:
     of = {
         (page.name, link.name): (page, link) for page in PAGES if page.lesson_links for link in page.lesson_links.links
     }
-    yield from (of[each] for each in row.pages)
+    yield from (of[name] for name in row.pages)
 
 
 def _number(lesson: str) -> int:

@@ -23,13 +23,13 @@ from web.rooms import Seen
 
 def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     """The question of a step (from 1) and what is said to the answer that was given."""
-    given, revealed = teaching.given(lesson, step), teaching.revealed(lesson, step)
+    answer, revealed = teaching.given(lesson, step), teaching.revealed(lesson, step)
     st.markdown(worded(f"**{question.question}**"), unsafe_allow_html=True)
     if isinstance(question, Choice):
-        _choice(lesson, step, question, given, revealed)
+        _choice(lesson, step, question, answer, revealed)
     else:
-        _sketch(lesson, step, question, given, revealed)
-    if given is not None and not revealed:
+        _sketch(lesson, step, question, answer, revealed)
+    if answer is not None and not revealed:
         st.caption("Recorded. You can still change it until your teacher shows the answer.")
     votes = teaching.shows_votes(lesson, step)
     if teaching.teaches():
@@ -46,33 +46,33 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
         room.live(_drawings)(lesson, step, question, votes)
 
 
-def _choice(lesson: str, step: int, question: Choice, given: str | None, revealed: bool) -> None:
+def _choice(lesson: str, step: int, question: Choice, value: str | None, revealed: bool) -> None:
     if teaching.teaches():
-        room.live(_counted)(lesson, step, question, given, teaching.shows_votes(lesson, step))
+        room.live(_counted)(lesson, step, question, value, teaching.shows_votes(lesson, step))
     elif teaching.shows_votes(lesson, step):
-        _with_votes(lesson, step, question, given, revealed, teaching.now().counts)
+        _with_votes(lesson, step, question, value, revealed, teaching.now().counts)
     else:
         for place in range(len(question.options)):
-            _option(lesson, step, question, place, given, revealed)
-    chosen = _place(given)
+            _option(lesson, step, question, place, value, revealed)
+    chosen = _place(value)
     answer = question.options[chosen] if chosen is not None and chosen < len(question.options) else None
     if not revealed:
         return
     right = answer is not None and answer.right
-    said = "Right." if right else f"The right answer is: {plain(question.options[question.right].text)}"
+    verdict = "Right." if right else f"The right answer is: {plain(question.options[question.right].text)}"
     # What changes in buttons no screen reader tells by itself.
-    st.markdown(f'<span role="alert" class="heard">{said}</span>', unsafe_allow_html=True)
+    st.markdown(f'<span role="alert" class="heard">{verdict}</span>', unsafe_allow_html=True)
     if answer is not None:
         _reply(("Right. " if right else "Not quite. ") + answer.reply)
 
 
-def _place(given: str | None) -> int | None:
+def _place(answer: str | None) -> int | None:
     """That of the option that was chosen, from 0."""
-    return int(given) - 1 if given is not None and given.isdigit() else None
+    return int(answer) - 1 if answer is not None and answer.isdigit() else None
 
 
-def _option(lesson: str, step: int, question: Choice, place: int, given: str | None, revealed: bool) -> None:
-    option, is_chosen = question.options[place], place == _place(given)
+def _option(lesson: str, step: int, question: Choice, place: int, answer: str | None, revealed: bool) -> None:
+    option, is_chosen = question.options[place], place == _place(answer)
     label, mark = option.text, None
     kind: Literal["primary", "secondary", "tertiary"] = "primary" if is_chosen else "secondary"
     if revealed and (option.right or is_chosen):
@@ -91,30 +91,30 @@ def _option(lesson: str, step: int, question: Choice, place: int, given: str | N
     )
 
 
-def _counted(lesson: str, step: int, question: Choice, given: str | None, votes: bool) -> None:
+def _counted(lesson: str, step: int, question: Choice, answer: str | None, votes: bool) -> None:
     """The options for a teacher, and how many have answered."""
-    if teaching.given(lesson, step) != given:  # by a click here, which draws this alone
+    if teaching.given(lesson, step) != answer:  # by a click here, which draws this alone
         st.rerun()
     now = teaching.now()
     if votes:
-        _with_votes(lesson, step, question, given, given is not None, now.counts)
+        _with_votes(lesson, step, question, answer, answer is not None, now.counts)
     else:
         for place in range(len(question.options)):
-            _option(lesson, step, question, place, given, given is not None)
+            _option(lesson, step, question, place, answer, answer is not None)
     _n_answers(now)
 
 
 def _with_votes(
-    lesson: str, step: int, question: Choice, given: str | None, revealed: bool, counts: Mapping[str, int]
+    lesson: str, step: int, question: Choice, answer: str | None, revealed: bool, counts: Mapping[str, int]
 ) -> None:
     """The options, with how many students have chosen each."""
-    found = [counts.get(str(place + 1), 0) for place in range(len(question.options))]
-    for place, n in enumerate(found):
+    votes_of = [counts.get(str(place + 1), 0) for place in range(len(question.options))]
+    for place, n in enumerate(votes_of):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"counted {place + 1}"):
-            _option(lesson, step, question, place, given, revealed)
-            width, said = 3 * n / max(sum(found), 1), f"{n} of {counted(sum(found), 'answer')}"
+            _option(lesson, step, question, place, answer, revealed)
+            width, label = 3 * n / max(sum(votes_of), 1), f"{n} of {counted(sum(votes_of), 'answer')}"
             bar = f'<i style="width: {width:.2f}rem"></i><b>{n}</b>'
-            st.html(f'<div class="count" role="img" aria-label="{said}" title="{said}">{bar}</div>', width=88)
+            st.html(f'<div class="count" role="img" aria-label="{label}" title="{label}">{bar}</div>', width=88)
 
 
 def _n_answers(now: Seen) -> None:
@@ -122,9 +122,9 @@ def _n_answers(now: Seen) -> None:
     st.caption(f"{n} from {counted(now.n_present, 'student')} in the room.")
 
 
-def _sketch(lesson: str, step: int, question: Sketch, given: str | None, revealed: bool) -> None:
+def _sketch(lesson: str, step: int, question: Sketch, answer: str | None, revealed: bool) -> None:
     # An answer from a link may have been one to another text, or none that was drawn.
-    heights = _heights(question, given)
+    heights = _heights(question, answer)
     key = f"sketch {lesson} {step}"
     component("sketch", SOURCE)(
         key=key,
@@ -143,25 +143,25 @@ def _sketch(lesson: str, step: int, question: Sketch, given: str | None, reveale
         _reply(question.reply(heights))
 
 
-def _heights(question: Sketch, given: str | None) -> tuple[float, ...] | None:
+def _heights(question: Sketch, answer: str | None) -> tuple[float, ...] | None:
     """The heights of an answer; None for one that was not drawn over these labels."""
-    if given is None or not given.startswith("d") or len(given) != len(question.labels) + 1:
+    if answer is None or not answer.startswith("d") or len(answer) != len(question.labels) + 1:
         return None
-    return fields.heights(given, question.top)
+    return fields.heights(answer, question.top)
 
 
 def _drawings(lesson: str, step: int, question: Sketch, votes: bool) -> None:
     """How many have drawn, and the mean of it once that is to be seen."""
     now = teaching.now()
     _n_answers(now)
-    found = [
+    drawings = [
         heights
-        for given, n in now.counts.items()
-        if (heights := _heights(question, given)) is not None
+        for answer, n in now.counts.items()
+        if (heights := _heights(question, answer)) is not None
         for _ in range(n)
     ]
-    if votes and found:
-        means = [float(np.mean(column)) for column in zip(*found, strict=True)]
+    if votes and drawings:
+        means = [float(np.mean(column)) for column in zip(*drawings, strict=True)]
         written = ".0%" if question.unit == "%" else ".2f"
         figure = partial(bars, question.labels, [("class mean", means)], top=question.top, written=written)
         figures.show(figure, "what the class drew", f"learn-{lesson}-{step}-class")
@@ -177,6 +177,6 @@ def _drawn(lesson: str, step: int, question: Sketch, heights: object) -> None:
         teaching.answer(lesson, step, fields.drawn(heights, question.top))
 
 
-def _reply(said: str) -> None:
+def _reply(text: str) -> None:
     with st.container(key="reply"):
-        st.markdown(worded(said), unsafe_allow_html=True)
+        st.markdown(worded(text), unsafe_allow_html=True)

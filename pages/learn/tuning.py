@@ -57,7 +57,7 @@ def job() -> LessonTraining | None:
     return desk().current(LessonTraining)
 
 
-def told(score: Score) -> str:
+def describe_score(score: Score) -> str:
     """A share with its 95% interval."""
     return with_interval(score.value, score.low, score.high, ".0%")
 
@@ -83,16 +83,16 @@ class TuningStep(Step):
     @property
     def tuned(self) -> Tuned | None:
         """The model tuned in this lesson, where it is the one on the screen that was tuned."""
-        found = self.case.tuned
-        return found if found is not None and found.base == self.base and found.data.name == self.data.name else None
+        tuned = self.case.tuned
+        return tuned if tuned is not None and tuned.base == self.base and tuned.data.name == self.data.name else None
 
     @property
     def runs(self) -> list[Run]:
         """The trainings of this lesson so far, where they are of the model on the screen."""
-        found = job()
-        if found is None or found.runs[0].candidate.model != self.base:
+        training = job()
+        if training is None or training.runs[0].candidate.model != self.base:
             return []
-        return [run for run in found.runs if run.candidate.data.name == self.data.name]
+        return [run for run in training.runs if run.candidate.data.name == self.data.name]
 
     @property
     def baseline(self) -> float | None:
@@ -117,9 +117,9 @@ class TuningStep(Step):
         """Draw the button, how far the training is, and its curves and scores; ``afterwards`` are the steps (from 1)
         whose questions are other ones once there is a tuned model.
         """
-        found = job()
-        if found is not None and found.running:
-            watch(found)
+        training = job()
+        if training is not None and training.running:
+            watch(training)
         else:
             st.button(
                 "Train",
@@ -130,11 +130,11 @@ class TuningStep(Step):
                 args=(candidates, self.lesson, afterwards),
             )
         runs = self.runs
-        if found is None or not runs:
+        if training is None or not runs:
             st.caption("Training runs in the background: read on meanwhile, or stop it. A large model takes longer.")
             return
-        if found.failure is not None:
-            st.warning(found.failure, icon=":material/error:")
+        if training.failure is not None:
+            st.warning(training.failure, icon=":material/error:")
         for run in runs:
             if run.failed is not None:
                 st.warning(as_text(run.failed), icon=":material/error:")
@@ -146,11 +146,11 @@ class TuningStep(Step):
                 f"{measure} of the best epoch (the large marker) on {len(done[0].data.test)} test items that were not "
                 "used so far (95% intervals):"
             )
-        for each in done:
-            score = each.score()
+        for tuned in done:
+            score = tuned.score()
             st.markdown(
-                f"- {called(each.settings)}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
-                f"{each.seconds:.1f} seconds; {each.n_learning:,} numbers were trained"
+                f"- {called(tuned.settings)}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
+                f"{tuned.seconds:.1f} seconds; {tuned.n_learning:,} numbers were trained"
             )
 
     def draw_curves(self) -> None:
@@ -159,7 +159,7 @@ class TuningStep(Step):
             Curve(
                 called(run.candidate.settings),
                 [(step.epoch, step.seconds, step.loss) for step in run.steps],
-                [(one.epoch, 0.0, one.loss, one.score) for one in run.evaluated],
+                [(evaluation.epoch, 0.0, evaluation.loss, evaluation.score) for evaluation in run.evaluated],
                 best=run.best,
             )
             for run in self.runs
@@ -181,10 +181,10 @@ def _begin(candidates: list[Candidate], lesson: str, afterwards: tuple[int, ...]
     """Begin to train, in a callback before the page is drawn: the model is in memory already."""
     from pages.learn import fields  # which knows all lessons
 
-    found = LessonTraining(engine(), candidates)
+    training = LessonTraining(engine(), candidates)
     before = job()
     if before is not None:
-        found.take_over(before)
-    desk().start(found)
-    given = fields.answers()
-    fields.keep({at: answer for at, answer in given.items() if at not in {(lesson, step) for step in afterwards}})
+        training.take_over(before)
+    desk().start(training)
+    answers = fields.answers()
+    fields.keep({at: answer for at, answer in answers.items() if at not in {(lesson, step) for step in afterwards}})

@@ -26,9 +26,9 @@ def draw(case: Case, at: str) -> None:
     ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it, both in the picture alone: the
     question beside it stays what it is.
     """
-    asked = (case.model, case.text, case.followed, case.layer, case.head, at)
-    if st.session_state.get(_CLICKED, (None, {}))[0] != asked:
-        st.session_state[_CLICKED] = asked, {}
+    question = (case.model, case.text, case.followed, case.layer, case.head, at)
+    if st.session_state.get(_CLICKED, (None, {}))[0] != question:
+        st.session_state[_CLICKED] = question, {}
     clicked = st.session_state[_CLICKED][1]
     case = replace(case, **clicked)
     anatomy = case.anatomy

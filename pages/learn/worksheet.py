@@ -45,12 +45,12 @@ class Section:
     steps: tuple[int, ...]
 
 
-def section(lesson: Lesson, case: Case, *, own: bool, steps: Sequence[int] = ()) -> Section:
-    """A lesson about the class's ``own`` sentence, if it has one, and a second one where the lesson needs two; else
+def section(lesson: Lesson, case: Case, *, own_sentence: bool, steps: Sequence[int] = ()) -> Section:
+    """A lesson about the class's own sentence, if it has one, and a second one where the lesson needs two; else
     about the lesson's own example. Of all steps, unless some are named.
     """
     text, pair = case.text, case.pair if lesson.paired else None
-    if not own or (lesson.paired and not pair):
+    if not own_sentence or (lesson.paired and not pair):
         text, pair = lesson.examples[0][0], lesson.examples[0][1] or None
     token = case.token if text == case.text else None
     steps = steps or range(1, len(lesson.steps) + 1)
@@ -74,16 +74,16 @@ def html(heading: str, sections: Sequence[Section], plan: Plan | None = None) ->
     )
 
 
-def _each(section: Section, kind: str, make: Callable[[Step], str]) -> str:
+def _every_step(section: Section, kind: str, make: Callable[[Step], str]) -> str:
     """A section a step; where there is none to make, the sentence that says why."""
-    found = []
+    parts = []
     for place in section.steps:
         try:
             inside = make(section.lesson.steps[place - 1](section.case))
         except ModelZooError as error:
             inside = _block(as_text(str(error)), "lead")
-        found.append(f'<section class="{kind}"><h3>{escape(title(section.lesson.name, place))}</h3>{inside}</section>')
-    return "".join(found)
+        parts.append(f'<section class="{kind}"><h3>{escape(title(section.lesson.name, place))}</h3>{inside}</section>')
+    return "".join(parts)
 
 
 # ---- what is asked ----------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _sheet(section: Section) -> str:
     return (
         '<section class="lesson"><p class="names"><span>Name</span><span>Date</span></p>'
         f"<h1>{_numbered(section.lesson)}</h1>{lead}{_aims(section)}{_about(section)}"
-        f"{_each(section, 'step', _asked)}</section>"
+        f"{_every_step(section, 'step', _exercise)}</section>"
     )
 
 
@@ -114,7 +114,7 @@ def _about(section: Section) -> str:
     case = section.case
     texts = " – ".join(quoted(visible_text(" ".join(text.split()))) for text in (case.text, case.pair) if text)
     looked_at = {"layer": f"layer {case.layer + 1}", "head": f"head {case.head + 1}"}
-    named = [said for control, said in looked_at.items() if control in section.lesson.controls]
+    named = [label for control, label in looked_at.items() if control in section.lesson.controls]
     return _block(f"{texts} · {', '.join([_model(case), *named])}", "about")
 
 
@@ -123,7 +123,7 @@ def _model(case: Case) -> str:
     return as_text(spec.name if spec else case.model)
 
 
-def _asked(step: Step) -> str:
+def _exercise(step: Step) -> str:
     question = step.ask()
     if isinstance(question, Choice):
         options = "".join(f"<li><span>{_inline(option.text)}</span></li>" for option in question.options)
@@ -137,7 +137,9 @@ def _asked(step: Step) -> str:
 
 
 def _solutions(section: Section) -> str:
-    return f"<h2>{_numbered(section.lesson)}</h2>{_computed_by(section.case)}{_each(section, 'solution', _solution)}"
+    return (
+        f"<h2>{_numbered(section.lesson)}</h2>{_computed_by(section.case)}{_every_step(section, 'solution', _solution)}"
+    )
 
 
 def _computed_by(case: Case) -> str:
@@ -164,37 +166,37 @@ def _solution(step: Step) -> str:
 
 def _table(numbers: pd.DataFrame) -> str:
     """The first rows and columns, rounded, and what is left out."""
-    shown = numbers.iloc[:ROWS, :COLUMNS]
-    head = "".join(f"<th>{escape(clipped(str(name), _LONGEST_CELL))}</th>" for name in shown.columns)
-    columns = [_column(shown.iloc[:, place].tolist()) for place in range(shown.shape[1])]
+    visible = numbers.iloc[:ROWS, :COLUMNS]
+    head = "".join(f"<th>{escape(clipped(str(name), _LONGEST_CELL))}</th>" for name in visible.columns)
+    columns = [_column(visible.iloc[:, place].tolist()) for place in range(visible.shape[1])]
     rows = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True))
     left_out = [
-        counted(n - most, f"more {what}")
-        for n, most, what in ((len(numbers), ROWS, "row"), (len(numbers.columns), COLUMNS, "column"))
+        counted(n - most, f"more {noun}")
+        for n, most, noun in ((len(numbers), ROWS, "row"), (len(numbers.columns), COLUMNS, "column"))
         if n > most
     ]
-    said = "Numbers are rounded."
+    note = "Numbers are rounded."
     if left_out:
-        said += f" Left out: {' and '.join(left_out)}, which the page saves as “Numbers (CSV)”."
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{_block(said, 'small')}"
+        note += f" Left out: {' and '.join(left_out)}, which the page saves as “Numbers (CSV)”."
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{_block(note, 'small')}"
 
 
 def _column(values: Sequence[object]) -> list[str]:
     """Cells with as many decimals as the largest number of the column needs for about four digits."""
     sizes = [abs(value) for value in values if isinstance(value, float) and isfinite(value)]
     decimals = 3 - floor(log10(max(sizes))) if any(sizes) else 0
-    found = []
+    cells = []
     for value in values:
         if value is None or value != value:
-            found.append("<td>–</td>")
+            cells.append("<td>–</td>")
         elif isinstance(value, float):
             written = f"{value:.{max(decimals, 0)}f}" if decimals < 8 else f"{value:.3g}"
-            found.append(f'<td class="number">{written.replace("-", "−")}</td>')
+            cells.append(f'<td class="number">{written.replace("-", "−")}</td>')
         elif isinstance(value, int) and not isinstance(value, bool):
-            found.append(f'<td class="number">{str(value).replace("-", "−")}</td>')
+            cells.append(f'<td class="number">{str(value).replace("-", "−")}</td>')
         else:
-            found.append(f"<td>{escape(clipped(str(value), _LONGEST_CELL))}</td>")
-    return found
+            cells.append(f"<td>{escape(clipped(str(value), _LONGEST_CELL))}</td>")
+    return cells
 
 
 # ---- a chart to draw in -----------------------------------------------------------------------------------------
@@ -208,29 +210,29 @@ def _chart(question: Sketch, heights: Sequence[float] = ()) -> str:
     width = (_WIDTH - _LEFT) / n
     turned = max(map(len, question.labels)) * 6.5 > width
     below = 12 + (min(max(map(len, question.labels)), 24) * 5 if turned else 8)
-    found = []
+    elements = []
     for tenth in range(11):
         y = _ABOVE + _HEIGHT * (1 - tenth / 10)
         shade = "#000" if tenth == 0 else "#bbb"
-        found.append(f'<line x1="{_LEFT}" y1="{y:g}" x2="{_WIDTH}" y2="{y:g}" stroke="{shade}"/>')
+        elements.append(f'<line x1="{_LEFT}" y1="{y:g}" x2="{_WIDTH}" y2="{y:g}" stroke="{shade}"/>')
         if tenth % 5 == 0:
-            said = escape(_written(question.top * tenth / 10, question.unit))
-            found.append(f'<text x="{_LEFT - 6}" y="{y + 4:g}" text-anchor="end">{said}</text>')
+            axis_label = escape(_written(question.top * tenth / 10, question.unit))
+            elements.append(f'<text x="{_LEFT - 6}" y="{y + 4:g}" text-anchor="end">{axis_label}</text>')
     for place, label in enumerate(question.labels):
         x, y = _LEFT + width * (place + 0.5), _ABOVE + _HEIGHT + 14
-        found.append(
+        elements.append(
             f'<line x1="{x:.1f}" y1="{_ABOVE}" x2="{x:.1f}" y2="{_ABOVE + _HEIGHT}" stroke="#ddd" stroke-width="1"/>'
         )
         if heights:
             bar = _HEIGHT * min(max(heights[place] / question.top, 0), 1)
-            found.append(
+            elements.append(
                 f'<rect x="{x - width * 0.3:.1f}" y="{_ABOVE + _HEIGHT - bar:.1f}" width="{width * 0.6:.1f}" '
                 f'height="{bar:.1f}" fill="#555"/>'
             )
         turn = f' text-anchor="end" transform="rotate(-40 {x:.1f} {y})"' if turned else ' text-anchor="middle"'
-        found.append(f'<text x="{x:.1f}" y="{y}"{turn}>{escape(clipped(label, 24))}</text>')
+        elements.append(f'<text x="{x:.1f}" y="{y}"{turn}>{escape(clipped(label, 24))}</text>')
     total = _ABOVE + _HEIGHT + below
-    return f'<svg viewBox="0 0 {_WIDTH + 10} {total:g}" role="img" aria-label="chart">{"".join(found)}</svg>'
+    return f'<svg viewBox="0 0 {_WIDTH + 10} {total:g}" role="img" aria-label="chart">{"".join(elements)}</svg>'
 
 
 def _written(value: float, unit: str) -> str:

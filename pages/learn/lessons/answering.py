@@ -34,7 +34,7 @@ _START: Final = (0.5, 1.0, 0.2, 2.5, 2.2, 3.0, -1.0)
 _END: Final = (0.1, 1.8, 0.3, 0.4, 0.2, 4.0, 0.6)
 _NO_ANSWER: Final = 5.0
 _GOLD: Final = "by the old river"
-_SAID: Final = "by the river bank"
+_PREDICTED: Final = "by the river bank"
 _BATCH: Final = 16
 _FULL, _USUAL = 512, 64  # tokens that a batch is padded to
 
@@ -64,7 +64,7 @@ class AnsweringStep(tuning.TuningStep):
         return self.case.pair
 
     def figure(self) -> None:
-        shown = [item for item in self.data.train if isinstance(item, PassageQuestion)][:3]
+        examples = [item for item in self.data.train if isinstance(item, PassageQuestion)][:3]
         st.table(
             [
                 {
@@ -72,7 +72,7 @@ class AnsweringStep(tuning.TuningStep):
                     "passage": as_text(clipped(item.pair, 160)),
                     "answer": as_text(item.answers[0][1]) if item.answers else "(no answer)",
                 }
-                for item in shown
+                for item in examples
             ]
         )
 
@@ -202,21 +202,21 @@ class Training(AnsweringStep):
         self.train([Candidate(name, self.base, self.data, _SETTINGS)], _AFTERWARDS)
 
     def why(self) -> str:
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             return "Press Train to see how far it gets with so few questions; SQuAD has about 100,000."
-        score = found.score()
+        score = tuned.score()
         return (
-            f"Answer F1 on {len(found.data.test)} test questions: {tuning.told(score)}. "
+            f"Answer F1 on {len(tuned.data.test)} test questions: {tuning.describe_score(score)}. "
             "Published models learn from about 100,000 questions (Rajpurkar et al. 2016)."
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             splits = {"train": self.data.train, "test": self.data.test}
             return pd.DataFrame({"split": splits.keys(), "questions": [len(items) for items in splits.values()]})
-        rows = [(one.epoch, one.loss, one.score) for one in found.evaluated]
+        rows = [(epoch.epoch, epoch.loss, epoch.score) for epoch in tuned.evaluated]
         return pd.DataFrame(rows, columns=["epoch", "loss", "answer F1"])
 
 
@@ -228,9 +228,9 @@ class Trial(AnsweringStep):
         """What the tuned model answers; None where nothing was tuned."""
         if self.tuned is None:
             return None
-        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, self.passage),)))
-        assert isinstance(found, Answered)
-        return found
+        (answer,) = engine().ask(Predict(self.tuned.id, ((self.case.text, self.passage),)))
+        assert isinstance(answer, Answered)
+        return answer
 
     def text(self) -> str:
         if self.tuned is None:
@@ -241,8 +241,8 @@ class Trial(AnsweringStep):
         return f"Your question: {quoted(self.case.text)} Your passage: {quoted(self.passage)}"
 
     def ask(self) -> Choice:
-        found = self.answer
-        if found is None:
+        answer = self.answer
+        if answer is None:
             return Choice(
                 "You ask something that the passage does not say. What should a good model do?",
                 options.placed(
@@ -252,38 +252,38 @@ class Trial(AnsweringStep):
                     Option("Write an answer of its own", "It can only mark a span; it does not write."),
                 ),
             )
-        told = f"It answers {quoted(found.text)}." if found.text else "It says that there is no answer."
+        fact = f"It answers {quoted(answer.text)}." if answer.text else "It says that there is no answer."
         return Choice(
             "Will it mark a span, or say that there is no answer?",
             (
-                options.either("A span", bool(found.text), told, told),
-                options.either("No answer", not found.text, told, told),
+                options.either("A span", bool(answer.text), fact, fact),
+                options.either("No answer", not answer.text, fact, fact),
             ),
         )
 
     def reveal(self) -> None:
-        found = self.answer
-        if found is None:
+        answer = self.answer
+        if answer is None:
             self.not_yet("one step")
             return
-        names = [as_text(span.text) for span in found.spans[:4]]
-        scores = [span.score for span in found.spans[:4]]
-        pictures.bars("answers", [*names, "no answer"], [("score", [*scores, found.no_answer])], written=".2f")
+        names = [as_text(span.text) for span in answer.spans[:4]]
+        scores = [span.score for span in answer.spans[:4]]
+        pictures.bars("answers", [*names, "no answer"], [("score", [*scores, answer.no_answer])], written=".2f")
 
     def why(self) -> str:
-        found = self.answer
-        if found is None:
+        answer = self.answer
+        if answer is None:
             return "Only a model that has seen unanswerable questions can learn to leave one unanswered."
         return (
-            f"“No answer” is {abs(found.margin):.2f} {'above' if found.margin > 0 else 'below'} the best span. A small "
-            "model trained on a few questions often picks a span of the right kind for the wrong reason."
+            f"“No answer” is {abs(answer.margin):.2f} {'above' if answer.margin > 0 else 'below'} the best span. A "
+            "small model trained on a few questions often picks a span of the right kind for the wrong reason."
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.answer
-        if found is None:
+        answer = self.answer
+        if answer is None:
             return pd.DataFrame({"answer": ["not trained yet"]})
-        return pd.DataFrame([(span.text, span.score) for span in found.spans], columns=["span", "score"])
+        return pd.DataFrame([(span.text, span.score) for span in answer.spans], columns=["span", "score"])
 
 
 class Scored(AnsweringStep):
@@ -293,28 +293,28 @@ class Scored(AnsweringStep):
 
     def text(self) -> str:
         return (
-            f"The true answer is {quoted(_GOLD)}, the model said {quoted(_SAID)}. **Exact match** counts it as wrong. "
-            "**F1** counts the words in common; case, punctuation and the articles a, an, the do not count."
+            f"The true answer is {quoted(_GOLD)}, the model said {quoted(_PREDICTED)}. **Exact match** counts it as "
+            "wrong. **F1** counts the words in common; case, punctuation and the articles a, an, the do not count."
         )
 
     def figure(self) -> None:
-        st.table([{"true": _GOLD, "predicted": _SAID}])
+        st.table([{"true": _GOLD, "predicted": _PREDICTED}])
 
     def ask(self) -> Choice:
-        right = overlap(_SAID, _GOLD)
-        told = "“by” and “river” are shared: precision 2/3, recall 2/3."
+        right = overlap(_PREDICTED, _GOLD)
+        fact = "“by” and “river” are shared: precision 2/3, recall 2/3."
         return Choice(
             "What is F1 over words?",
             (
-                Option("0.00", f"That is exact match. {told}"),
-                Option("0.50", f"That is 2 of 4 words, but “the” does not count. {told}"),
-                Option(f"{right:.2f}", told, True),
-                Option("1.00", f"Not all words are shared. {told}"),
+                Option("0.00", f"That is exact match. {fact}"),
+                Option("0.50", f"That is 2 of 4 words, but “the” does not count. {fact}"),
+                Option(f"{right:.2f}", fact, True),
+                Option("1.00", f"Not all words are shared. {fact}"),
             ),
         )
 
     def reveal(self) -> None:
-        pictures.shares("answer-f1", ["exact match", "F1"], [("score", [0.0, overlap(_SAID, _GOLD)])])
+        pictures.shares("answer-f1", ["exact match", "F1"], [("score", [0.0, overlap(_PREDICTED, _GOLD)])])
 
     def why(self) -> str:
         return (
@@ -323,7 +323,7 @@ class Scored(AnsweringStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame({"score": ["exact match", "F1"], "value": [0.0, overlap(_SAID, _GOLD)]})
+        return pd.DataFrame({"score": ["exact match", "F1"], "value": [0.0, overlap(_PREDICTED, _GOLD)]})
 
 
 class CutOff(AnsweringStep):
@@ -357,14 +357,14 @@ class CutOff(AnsweringStep):
 
     def ask(self) -> Choice:
         dropped = self.long.n_dropped
-        told = f"The model reads {self.limit} tokens, so the last {dropped} are never seen."
+        fact = f"The model reads {self.limit} tokens, so the last {dropped} are never seen."
         return Choice(
             "What is the cause?",
             options.placed(
                 1,
-                Option("The answer was cut off", told, True),
-                Option("The task head is too small", f"It is the same for every token. {told}"),
-                Option("Long texts have no answers", f"They do, but not in the part that was read. {told}"),
+                Option("The answer was cut off", fact, True),
+                Option("The task head is too small", f"It is the same for every token. {fact}"),
+                Option("Long texts have no answers", f"They do, but not in the part that was read. {fact}"),
             ),
         )
 

@@ -43,22 +43,22 @@ Vector = npt.NDArray[np.float64]
 
 def multiplicative() -> Vector:
     """Scores q · k of every target word with every source word (Luong et al. 2015), (targets, sources)."""
-    found: Vector = _QUERIES @ _KEYS.T
-    return found
+    scores: Vector = _QUERIES @ _KEYS.T
+    return scores
 
 
 def additive() -> Vector:
     """Scores v · tanh(W q + U k + b) (Bahdanau et al. 2015), (targets, sources)."""
     inside = np.tanh((_QUERIES @ _W.T)[:, None, :] + (_KEYS @ _U.T)[None, :, :] + _B)
-    found: Vector = inside @ _V
-    return found
+    scores: Vector = inside @ _V
+    return scores
 
 
 def softmax(scores: Vector) -> Vector:
     """Rows that add up to 1."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    found: Vector = raised / raised.sum(axis=-1, keepdims=True)
-    return found
+    weights: Vector = raised / raised.sum(axis=-1, keepdims=True)
+    return weights
 
 
 class BeforeStep(Step):
@@ -69,10 +69,10 @@ class BeforeStep(Step):
     @cached_property
     def read(self) -> RecurrentPass:
         """The text as the LSTM reads it. Raises InvalidInput where there is too little to read."""
-        found = engine().ask(ReadRecurrence(_LSTM, self.case.text))
-        if len(found.encoding) < 4:
+        reading = engine().ask(ReadRecurrence(_LSTM, self.case.text))
+        if len(reading.encoding) < 4:
             raise InvalidInput("This text is too short to see what is forgotten. Type a sentence.")
-        return found
+        return reading
 
     @property
     def typed(self) -> list[int]:
@@ -80,7 +80,7 @@ class BeforeStep(Step):
         return [place for place, special in enumerate(self.read.encoding.special) if not special]
 
     @property
-    def shown(self) -> list[int]:
+    def drawn_places(self) -> list[int]:
         """Places to draw over: at most a dozen of those that were typed, the first and the last among them."""
         typed = self.typed
         return [typed[place] for place in options.spread(len(typed), _MOST)]
@@ -103,7 +103,7 @@ class OneByOne(BeforeStep):
         )
 
     def figure(self) -> None:
-        places = self.shown
+        places = self.drawn_places
         lengths = np.linalg.norm(self.read.states[places], axis=1).tolist()
         pictures.bars("states", self.names(places), [("length of the vector after this token", lengths)])
 
@@ -145,7 +145,7 @@ class Bottleneck(BeforeStep):
         """Another first word, and what of the change is left after each token from the first on, as a share of the
         change right after it. Raises InvalidInput where no other word has as many tokens.
         """
-        own = self.read
+        original = self.read
         first, _, rest = self.case.text.strip().partition(" ")
         if not rest:
             raise InvalidInput("This needs at least two words with a space between them. Type a sentence.")
@@ -153,10 +153,10 @@ class Bottleneck(BeforeStep):
             if word.lower() == first.lower():
                 continue
             other = engine().ask(ReadRecurrence(_LSTM, f"{word} {rest}"))
-            same = [one == two for one, two in zip(own.encoding.ids, other.encoding.ids, strict=False)]
-            if len(other.encoding) == len(own.encoding) and same.count(False) == 1:
+            same = [id == two for id, two in zip(original.encoding.ids, other.encoding.ids, strict=False)]
+            if len(other.encoding) == len(original.encoding) and same.count(False) == 1:
                 at = same.index(False)
-                apart = np.linalg.norm(own.states.astype(float) - other.states.astype(float), axis=1)[at:]
+                apart = np.linalg.norm(original.states.astype(float) - other.states.astype(float), axis=1)[at:]
                 return word, apart / apart[0]
         raise InvalidInput("The first word of this text has several tokens. Begin with a short word, such as “The”.")
 
@@ -186,10 +186,12 @@ class Bottleneck(BeforeStep):
 
         def reply(drawn: Sequence[float]) -> str:
             below = next((name for name, share in zip(names, truth, strict=True) if share < _LITTLE), None)
-            said = f"You miss by {options.mean_gap(drawn, truth.tolist()):.0%} on average. "
+            start = f"You miss by {options.mean_gap(drawn, truth.tolist()):.0%} on average. "
             if below is None:
-                return f"{said}At the end {truth[-1]:.0%} is left."
-            return f"{said}At {quoted(below)} it is below {_LITTLE:.0%} for the first time; at the end {truth[-1]:.0%}."
+                return f"{start}At the end {truth[-1]:.0%} is left."
+            return (
+                f"{start}At {quoted(below)} it is below {_LITTLE:.0%} for the first time; at the end {truth[-1]:.0%}."
+            )
 
         return Sketch(
             "Draw how much of the difference is left after each token.", names, tuple(truth.tolist()), reply, unit="%"
@@ -220,8 +222,8 @@ class Vanishing(BeforeStep):
     @property
     def shares(self) -> Vector:
         """The gradient at each token that was typed, as a share of that at the last one."""
-        found = self.read.gradients.astype(float)[self.typed]
-        shares: Vector = found / found[-1]
+        lengths = self.read.gradients.astype(float)[self.typed]
+        shares: Vector = lengths / lengths[-1]
         return shares
 
     def text(self) -> str:
@@ -232,17 +234,17 @@ class Vanishing(BeforeStep):
         )
 
     def figure(self) -> None:
-        places = self.shown[-3:]
-        found = self.read.gradients[places].tolist()
-        pictures.bars("gradients-end", self.names(places), [("length of the gradient", found)], written=".3f")
+        places = self.drawn_places[-3:]
+        lengths = self.read.gradients[places].tolist()
+        pictures.bars("gradients-end", self.names(places), [("length of the gradient", lengths)], written=".3f")
 
     def ask(self) -> Choice:
         share = float(self.shares[0])
-        told = f"It is {share:.1%} of that at the last token."
+        fact = f"It is {share:.1%} of that at the last token."
         bounds = ((0.5, "Less than half"), (0.9, "Half to nine tenths"), (np.inf, "Nine tenths or more"))
 
         def reply(place: int, right: int) -> str:
-            return told if place == right else f"{'More' if place < right else 'Less'} than that. {told}"
+            return fact if place == right else f"{'More' if place < right else 'Less'} than that. {fact}"
 
         return Choice(
             "Compared with the gradient at the last token that you typed, how long is the one at the first?",
@@ -250,9 +252,9 @@ class Vanishing(BeforeStep):
         )
 
     def reveal(self) -> None:
-        places = self.shown
-        found = self.read.gradients[places].tolist()
-        pictures.bars("gradients", self.names(places), [("length of the gradient", found)], written=".3f")
+        places = self.drawn_places
+        lengths = self.read.gradients[places].tolist()
+        pictures.bars("gradients", self.names(places), [("length of the gradient", lengths)], written=".3f")
 
     def why(self) -> str:
         share = float(self.shares[0])
@@ -288,7 +290,7 @@ class Alignment(Step):
             ("k of each source word", _KEYS.astype(np.float32)),
             ("q of each target word", _QUERIES.astype(np.float32)),
         ]
-        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), what="value", axes=("word", "number"))
+        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), value_name="value", axes=("word", "number"))
 
     def ask(self) -> Choice:
         q, k = _QUERIES[_AT], _KEYS[1]
@@ -313,13 +315,15 @@ class Alignment(Step):
             ("multiplicative: q · k", softmax(multiplicative()).astype(np.float32)),
             ("additive: v · tanh(W q + U k + b)", softmax(additive()).astype(np.float32)),
         ]
-        pictures.matrices("alignment", named, _TARGET, _SOURCE, what="weight", axes=("target word", "source word"))
+        pictures.matrices(
+            "alignment", named, _TARGET, _SOURCE, value_name="weight", axes=("target word", "source word")
+        )
 
     def why(self) -> str:
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
-        said = ", ".join(f"{row[place]:.0%} to “{word}”" for place, word in enumerate(_SOURCE))
+        shares = ", ".join(f"{row[place]:.0%} to “{word}”" for place, word in enumerate(_SOURCE))
         return (
-            f"Softmax turns the scores into weights: {quoted(_TARGET[_AT])} gives {said}. The additive score "
+            f"Softmax turns the scores into weights: {quoted(_TARGET[_AT])} gives {shares}. The additive score "
             f"(Bahdanau et al. 2015), a small network, gives {other[1]:.0%} to “cat” here; the product (Luong et al. "
             "2015) needs no network and is cheaper."
         )
@@ -343,8 +347,8 @@ class SoftMemory(Step):
     @property
     def context(self) -> Vector:
         """The mean of the source vectors, weighted for the word that is translated."""
-        found: Vector = softmax(multiplicative())[_AT] @ _KEYS
-        return found
+        mean: Vector = softmax(multiplicative())[_AT] @ _KEYS
+        return mean
 
     def text(self) -> str:
         return (
@@ -371,7 +375,7 @@ class SoftMemory(Step):
         rows = np.vstack([_KEYS, self.context]).astype(np.float32)
         names = (*_SOURCE, f"read for {_TARGET[_AT]}")
         named = [("vectors, and what is read", rows)]
-        pictures.matrices("context", named, names, ("animal", "action"), what="value", axes=("word", "number"))
+        pictures.matrices("context", named, names, ("animal", "action"), value_name="value", axes=("word", "number"))
 
     def why(self) -> str:
         context = self.context

@@ -116,18 +116,18 @@ class Added(EmbeddingStep):
 
     def ask(self) -> Choice:
         n = len(self.parts)
-        told = {
+        replies = {
             1: "Then the vector would say nothing about the place: such a model must bring in the place later, as "
             "ModernBERT does inside its layers.",
             2: "Token and position: GPT-2 and DistilBERT do this.",
             3: "Token, position, and segment, which tells the first text from the second: BERT does this.",
         }
-        found = " and ".join(self.parts)
+        names = " and ".join(self.parts)
         return Choice(
             "How many vectors does this model add up to make the first vector of a token?",
             tuple(
-                Option(f"{many}", f"{said}" + (f" Here: {found}." if many == n else " Not this model."), many == n)
-                for many, said in told.items()
+                Option(f"{many}", f"{reply}" + (f" Here: {names}." if many == n else " Not this model."), many == n)
+                for many, reply in replies.items()
             ),
         )
 
@@ -136,8 +136,8 @@ class Added(EmbeddingStep):
         rows = [Strip(name, values, sign="+" if place else "") for place, (name, values) in enumerate(parts.items())]
         if len(parts) > 1:
             summands = zip(*parts.values(), strict=True)
-            said = [" + ".join(signed(value, 4) for value in of_dimension) for of_dimension in summands]
-            rows.append(Strip("sum", self.summed["sum"], said, "="))
+            sums = [" + ".join(signed(value, 4) for value in of_dimension) for of_dimension in summands]
+            rows.append(Strip("sum", self.summed["sum"], sums, "="))
         pictures.strips("embeddings", rows)
 
     def why(self) -> str:
@@ -224,17 +224,17 @@ class FirstNorm(EmbeddingStep):
     @cached_property
     def normed(self) -> tuple[FloatArray, FloatArray]:
         """What the first norm of the model is given of the followed token, and what it makes of it, both (width,)."""
-        found = engine().dissect(self.case.model, self.case.text, layer=0)
-        names = [stage.name for stage in (*found.embeddings, *found.stages)]
+        anatomy = engine().dissect(self.case.model, self.case.text, layer=0)
+        names = [stage.name for stage in (*anatomy.embeddings, *anatomy.stages)]
         norms = ("normed", "normed before", "normed after attention", "normed between")
         norm = next((name for name in norms if name in names), None)
         if norm is None:
             raise InvalidInput(
-                found.why_not or f"No norm of {self.case.model} is known here. Choose another model, such as BERT."
+                anatomy.why_not or f"No norm of {self.case.model} is known here. Choose another model, such as BERT."
             )
-        stage = found.stage(norm)
-        given = found.stage(stage.made_of[-1])
-        return given.values[self.followed], stage.values[self.followed]
+        stage = anatomy.stage(norm)
+        before = anatomy.stage(stage.made_of[-1])
+        return before.values[self.followed], stage.values[self.followed]
 
     def text(self) -> str:
         return (
@@ -302,8 +302,8 @@ class Neighbours(EmbeddingStep):
     @cached_property
     def nearest(self) -> list[tuple[str, float]]:
         """The tokens with the most similar rows, and the cosines."""
-        found = engine().nearest_tokens(self.case.model, self.case.encoding.ids[self.followed], _NEAREST)
-        return [(near.token, near.cosine) for near in found]
+        tokens = engine().nearest_tokens(self.case.model, self.case.encoding.ids[self.followed], _NEAREST)
+        return [(near.token, near.cosine) for near in tokens]
 
     def text(self) -> str:
         return (
@@ -317,7 +317,7 @@ class Neighbours(EmbeddingStep):
         if len(nearest) < 4:
             raise InvalidInput("The vocabulary of this model is too small to compare rows. Choose another model.")
         picked = sorted({0, 2, 4, len(nearest) - 1} & set(range(len(nearest))))
-        shown = sorted((nearest[place] for place in picked), key=lambda near: near[0])
+        offered = sorted((nearest[place] for place in picked), key=lambda near: near[0])
         best, cosine = nearest[0]
         return Choice(
             f"Which of these tokens has the row most similar to that of {self.token}?",
@@ -328,7 +328,7 @@ class Neighbours(EmbeddingStep):
                     f"Its cosine is {value:.3f}, the highest of all tokens.",
                     f"Its cosine is {value:.3f}; {quoted(best)} has {cosine:.3f}.",
                 )
-                for token, value in shown
+                for token, value in offered
             ),
         )
 

@@ -69,7 +69,7 @@ class ExplainingStep(Step):
         return Intervene(self.model, self.case.text, masked=(self.place,), aim=TargetAnswer("mask", self.place))
 
     @cached_property
-    def found(self) -> Explained:
+    def explained(self) -> Explained:
         """Every method’s score of every other word, and the curves. Raises InvalidInput for too few or many words."""
         question = self.question
 
@@ -80,20 +80,20 @@ class ExplainingStep(Step):
         n = len(engine().encode(self.model, self.case.text))
         if n > 2 * _MOST_WORDS:
             raise InvalidInput(f"This lesson hides words one by one. Shorten the text to at most {_MOST_WORDS} words.")
-        found = engine().derived(("explained", question, engine().info(self.model).revision, "log P"), compute)
-        if len(found.words) < 3:
+        explained = engine().derived(("explained", question, engine().info(self.model).revision, "log P"), compute)
+        if len(explained.words) < 3:
             raise InvalidInput("There are too few other words to compare. Type a longer sentence.")
-        return found
+        return explained
 
     @property
     def units(self) -> list[Unit]:
         """The words that can be hidden."""
-        return [self.found.units[place] for place in self.found.words]
+        return [self.explained.units[place] for place in self.explained.words]
 
     def scores(self, method: str) -> DoubleArray:
         """A method’s number for each of the words that can be hidden."""
-        found: DoubleArray = self.found.scores[method][[*self.found.words]]
-        return found
+        scores: DoubleArray = self.explained.scores[method][[*self.explained.words]]
+        return scores
 
     def top(self, method: str) -> int:
         """The word that a method puts first, among the words that can be hidden."""
@@ -106,15 +106,15 @@ class ExplainingStep(Step):
     @property
     def target(self) -> str:
         """The predicted word in quotation marks, and its probability."""
-        answer = self.found.untouched.answer
+        answer = self.explained.untouched.answer
         return f"{quoted(answer.token)} ({percent(answer.probability)})"
 
-    def bars(self, name: str, method: str, what: str, written: str) -> None:
+    def bars(self, name: str, method: str, label: str, written: str) -> None:
         """Draw a method’s numbers for the words, those with the largest first of all kept."""
         values = self.scores(method)
         kept = sorted(np.argsort(-np.abs(values), kind="stable")[:_MOST_SHOWN].tolist())
         labels = [f"{place + 1} · {self.units[place].label}" for place in kept]
-        pictures.bars(name, labels, [(what, [float(max(values[place], 0)) for place in kept])], written=written)
+        pictures.bars(name, labels, [(label, [float(max(values[place], 0)) for place in kept])], written=written)
 
 
 def _choice_of_words(step: ExplainingStep, right: int, others: list[int], reply: dict[int, str]) -> tuple[Option, ...]:
@@ -149,7 +149,7 @@ class Seems(ExplainingStep):
         return Choice("Which word gets the most attention from the mask?", _choice_of_words(self, best, others, reply))
 
     def figure(self) -> None:
-        answer = self.found.untouched
+        answer = self.explained.untouched
         names = [prediction.token for prediction in answer.untouched.best]
         shares = [prediction.probability for prediction in answer.untouched.best]
         pictures.shares("target", names, [("probability", shares)], marked=0)
@@ -231,7 +231,7 @@ class Deleted(ExplainingStep):
     @property
     def first(self) -> float:
         """What is left of P after the word with the most attention is hidden, as a share."""
-        return float(self.found.curves[_ATTENTION, "deletion"][1])
+        return float(self.explained.curves[_ATTENTION, "deletion"][1])
 
     def text(self) -> str:
         return (
@@ -242,7 +242,7 @@ class Deleted(ExplainingStep):
 
     def ask(self) -> Choice:
         left = self.first
-        told = f"{percent(left)} of P is left."
+        fact = f"{percent(left)} of P is left."
         bounds = (
             (0.25, "Less than a quarter"),
             (0.75, "A quarter to three quarters"),
@@ -251,18 +251,20 @@ class Deleted(ExplainingStep):
         )
 
         def reply(place: int, right: int) -> str:
-            return told if place == right else f"{'More' if place < right else 'Less'} than that. {told}"
+            return fact if place == right else f"{'More' if place < right else 'Less'} than that. {fact}"
 
         return Choice(
             "Hide only the word with the most attention. How much of P is left?", options.ranges(left, bounds, reply)
         )
 
     def reveal(self) -> None:
-        found, shown = self.found, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
+        explained, methods = self.explained, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
         series = [
-            (name, found.curves[name, "deletion"].tolist()) for name in shown if (name, "deletion") in found.curves
+            (name, explained.curves[name, "deletion"].tolist())
+            for name in methods
+            if (name, "deletion") in explained.curves
         ]
-        steps = [str(k) for k in range(len(found.words) + 1)]
+        steps = [str(k) for k in range(len(explained.words) + 1)]
         figure = partial(
             curves,
             steps,
@@ -275,8 +277,8 @@ class Deleted(ExplainingStep):
         pictures.show("deletion", figure)
 
     def why(self) -> str:
-        found = self.found
-        areas = {name: found.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
+        explained = self.explained
+        areas = {name: explained.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
         return (
             f"The area under the curve (smaller is better) is {areas[_ATTENTION]:.2f} in the order of attention, "
             f"{areas[_OCCLUSION]:.2f} in that of occlusion and {areas[RANDOM]:.2f} at random. Occlusion uses the same "
@@ -284,9 +286,9 @@ class Deleted(ExplainingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.found
-        columns = {name: found.curves[name, way] for name, way in found.curves if way == "deletion"}
-        return pd.DataFrame({"words hidden": range(len(found.words) + 1), **columns})
+        explained = self.explained
+        columns = {name: explained.curves[name, way] for name, way in explained.curves if way == "deletion"}
+        return pd.DataFrame({"words hidden": range(len(explained.words) + 1), **columns})
 
 
 class HeadOff(ExplainingStep):
@@ -309,16 +311,16 @@ class HeadOff(ExplainingStep):
         """The loss of log P with each head switched off, (layers, heads)."""
         info = engine().info(self.model)
         heads = [(layer, head) for layer in range(info.n_layers) for head in range(info.n_heads)]
-        answer = self.found.untouched.answer
-        found: Effects = engine().intervene(
+        answer = self.explained.untouched.answer
+        effects: Effects = engine().intervene(
             self.model,
             self.case.text,
-            [Change(heads=(one,)) for one in heads],
+            [Change(heads=(at,)) for at in heads],
             masked=(self.place,),
             aim=TargetAnswer("mask", self.place, answer.id),
             top_k=1,
         )
-        lost = [found.untouched.log_probability - reading.log_probability for reading in found.readings]
+        lost = [effects.untouched.log_probability - reading.log_probability for reading in effects.readings]
         return np.array(lost, dtype=float).reshape(info.n_layers, info.n_heads)
 
     @cached_property
@@ -355,7 +357,7 @@ class HeadOff(ExplainingStep):
 
     def ask(self) -> Choice:
         n, rank = self.effects.size, self.rank
-        told = f"By its effect it is number {rank} of {n}."
+        fact = f"By its effect it is number {rank} of {n}."
         bounds = (
             (2, "It is the head that matters most"),
             (1 + n / 4, "In the first quarter, but not the first"),
@@ -363,7 +365,7 @@ class HeadOff(ExplainingStep):
         )
 
         def reply(place: int, right: int) -> str:
-            return told if place == right else f"{'Lower' if place < right else 'Higher'} than that. {told}"
+            return fact if place == right else f"{'Lower' if place < right else 'Higher'} than that. {fact}"
 
         return Choice(
             f"Sort all {n} heads by how much the prediction loses without them. Where is that head?",
@@ -374,11 +376,13 @@ class HeadOff(ExplainingStep):
         effects = self.effects
         layer, head, _ = self.strongest
         order = np.argsort(-effects.ravel(), kind="stable")[: _MOST_SHOWN - 1].tolist()
-        own = layer * effects.shape[1] + head
-        kept = order if own in order else [*order, own]
+        strongest = layer * effects.shape[1] + head
+        kept = order if strongest in order else [*order, strongest]
         labels = [f"{at // effects.shape[1] + 1}.{at % effects.shape[1] + 1}" for at in kept]
         values = [float(max(effects.ravel()[at], 0)) for at in kept]
-        pictures.bars("heads-off", labels, [("loss of log P without the head (nats)", values)], marked=kept.index(own))
+        pictures.bars(
+            "heads-off", labels, [("loss of log P without the head (nats)", values)], marked=kept.index(strongest)
+        )
 
     def why(self) -> str:
         effects, (layer, head, _) = self.effects, self.strongest

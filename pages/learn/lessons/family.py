@@ -110,9 +110,9 @@ NER: Final = {
 }
 
 
-def _interval(one: TransferScore, how: str = ".0%") -> str:
+def _interval(result: Measured, how: str = ".0%") -> str:
     """A score with its 95% interval."""
-    return with_interval(one.score, one.low, one.high, how)
+    return with_interval(result.score, result.low, result.high, how)
 
 
 def _last(n: int) -> int:
@@ -133,7 +133,7 @@ class Objectives(FamilyStep):
     sources = (DEVLIN, YANG, LEWIS, CLARK_2020)
 
     @cached_property
-    def shown(self) -> list[tuple[str, str, str]]:
+    def objectives(self) -> list[tuple[str, str, str]]:
         """Objective, what the model is given, and what it must predict, on the visitor’s first words."""
         words = self.case.text.split()[:_WORDS] or ["…"]
         rng = np.random.default_rng(_SEED)
@@ -144,7 +144,7 @@ class Objectives(FamilyStep):
         infilled = [*words[:start], _MASK, *words[start + _SPAN :]]
         order = rng.permutation(n).tolist()
         read, predicted = order[: n - _last(n)], order[n - _last(n) :]
-        other = next(each for each in _SUBSTITUTES if each != words[hidden])
+        other = next(substitute for substitute in _SUBSTITUTES if substitute != words[hidden])
         replaced = [other if place == hidden else word for place, word in enumerate(words)]
         return [
             ("masked words (BERT, RoBERTa)", " ".join(masked), words[hidden]),
@@ -169,7 +169,7 @@ class Objectives(FamilyStep):
         )
 
     def figure(self) -> None:
-        st.table([{"objective": name, "given": as_text(given)} for name, given, _ in self.shown])
+        st.table([{"objective": name, "given": as_text(text)} for name, text, _ in self.objectives])
 
     def ask(self) -> Choice:
         return Choice(
@@ -190,8 +190,8 @@ class Objectives(FamilyStep):
     def reveal(self) -> None:
         st.table(
             [
-                {"objective": name, "given": as_text(given), "to predict": as_text(wanted)}
-                for name, given, wanted in self.shown
+                {"objective": name, "given": as_text(text), "to predict": as_text(wanted)}
+                for name, text, wanted in self.objectives
             ]
         )
 
@@ -203,7 +203,7 @@ class Objectives(FamilyStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame(self.shown, columns=["objective", "given", "to predict"])
+        return pd.DataFrame(self.objectives, columns=["objective", "given", "to predict"])
 
 
 class Which(FamilyStep):
@@ -283,8 +283,8 @@ class Newer(FamilyStep):
     @property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of the texts of a batch, the visitor’s among them."""
-        own = len(self.case.encoding)
-        return (own, 32, 64, 128, 512)
+        length = len(self.case.encoding)
+        return (length, 32, 64, 128, 512)
 
     def figure(self) -> None:
         names = ["your text", *(f"{n} tokens" for n in self.lengths[1:])]
@@ -298,10 +298,10 @@ class Newer(FamilyStep):
     def ask(self) -> Choice:
         share = self.padding
         bounds = ((0.3, "Less than 30%"), (0.6, "30% to 60%"), (np.inf, "60% or more"))
-        told = f"{share:.0%}: all five are padded to {max(self.lengths)} tokens."
+        fact = f"{share:.0%}: all five are padded to {max(self.lengths)} tokens."
 
         def reply(place: int, right: int) -> str:
-            return told if place == right else f"{'More' if place < right else 'Less'}. {told}"
+            return fact if place == right else f"{'More' if place < right else 'Less'}. {fact}"
 
         return Choice(
             "These five texts form one batch. What share of it is padding?", options.ranges(share, bounds, reply)
@@ -397,15 +397,15 @@ class Frozen(FamilyStep):
         )
 
     def figure(self) -> None:
-        shown = [item for item in SETS["entities"].build().test[:4] if isinstance(item, Tagged)]
-        st.table([{"sentence": as_text(item.text), "tags": as_text(" ".join(item.tags))} for item in shown])
+        items = [item for item in SETS["entities"].build().test[:4] if isinstance(item, Tagged)]
+        st.table([{"sentence": as_text(item.text), "tags": as_text(" ".join(item.tags))} for item in items])
 
     def ask(self) -> Choice:
-        found = self.measured
-        worst = min(found.values(), key=lambda one: one.score)
+        measured = self.measured
+        worst = min(measured.values(), key=lambda result: result.score)
 
         def option(way: str) -> Option:
-            return Option(way.capitalize(), f"F1 {_interval(found[way])}.", found[way] is worst)
+            return Option(way.capitalize(), f"F1 {_interval(measured[way])}.", measured[way] is worst)
 
         return Choice(
             f"With {as_text(name_of(DEFAULT_MODEL))}: which of these is clearly worst?",
@@ -413,17 +413,17 @@ class Frozen(FamilyStep):
         )
 
     def reveal(self) -> None:
-        found = self.measured
-        tiny = transfer.scores_by_way("entities", _TINY)
-        for name, model, scores in (("ner-small", DEFAULT_MODEL, found), ("ner-tiny", _TINY, tiny)):
-            what = f"{name_of(model)}, entity F1"
-            pictures.shares(name, list(scores), [(what, [one.score for one in scores.values()])])
+        measured = self.measured
+        tiny = transfer.of("entities", _TINY)
+        for name, model, scores in (("ner-small", DEFAULT_MODEL, measured), ("ner-tiny", _TINY, tiny)):
+            label = f"{name_of(model)}, entity F1"
+            pictures.shares(name, list(scores), [(label, [result.score for result in scores.values()])])
         pictures.bars("ner-published", list(NER), [("BERT-base, CoNLL-2003, F1", list(NER.values()))], written=".1f")
 
     def why(self) -> str:
-        found = self.measured
-        tuned, frozen = found[transfer.FINE_TUNED], found["second-to-last layer"]
-        tiny = transfer.scores_by_way("entities", _TINY)
+        measured = self.measured
+        tuned, frozen = measured[transfer.FINE_TUNED], measured["second-to-last layer"]
+        tiny = transfer.of("entities", _TINY)
         small_tuned, small_frozen = tiny[transfer.FINE_TUNED], tiny["second-to-last layer"]
         close = tuned.low <= frozen.high and frozen.low <= tuned.high
         return (
@@ -435,8 +435,10 @@ class Frozen(FamilyStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        every = [*self.measured.values(), *transfer.scores_by_way("entities", _TINY).values()]
-        rows = [(name_of(one.model), one.way, one.score, one.low, one.high, one.seeds) for one in every]
+        every = [*self.measured.values(), *transfer.of("entities", _TINY).values()]
+        rows = [
+            (name_of(result.model), result.way, result.score, result.low, result.high, result.seeds) for result in every
+        ]
         return pd.DataFrame(rows, columns=["model", "features", "entity F1", "low", "high", "seeds"])
 
 
@@ -464,30 +466,30 @@ class Intermediate(FamilyStep):
         st.table([{"first": as_text(i.text), "second": as_text(i.pair or ""), "label": i.label} for i in rows])
 
     def ask(self) -> Choice:
-        found = self.measured
-        direct, after = found[transfer.DIRECTLY], found["inference"]
-        told = (
+        measured = self.measured
+        direct, after = measured[transfer.DIRECTLY], measured["inference"]
+        fact = (
             f"Spearman’s ρ is {direct.score:.2f} directly ({direct.low:.2f} to {direct.high:.2f}) and "
             f"{_interval(after, '.2f')} afterwards."
         )
         return Choice(
             f"Did it help {as_text(name_of(DEFAULT_MODEL))} here? (Clear means that the 95% intervals do not overlap.)",
             (
-                options.either("It clearly helped", after.low > direct.high, told, f"Not here. {told}"),
+                options.either("It clearly helped", after.low > direct.high, fact, f"Not here. {fact}"),
                 options.either(
                     "No clear difference",
                     after.low <= direct.high and direct.low <= after.high,
-                    told,
-                    f"There is. {told}",
+                    fact,
+                    f"There is. {fact}",
                 ),
-                options.either("It clearly hurt", after.high < direct.low, told, f"Not clearly. {told}"),
+                options.either("It clearly hurt", after.high < direct.low, fact, f"Not clearly. {fact}"),
             ),
         )
 
     def reveal(self) -> None:
-        found = self.measured
-        names = [way if way == transfer.DIRECTLY else f"after {way}" for way in found]
-        pictures.bars("intermediate", names, [("Spearman’s ρ", [one.score for one in found.values()])])
+        measured = self.measured
+        names = [way if way == transfer.DIRECTLY else f"after {way}" for way in measured]
+        pictures.bars("intermediate", names, [("Spearman’s ρ", [result.score for result in measured.values()])])
 
     def why(self) -> str:
         other = transfer.scores_by_way("inference")
@@ -501,9 +503,9 @@ class Intermediate(FamilyStep):
 
     def numbers(self) -> pd.DataFrame:
         rows = [
-            (name, one.way, one.score, one.low, one.high, one.seeds)
+            (name, result.way, result.score, result.low, result.high, result.seeds)
             for name in transfer.ORDERS
-            for one in transfer.scores_by_way(name).values()
+            for result in transfer.of(name).values()
         ]
         return pd.DataFrame(rows, columns=["learned", "before", "score", "low", "high", "seeds"])
 
@@ -526,8 +528,8 @@ class Sized(FamilyStep):
     @property
     def millions(self) -> dict[str, float]:
         """Parameters in millions, by name."""
-        found = [registry.MODELS[model] for model in self._SHOWN]
-        return {spec.name: spec.parameters / 1e6 for spec in found}
+        specs = [registry.MODELS[model] for model in self._SHOWN]
+        return {spec.name: spec.parameters / 1e6 for spec in specs}
 
     def text(self) -> str:
         return (

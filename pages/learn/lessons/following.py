@@ -42,7 +42,7 @@ def _sets() -> dict[str, tuple[tuple[str, str], ...]]:
     true, same, other = [], [], []
     for place in range(0, step * _ASKED, step):
         pair = pairs[place]
-        alike = [one for one in pairs if one.subject == pair.subject and one is not pair]
+        alike = [other_pair for other_pair in pairs if other_pair.subject == pair.subject and other_pair is not pair]
         far = pairs[(place + len(pairs) // 2) % len(pairs)]
         true.append((pair.first, pair.second))
         same.append((pair.first, alike[place % len(alike)].second))
@@ -87,14 +87,14 @@ class FollowingStep(Step):
     @cached_property
     def judged(self) -> npt.NDArray[np.float64]:
         """What the model says of our pairs, the probability that they follow (kinds, pairs)."""
-        asked = [pair for pairs in _sets().values() for pair in pairs]
-        return np.array([score.p_next for score in engine().next_sentence(self.model, asked)]).reshape(-1, _ASKED)
+        every_pair = [pair for pairs in _sets().values() for pair in pairs]
+        return np.array([score.p_next for score in engine().next_sentence(self.model, every_pair)]).reshape(-1, _ASKED)
 
     @property
     def likely(self) -> list[int]:
         """How many pairs of each kind get more than 50%."""
-        found: list[int] = (self.judged > 0.5).sum(axis=1).tolist()
-        return found
+        counts: list[int] = (self.judged > 0.5).sum(axis=1).tolist()
+        return counts
 
     def figure(self) -> None:
         a, b = self.pair
@@ -136,14 +136,14 @@ class Seen(FollowingStep):
         st.caption("Below each token: its sentence and its position. The model has a vector for each of the three.")
 
     def why(self) -> str:
-        told = (
+        segments = (
             "A [[segment]] vector is added to each token’s embedding, one for A and one for B"
             if len(set(self.encoding.segment_ids)) > 1
             else "This model has no [[segments|segment]] to tell which of the two a token belongs to"
         )
         return (
-            f"{told}. After the last layer the vector of [CLS] goes through the [[pooler]] (a matrix and tanh) and a "
-            "small [[task head]] with two [[logits|logit]], “is next” and “is not”; [[softmax]] turns them into "
+            f"{segments}. After the last layer the vector of [CLS] goes through the [[pooler]] (a matrix and tanh) and "
+            "a small [[task head]] with two [[logits|logit]], “is next” and “is not”; [[softmax]] turns them into "
             "probabilities."
         )
 
@@ -188,8 +188,8 @@ class Answer(FollowingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = {"A, B": self.score(), "B, A": self.score(swapped=True)}
-        rows = [(order, score.p_next, *score.logits) for order, score in found.items()]
+        scores = {"A, B": self.score(), "B, A": self.score(swapped=True)}
+        rows = [(order, score.p_next, *score.logits) for order, score in scores.items()]
         return pd.DataFrame(rows, columns=["order", "p next", "logit is next", "logit is not"])
 
 
@@ -208,27 +208,27 @@ class Swapped(FollowingStep):
     def ask(self) -> Choice:
         there, back = self.score().p_next, self.score(swapped=True).p_next
         change = back - there
-        told = f"It goes from {percent(there)} to {percent(back)}."
+        fact = f"It goes from {percent(there)} to {percent(back)}."
         return Choice(
             "What happens to the probability when the two are swapped?",
             (
                 options.either(
                     "It falls by more than 5 points",
                     change < -_ALIKE,
-                    f"{told} Here the order matters.",
-                    f"{told} That would be a sign that the order was learned; the subject is the same either way.",
+                    f"{fact} Here the order matters.",
+                    f"{fact} That would be a sign that the order was learned; the subject is the same either way.",
                 ),
                 options.either(
                     "It stays within 5 points",
                     -_ALIKE <= change <= _ALIKE,
-                    f"{told} The subject is the same either way.",
-                    f"{told} The subject is the same either way, and still the model tells the two orders apart.",
+                    f"{fact} The subject is the same either way.",
+                    f"{fact} The subject is the same either way, and still the model tells the two orders apart.",
                 ),
                 options.either(
                     "It rises by more than 5 points",
                     change > _ALIKE,
-                    f"{told} The model finds the reversed order more probable.",
-                    f"{told} It does not prefer the reversed order here.",
+                    f"{fact} The model finds the reversed order more probable.",
+                    f"{fact} It does not prefer the reversed order here.",
                 ),
             ),
         )
@@ -273,18 +273,18 @@ class Topic(FollowingStep):
         def reply(drawn: Sequence[float]) -> str:
             off = [abs(guess - share) for guess, share in zip(drawn, truth, strict=True)]
             worst = off.index(max(off))
-            said = (
+            start = (
                 "You are within 10 points everywhere."
                 if max(off) <= 0.1
                 else f"You miss most at “{kinds[worst]}”: you drew {drawn[worst]:.0%}, it is {truth[worst]:.0%}."
             )
-            return f"{said} A judge of order would have 100% at the first and 0% at all others."
+            return f"{start} A judge of order would have 100% at the first and 0% at all others."
 
         return Sketch("Draw how many of the pairs get more than 50%.", kinds, truth, reply, unit="%")
 
     def reveal(self) -> None:
-        what = f"share of {_ASKED} pairs that get more than 50%"
-        pictures.shares("shortcut", tuple(_sets()), [(what, self.truth)], written=".0%")
+        label = f"share of {_ASKED} pairs that get more than 50%"
+        pictures.shares("shortcut", tuple(_sets()), [(label, self.truth)], written=".0%")
 
     def why(self) -> str:
         true, _, same_subject, other_subject = self.likely
@@ -295,8 +295,8 @@ class Topic(FollowingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        asked = [(kind, a, b) for kind, pairs in _sets().items() for a, b in pairs]
-        return pd.DataFrame(asked, columns=["kind", "A", "B"]).assign(**{"p next": self.judged.ravel()})
+        rows = [(kind, a, b) for kind, pairs in _sets().items() for a, b in pairs]
+        return pd.DataFrame(rows, columns=["kind", "A", "B"]).assign(**{"p next": self.judged.ravel()})
 
 
 _NAMED: Final = ("google-bert/bert-base-uncased", "FacebookAI/roberta-base", "albert/albert-base-v2")
@@ -318,11 +318,11 @@ class Later(FollowingStep):
             here = engine().has(model)
             if model not in _NAMED and not (here and spec.nsp):
                 continue
-            share, said = None, f"Not on this machine. {spec.note}"
+            share, reason = None, f"Not on this machine. {spec.note}"
             if here:
-                said = engine().why_not(model, "nsp") or ""
-                share = engine().next_sentence(model, a, b).p_next if not said else None
-            rows.append({"model": name_of(model), "asked about": spec.nsp or "nothing", "p": share, "why none": said})
+                reason = engine().why_not(model, "nsp") or ""
+                share = engine().next_sentence(model, a, b).p_next if not reason else None
+            rows.append({"model": name_of(model), "asked about": spec.nsp or "nothing", "p": share, "why none": reason})
         return pd.DataFrame(rows)
 
     def text(self) -> str:
@@ -359,8 +359,8 @@ class Later(FollowingStep):
         names = [f"{model} ({about})" for model, about in zip(here["model"], here["asked about"], strict=True)]
         pictures.shares("models", names, [("probability, for your pair", here["p"].tolist())])
         if len(others):
-            said = zip(others["model"], others["why none"], strict=True)
-            st.table([{"model": as_text(model), "no answer": as_text(why)} for model, why in said])
+            reasons = zip(others["model"], others["why none"], strict=True)
+            st.table([{"model": as_text(model), "no answer": as_text(why)} for model, why in reasons])
 
     def why(self) -> str:
         return (

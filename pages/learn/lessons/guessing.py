@@ -114,11 +114,11 @@ class Fates(GuessingStep):
         place, vocabulary = self.followed, self.case.vocabulary
         if place not in self.case.typed:
             raise InvalidInput("That token was not typed, so there is nothing to predict. Follow another token.")
-        found: dict[Kind, tuple[str, MaskPrediction]] = {}
+        fates: dict[Kind, tuple[str, MaskPrediction]] = {}
         for kind, ids in each_fate(self.case.encoding, vocabulary, place).items():
             (answer,) = engine().restore(self.case.model, self.case.text, ids, (place,), 10)
-            found[kind] = vocabulary.tokens[ids[place]], answer
-        return found
+            fates[kind] = vocabulary.tokens[ids[place]], answer
+        return fates
 
     def text(self) -> str:
         return (
@@ -152,20 +152,20 @@ class Fates(GuessingStep):
         )
 
     def reveal(self) -> None:
-        found = self.fates
-        names = [f"{NAMES[kind]}: {given}" for kind, (given, _) in found.items()]
-        shares = [_probability(answer) for _, answer in found.values()]
-        what = f"probability of the original “{self.tokens[self.followed]}”"
-        pictures.shares("fates", names, [(what, shares)])
+        fates = self.fates
+        names = [f"{NAMES[kind]}: {token}" for kind, (token, _) in fates.items()]
+        shares = [_probability(answer) for _, answer in fates.values()]
+        label = f"probability of the original “{self.tokens[self.followed]}”"
+        pictures.shares("fates", names, [(label, shares)])
         st.caption("The token that you follow, three times: masked, replaced by a random one, and unchanged.")
 
     def why(self) -> str:
-        found = self.fates
-        masked, random, kept = (percent(_probability(answer)) for _, answer in found.values())
+        fates = self.fates
+        masked, random, kept = (percent(_probability(answer)) for _, answer in fates.values())
         return (
             "Nothing tells an unchanged token from a random one, so each has to be checked against its neighbours: "
             f"on your sentence the model gives {self.token} {kept} where it is unchanged, {random} where "
-            f"{quoted(found['random'][0])} replaces it, and {masked} at the mask (percentages from Devlin et al. "
+            f"{quoted(fates['random'][0])} replaces it, and {masked} at the mask (percentages from Devlin et al. "
             "2019)."
         )
 
@@ -175,12 +175,12 @@ class Fates(GuessingStep):
                 {
                     "place": self.followed + 1,
                     "fate": kind,
-                    "given": given,
+                    "given": token,
                     "right": self.tokens[self.followed],
                     "probability": _probability(answer),
                     "loss": -(answer.log_probability or 0.0),
                 }
-                for kind, (given, answer) in self.fates.items()
+                for kind, (token, answer) in self.fates.items()
             ]
         )
 
@@ -247,27 +247,27 @@ class Gradient(GuessingStep):
     sources = (RUMELHART,)
 
     def text(self) -> str:
-        found = self.step
+        step = self.step
         return (
-            f"Now your sentence: {self.token} is masked and gets a probability of {found.answer.probability:.1%}, a "
-            f"loss of {found.loss:.3f} nats. Learning asks about every number in the model: would the loss fall if it "
+            f"Now your sentence: {self.token} is masked and gets a probability of {step.answer.probability:.1%}, a "
+            f"loss of {step.loss:.3f} nats. Learning asks about every number in the model: would the loss fall if it "
             "were a little larger, or a little smaller? That is the [[gradient]]."
         )
 
     def figure(self) -> None:
-        found = self.step
-        names = [token.token for token in found.tokens]
-        pictures.shares("before", names, [("probability before", found.probabilities)], marked=0)
+        step = self.step
+        names = [token.token for token in step.tokens]
+        pictures.shares("before", names, [("probability before", step.probabilities)], marked=0)
 
     def ask(self) -> Choice:
-        found = self.step
+        step = self.step
         return Choice(
             f"How fast does the loss change with the logit of {self.token}, the right answer?",
             options.placed(
                 2,
                 Option(
                     "By the probability it has, minus 1",
-                    f"{found.answer.probability:.3f} − 1 = {signed(found.gradient[0], 3)}: below 0, so a larger logit "
+                    f"{step.answer.probability:.3f} − 1 = {signed(step.gradient[0], 3)}: below 0, so a larger logit "
                     "means a smaller loss.",
                     True,
                 ),
@@ -284,8 +284,8 @@ class Gradient(GuessingStep):
         )
 
     def reveal(self) -> None:
-        found = self.step
-        rows = zip(found.tokens, found.logits, found.gradient, strict=True)
+        step = self.step
+        rows = zip(step.tokens, step.logits, step.gradient, strict=True)
         st.table(
             [
                 {
@@ -300,8 +300,8 @@ class Gradient(GuessingStep):
         )
 
     def why(self) -> str:
-        found = self.step
-        layers = dict(found.norms)
+        step = self.step
+        layers = dict(step.norms)
         largest = max(layers, key=layers.__getitem__)
         return (
             "The gradient for the logits is p − y, predicted minus right; from there [[backpropagation]] carries it "
@@ -309,15 +309,15 @@ class Gradient(GuessingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.step
+        step = self.step
         return pd.DataFrame(
             {
-                "token": [token.token for token in found.tokens],
-                "logit": found.logits,
-                "probability": found.probabilities,
-                "gradient": found.gradient,
-                "after a step by hand": found.by_hand,
-                "after a step of all weights": found.after,
+                "token": [token.token for token in step.tokens],
+                "logit": step.logits,
+                "probability": step.probabilities,
+                "gradient": step.gradient,
+                "after a step by hand": step.by_hand,
+                "after a step of all weights": step.after,
             }
         )
 
@@ -328,57 +328,57 @@ class OneStep(GuessingStep):
     sources = (DEVLIN,)
 
     def text(self) -> str:
-        found = self.step
+        step = self.step
         return (
             f"One step: every weight moves against its gradient, by {_RATE} of it (the [[learning rate]]). For the "
             f"output layer alone you can compute it by hand: each logit falls by {_RATE} · (p − y) · (‖h‖² + 1), "
-            f"where h is the layer’s input; ‖h‖² is {found.squared_length:.1f} here."
+            f"where h is the layer’s input; ‖h‖² is {step.squared_length:.1f} here."
         )
 
     def figure(self) -> None:
         Gradient(self.case).figure()
 
     def ask(self) -> Sketch:
-        found = self.step
-        names = tuple(token.token for token in found.tokens[:_DRAWN])
+        step = self.step
+        names = tuple(token.token for token in step.tokens[:_DRAWN])
 
         def reply(drawn: Sequence[float]) -> str:
-            before, after = found.answer.probability, found.after[0]
+            before, after = step.answer.probability, step.after[0]
             off = abs(drawn[0] - after)
             return (
                 f"For the right token you drew {drawn[0]:.0%} and missed by {off:.0%}: it goes from {before:.1%} to "
-                f"{after:.1%}. The loss goes from {found.loss:.3f} to {found.loss_after:.3f}."
+                f"{after:.1%}. The loss goes from {step.loss:.3f} to {step.loss_after:.3f}."
             )
 
         return Sketch(
             f"Draw the probabilities after one step of all weights. The first, {quoted(names[0])}, is right; it had "
-            f"{found.answer.probability:.1%}.",
+            f"{step.answer.probability:.1%}.",
             names,
-            tuple(found.after[:_DRAWN]),
+            tuple(step.after[:_DRAWN]),
             reply,
             unit="%",
         )
 
     def reveal(self) -> None:
-        found = self.step
-        names = [token.token for token in found.tokens[:_DRAWN]]
+        step = self.step
+        names = [token.token for token in step.tokens[:_DRAWN]]
         series = [
-            ("before", found.probabilities[:_DRAWN]),
-            ("output layer alone, by hand", found.by_hand[:_DRAWN]),
-            ("all weights", found.after[:_DRAWN]),
+            ("before", step.probabilities[:_DRAWN]),
+            ("output layer alone, by hand", step.by_hand[:_DRAWN]),
+            ("all weights", step.after[:_DRAWN]),
         ]
         pictures.shares("after", names, series)
 
     def why(self) -> str:
-        found = self.step
-        change = f"from {found.loss:.3f} to {found.loss_after:.3f}"
-        said = (
+        step = self.step
+        change = f"from {step.loss:.3f} to {step.loss_after:.3f}"
+        effect = (
             f"the loss on this sentence falls {change}"
-            if found.loss_after < found.loss
+            if step.loss_after < step.loss
             else f"the loss goes {change}: this step was too large for this sentence"
         )
         return (
-            f"A step follows the slope at one point: {said}. BERT took a million steps, each on 256 sequences at "
+            f"A step follows the slope at one point: {effect}. BERT took a million steps, each on 256 sequences at "
             "once, with Adam and a learning rate that first warms up (Devlin et al. 2019), so no single sentence "
             "dominates."
         )

@@ -31,13 +31,13 @@ _NO_EXPLANATION: Final = (
 
 
 class _Head(NamedTuple):
-    """The chosen head with its matrices, and what it makes of the followed token: ``given`` (width,) enters, normalized
-    first in models that do so; ``query`` and ``context`` (d,), ``scores`` and ``shares`` (n,) are the token's, ``key``
-    and ``value`` (n, d) those of all tokens.
+    """The chosen head with its matrices, and what it makes of the followed token: ``vector`` (width,) enters,
+    normalized first in models that do so; ``query`` and ``context`` (d,), ``scores`` and ``shares`` (n,) are the
+    token's, ``key`` and ``value`` (n, d) those of all tokens.
     """
 
     weights: HeadWeights
-    given: FloatArray
+    vector: FloatArray
     query: FloatArray
     key: FloatArray
     value: FloatArray
@@ -54,19 +54,19 @@ class HeadStep(Step):
     @cached_property
     def head(self) -> _Head:
         """The head by hand. Raises NotSupported where its matrices are not known."""
-        found, at = self.case.anatomy, self.followed
-        if found.weights is None:
+        anatomy, at = self.case.anatomy, self.followed
+        if anatomy.weights is None:
             raise NotSupported(
-                found.why_not or f"The matrices of {self.case.model} are not known here. Choose another model."
+                anatomy.why_not or f"The matrices of {self.case.model} are not known here. Choose another model."
             )
-        assert found.query is not None
-        assert found.key is not None
-        assert found.value is not None
-        assert found.scores is not None
-        assert found.context is not None
-        given = found.stage("normed before" if found.has("normed before") else "input").values[at]
-        of_token = found.scores[at], found.attention[at], found.context[at]
-        return _Head(found.weights, given, found.query[at], found.key, found.value, *of_token)
+        assert anatomy.query is not None
+        assert anatomy.key is not None
+        assert anatomy.value is not None
+        assert anatomy.scores is not None
+        assert anatomy.context is not None
+        entering = anatomy.stage("normed before" if anatomy.has("normed before") else "input").values[at]
+        of_token = anatomy.scores[at], anatomy.attention[at], anatomy.context[at]
+        return _Head(anatomy.weights, entering, anatomy.query[at], anatomy.key, anatomy.value, *of_token)
 
     @property
     def compared(self) -> list[int]:
@@ -75,25 +75,25 @@ class HeadStep(Step):
         return sorted({*strongest[: _MOST_KEYS - (self.followed not in strongest)], self.followed})
 
 
-def _projected(given: FloatArray, matrix: FloatArray, bias: FloatArray) -> FloatArray:
+def _projected(vector: FloatArray, matrix: FloatArray, bias: FloatArray) -> FloatArray:
     """What a matrix and a bias make of a vector."""
-    exact = given.astype(np.float64) @ matrix.astype(np.float64) + bias
+    exact = vector.astype(np.float64) @ matrix.astype(np.float64) + bias
     return exact.astype(np.float32)
 
 
-def _said(given: FloatArray, matrix: FloatArray, bias: FloatArray, name: str) -> list[str]:
+def _explain_products(vector: FloatArray, matrix: FloatArray, bias: FloatArray, name: str) -> list[str]:
     """The products that weigh most in each number of a projection, in words."""
-    products = given[:, None].astype(np.float64) * matrix
-    said = []
+    products = vector[:, None].astype(np.float64) * matrix
+    explanations = []
     for column in range(matrix.shape[1]):
         largest = np.argsort(-np.abs(products[:, column]))[:2]
-        parts = [f"{signed(given[row], 3)} · {signed(matrix[row, column], 3)}" for row in largest]
+        parts = [f"{signed(vector[row], 3)} · {signed(matrix[row, column], 3)}" for row in largest]
         rest = products[:, column].sum() - products[largest, column].sum()
-        said.append(
-            f"= {' + '.join(f'({part})' for part in parts)}\n+ {signed(rest, 3)} from {len(given) - len(parts)} more"
+        explanations.append(
+            f"= {' + '.join(f'({part})' for part in parts)}\n+ {signed(rest, 3)} from {len(vector) - len(parts)} more"
             f" + bias {signed(bias[column], 3)}\ncolumn {column + 1} of {name}"
         )
-    return said
+    return explanations
 
 
 class Projections(HeadStep):
@@ -139,40 +139,40 @@ class Projections(HeadStep):
         )
 
     def reveal(self) -> None:
-        weights, given = self.head.weights, self.head.given
+        weights, vector = self.head.weights, self.head.vector
         value = self.head.value[self.followed]
         rows = [
-            Strip("x, which enters the head", given),
+            Strip("x, which enters the head", vector),
             Strip(
                 "query: x W_Q + b",
-                _projected(given, weights.query, weights.query_bias),
-                _said(given, weights.query, weights.query_bias, "W_Q"),
+                _projected(vector, weights.query, weights.query_bias),
+                _explain_products(vector, weights.query, weights.query_bias, "W_Q"),
             ),
             Strip(
                 "key: x W_K + b",
-                _projected(given, weights.key, weights.key_bias),
-                _said(given, weights.key, weights.key_bias, "W_K"),
+                _projected(vector, weights.key, weights.key_bias),
+                _explain_products(vector, weights.key, weights.key_bias, "W_K"),
             ),
-            Strip("value: x W_V + b", value, _said(given, weights.value, weights.value_bias, "W_V")),
+            Strip("value: x W_V + b", value, _explain_products(vector, weights.value, weights.value_bias, "W_V")),
         ]
         pictures.strips("query-key-value", rows)
 
     def why(self) -> str:
-        weights, given = self.head.weights, self.head.given
-        first = float(_projected(given, weights.query, weights.query_bias)[0])
+        weights, vector = self.head.weights, self.head.vector
+        first = float(_projected(vector, weights.query, weights.query_bias)[0])
         return (
             "The matrix picks out of x what this head compares tokens by: the first number of the query of "
-            f"{self.token}, {signed(first, 4)}, is the sum of {len(given)} products{self.and_bias}. Point at a number, "
-            "or tap it, to see what it is made of."
+            f"{self.token}, {signed(first, 4)}, is the sum of {len(vector)} products{self.and_bias}. Point at a "
+            "number, or tap it, to see what it is made of."
         )
 
     def numbers(self) -> pd.DataFrame:
-        weights, given = self.head.weights, self.head.given
+        weights, vector = self.head.weights, self.head.vector
         return pd.DataFrame(
             {
                 "dimension": range(1, weights.query.shape[1] + 1),
-                "query": _projected(given, weights.query, weights.query_bias),
-                "key": _projected(given, weights.key, weights.key_bias),
+                "query": _projected(vector, weights.query, weights.query_bias),
+                "key": _projected(vector, weights.key, weights.key_bias),
                 "value": self.head.value[self.followed],
             }
         )
@@ -185,14 +185,14 @@ class Scores(HeadStep):
 
     def products(self, place: int) -> FloatArray:
         """Query times key, number by number, scaled (d,): they add up to the score."""
-        found = self.head
-        return (found.query * found.key[place] * np.float32(found.weights.scaling)).astype(np.float32)
+        head = self.head
+        return (head.query * head.key[place] * np.float32(head.weights.scaling)).astype(np.float32)
 
     def of_products(self, place: int) -> list[str]:
         """What each of these products is made of."""
-        found = self.head
-        pairs = zip(found.query, found.key[place], strict=True)
-        return [f"= {signed(one, 3)} · {signed(other, 3)} · {found.weights.scaling:.4f}" for one, other in pairs]
+        head = self.head
+        pairs = zip(head.query, head.key[place], strict=True)
+        return [f"= {signed(query, 3)} · {signed(other, 3)} · {head.weights.scaling:.4f}" for query, other in pairs]
 
     def text(self) -> str:
         return (
@@ -241,7 +241,7 @@ class Scores(HeadStep):
             for place, name in zip(places, self.labels(places), strict=True)
             if np.isfinite(scores[place])
         ]
-        pictures.strips("products", rows, what="product")
+        pictures.strips("products", rows, noun="product")
 
     def why(self) -> str:
         scores = self.head.scores
@@ -273,21 +273,21 @@ class Shares(HeadStep):
     def figure(self) -> None:
         places = [place for place in self.compared if np.isfinite(self.head.scores[place])]
         scores = [float(score) for score in self.head.scores[places]]
-        what = f"score above the lowest shown ({signed(min(scores))})"
-        pictures.bars("scores", self.labels(places), [(what, [score - min(scores) for score in scores])])
+        label = f"score above the lowest shown ({signed(min(scores))})"
+        pictures.bars("scores", self.labels(places), [(label, [score - min(scores) for score in scores])])
 
     def ask(self) -> Sketch:
         names, truth = tuple(self.labels(self.compared)), tuple(self.head.shares[self.compared].tolist())
 
         def reply(drawn: Sequence[float]) -> str:
             total, most = sum(drawn), options.highest(names, truth)
-            said = f"Your shares add up to {total:.0%}; the model’s to 100%. "
+            start = f"Your shares add up to {total:.0%}; the model’s to 100%. "
             if total == 0:
-                return said + f"The largest share, {max(truth):.0%}, is that of {quoted(most)}."
+                return start + f"The largest share, {max(truth):.0%}, is that of {quoted(most)}."
             shared = sum(min(mine / total, its) for mine, its in zip(drawn, truth, strict=True))
             where = "Like you, it gave most to" if options.highest(names, drawn) == most else "It gave most to"
-            said += f"Rescaled to 100%, yours overlaps the model’s by {shared:.0%}. "
-            return said + f"{where} {quoted(most)}: {max(truth):.0%}."
+            start += f"Rescaled to 100%, yours overlaps the model’s by {shared:.0%}. "
+            return start + f"{where} {quoted(most)}: {max(truth):.0%}."
 
         return Sketch(f"Draw how {self.token} divides its 100%.", names, truth, reply, unit="%")
 
@@ -333,22 +333,24 @@ class Scaling(HeadStep):
         )
 
     def ask(self) -> Choice:
-        found = self.scaled
-        before, after = float(found.shares.max()), float(found.without.max())
+        scaled = self.scaled
+        before, after = float(scaled.shares.max()), float(scaled.without.max())
         change = after - before
-        told = f"It goes from {before:.1%} to {after:.1%}."
+        fact = f"It goes from {before:.1%} to {after:.1%}."
         return Choice(
             f"Without the scaling, what happens to the largest share of {self.token}?",
             (
-                Option("It grows", f"Larger differences between scores, sharper shares. {told}", change > 1e-4),
+                Option("It grows", f"Larger differences between scores, sharper shares. {fact}", change > 1e-4),
                 Option(
-                    "It shrinks", f"Larger scores do not even out: softmax makes them sharper. {told}", change < -1e-4
+                    "It shrinks",
+                    f"Larger scores do not even out: softmax makes them sharper. {fact}",
+                    change < -1e-4,
                 ),
                 Option(
                     "It stays the same",
                     (
                         "That happens only if all scores are equal, one token has everything, or nothing was "
-                        f"scaled. {told}"
+                        f"scaled. {fact}"
                     ),
                     -1e-4 <= change <= 1e-4,
                 ),
@@ -356,13 +358,13 @@ class Scaling(HeadStep):
         )
 
     def reveal(self) -> None:
-        found, places = self.scaled, self.compared[:9]
-        series = [("scaled", found.shares[places].tolist()), ("without", found.without[places].tolist())]
+        scaled, places = self.scaled, self.compared[:9]
+        series = [("scaled", scaled.shares[places].tolist()), ("without", scaled.without[places].tolist())]
         pictures.shares("scaling", self.labels(places), series)
 
     def why(self) -> str:
-        found = self.scaled
-        if found.gradient_without < found.gradient:
+        scaled = self.scaled
+        if scaled.gradient_without < scaled.gradient:
             then = "less of the gradient reaches queries and keys, and a head learns more slowly (Vaswani et al. 2017)"
         else:
             then = (
@@ -370,7 +372,7 @@ class Scaling(HeadStep):
                 "opposite case"
             )
         return (
-            f"The size of the softmax’s derivative goes from {found.gradient:.3f} to {found.gradient_without:.3f} "
+            f"The size of the softmax’s derivative goes from {scaled.gradient:.3f} to {scaled.gradient_without:.3f} "
             f"without the scaling: {then}."
         )
 
@@ -410,14 +412,14 @@ class Values(HeadStep):
             raise InvalidInput("This text has only one token. Type more words, or take an example.")
 
         def reply(place: int) -> str:
-            said = f"It contributes a vector of length {brought[place]:.3f}, with a share of {weights[place]:.1%}."
+            start = f"It contributes a vector of length {brought[place]:.3f}, with a share of {weights[place]:.1%}."
             if place == best:
-                return said
+                return start
             if place == int(np.argmax(weights)):
                 return (
-                    f"{said} It has the largest share, but {self.quoted(best)} contributes more: {brought[best]:.3f}."
+                    f"{start} It has the largest share, but {self.quoted(best)} contributes more: {brought[best]:.3f}."
                 )
-            return f"{said} {self.quoted(best)} contributes {brought[best]:.3f}."
+            return f"{start} {self.quoted(best)} contributes {brought[best]:.3f}."
 
         return Choice(
             f"Which token contributes most, that is the longest vector, to the context vector of {self.token}?",

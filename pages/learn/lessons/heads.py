@@ -39,10 +39,10 @@ class HeadsStep(Step):
     @property
     def size(self) -> int:
         """How many numbers the query of one head has. Raises NotSupported where heads are not known part by part."""
-        found = self.case.anatomy
-        if found.weights is None:
-            raise NotSupported(found.why_not or f"The heads of {self.case.model} are not known part by part here.")
-        return found.weights.query.shape[1]
+        anatomy = self.case.anatomy
+        if anatomy.weights is None:
+            raise NotSupported(anatomy.why_not or f"The heads of {self.case.model} are not known part by part here.")
+        return anatomy.weights.query.shape[1]
 
     def strip(self, name: str, stage: str) -> Strip:
         """A stage's vector of the followed token, parted between the heads."""
@@ -116,7 +116,7 @@ class OwnShares(HeadsStep):
         targets = self.weights.argmax(axis=1).tolist()
         many = len(set(targets))
         most, count = Counter(targets).most_common(1)[0]
-        told = (
+        fact = (
             f"{count} of {len(targets)} heads give most to {self.quoted(most)}; there are {many} "
             f"different {'favourite' if many == 1 else 'favourites'}."
         )
@@ -126,7 +126,7 @@ class OwnShares(HeadsStep):
                 many,
                 ((2, "To one: they agree"), (4, "To two or three"), (np.inf, "To four or more")),
                 lambda place, right: (
-                    told if place == right else f"Count the columns that hold the darkest cell of some row. {told}"
+                    fact if place == right else f"Count the columns that hold the darkest cell of some row. {fact}"
                 ),
             ),
         )
@@ -162,16 +162,16 @@ class Joined(HeadsStep):
 
         Raises NotSupported where the layer is not known part by part.
         """
-        found = self.case.anatomy
-        if found.weights is None:
-            raise NotSupported(found.why_not or f"The layers of {self.case.model} are not known part by part here.")
+        anatomy = self.case.anatomy
+        if anatomy.weights is None:
+            raise NotSupported(anatomy.why_not or f"The layers of {self.case.model} are not known part by part here.")
         projection = engine().output_projections(self.case.model)[self.case.layer]
         if projection is None:
             raise NotSupported(f"The output projection of {self.case.model} is not known here. Choose another model.")
         size = projection.shape[1]
-        context = found.stage("context").values[self.followed].reshape(-1, size)  # (heads, d)
+        context = anatomy.stage("context").values[self.followed].reshape(-1, size)  # (heads, d)
         added = np.einsum("hd,hdw->hw", context.astype(np.float64), projection.astype(np.float64))
-        return added.astype(np.float32), found.stage("attention").values[self.followed]
+        return added.astype(np.float32), anatomy.stage("attention").values[self.followed]
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.float64]:
@@ -191,14 +191,14 @@ class Joined(HeadsStep):
 
     def ask(self) -> Sketch:
         lengths = self.lengths
-        shown = sorted(np.argsort(-lengths, kind="stable")[:_MOST_HEADS].tolist())
-        truth = [float(lengths[head]) for head in shown]
-        names = [f"head {head + 1}" for head in shown]
+        heads = sorted(np.argsort(-lengths, kind="stable")[:_MOST_HEADS].tolist())
+        truth = [float(lengths[head]) for head in heads]
+        names = [f"head {head + 1}" for head in heads]
 
         def reply(drawn: Sequence[float]) -> str:
             best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = "You found it" if guessed == best else f"You drew {guessed} longest"
-            return f"{said}: {best} adds the longest vector, {max(truth):.2f}; the shortest is {min(truth):.2f}."
+            start = "You found it" if guessed == best else f"You drew {guessed} longest"
+            return f"{start}: {best} adds the longest vector, {max(truth):.2f}; the shortest is {min(truth):.2f}."
 
         return Sketch(
             f"Draw how long a vector each head of layer {self.case.layer + 1} adds for {self.token}.",
@@ -218,13 +218,13 @@ class Joined(HeadsStep):
         )
 
     def why(self) -> str:
-        added, whole = self.added
+        added, total = self.added
         together = float(np.linalg.norm(added.astype(np.float64).sum(axis=0)))
         apart = float(self.lengths.sum())
         return (
             f"One by one, what the heads add has lengths that sum to {apart:.2f}; added together it has a length of "
             f"{together:.2f}, since heads also pull in different directions. With the bias of W_O, if there is one, "
-            f"attention adds a vector of length {np.linalg.norm(whole):.2f}."
+            f"attention adds a vector of length {np.linalg.norm(total):.2f}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -259,7 +259,7 @@ class Kinds(HeadsStep):
     def ask(self) -> Choice:
         labels = self.table.labels
         n, mixed = len(labels), sum(label == MIXED for label in labels)
-        told = f"{mixed} of {n} heads are mixed on this sentence."
+        fact = f"{mixed} of {n} heads are mixed on this sentence."
         return Choice(
             f"How many of this model’s {n} heads fit none of the rules on your sentence?",
             options.ranges(
@@ -271,9 +271,9 @@ class Kinds(HeadsStep):
                     (np.inf, "Three quarters or more"),
                 ),
                 lambda place, right: (
-                    told
+                    fact
                     if place == right
-                    else f"{told} Rules are hard to pass on a short sentence, since they also have to rule out chance."
+                    else f"{fact} Rules are hard to pass on a short sentence, since they also have to rule out chance."
                 ),
             ),
         )
@@ -307,7 +307,7 @@ class Sink(HeadsStep):
     sources = (CLARK, KOBAYASHI, XIAO, SUN, GU_2025)
 
     @cached_property
-    def found(self) -> Sinks:
+    def sinks(self) -> Sinks:
         """What every head does with the special tokens of the first text. Raises NotSupported where values are not
         known.
         """
@@ -316,24 +316,24 @@ class Sink(HeadsStep):
     @cached_property
     def at_most(self) -> tuple[int, int, int]:
         """The layer, head and special token (of k) with the largest share of attention, from 0."""
-        layer, head, token = np.unravel_index(int(np.nanargmax(self.found.share)), self.found.share.shape)
+        layer, head, token = np.unravel_index(int(np.nanargmax(self.sinks.share)), self.sinks.share.shape)
         return int(layer), int(head), int(token)
 
     @property
     def name(self) -> str:
         """What that token is called."""
-        place = self.found.places[self.at_most[2]]
+        place = self.sinks.places[self.at_most[2]]
         return self.quoted(place) if any(self.case.encoding.special) else f"the first token, {self.quoted(place)}"
 
     @property
     def added(self) -> float:
         """How long what comes from it is, as a share of the vectors that it is added to."""
-        return float(self.found.added[self.at_most])
+        return float(self.sinks.added[self.at_most])
 
     def of_layer(self) -> tuple[list[str], list[float], list[float]]:
         """The heads of its layer, each with the share it gives to the token and with what that adds."""
         layer, _, token = self.at_most
-        share, added = (array[layer, :, token].astype(np.float64) for array in (self.found.share, self.found.added))
+        share, added = (array[layer, :, token].astype(np.float64) for array in (self.sinks.share, self.sinks.added))
         heads = np.flatnonzero(np.isfinite(share))
         return [f"head {head + 1}" for head in heads], share[heads].tolist(), added[heads].tolist()
 
@@ -342,8 +342,8 @@ class Sink(HeadsStep):
         return (
             "In models such as BERT, many heads give most of their attention to one special token, whatever the text "
             f"says: an [[attention sink]]. On your sentence, this model’s largest share goes to {self.name}: in layer "
-            f"{layer + 1}, head {head + 1}, the other tokens give it {self.found.share[self.at_most]:.0%} (uniform "
-            f"attention would give {self.found.even[layer, token]:.0%}). The picture shows the heads of that layer. "
+            f"{layer + 1}, head {head + 1}, the other tokens give it {self.sinks.share[self.at_most]:.0%} (uniform "
+            f"attention would give {self.sinks.even[layer, token]:.0%}). The picture shows the heads of that layer. "
             "What do the other tokens get from there?"
         )
 
@@ -353,7 +353,7 @@ class Sink(HeadsStep):
 
     def ask(self) -> Choice:
         layer, head, _ = self.at_most
-        told = f"What comes from there is {self.added:.1%} as long as the vectors it is added to."
+        fact = f"What comes from there is {self.added:.1%} as long as the vectors it is added to."
         return Choice(
             f"In layer {layer + 1}, head {head + 1}: how long is what {self.name} adds to the other tokens, compared "
             "with their own vectors?",
@@ -366,7 +366,7 @@ class Sink(HeadsStep):
                     (np.inf, "30% or more"),
                 ),
                 lambda place, right: (
-                    told if place == right else f"{told} A share is multiplied by a value, and values differ in length."
+                    fact if place == right else f"{fact} A share is multiplied by a value, and values differ in length."
                 ),
             ),
         )
@@ -378,18 +378,18 @@ class Sink(HeadsStep):
 
     def why(self) -> str:
         layer, head, token = self.at_most
-        value, ordinary = float(self.found.value[self.at_most]), float(self.found.ordinary_value[layer, head])
+        value, ordinary = float(self.sinks.value[self.at_most]), float(self.sinks.ordinary_value[layer, head])
         times = (
             f"{value / ordinary:.2f} times as long as that of an ordinary token" if ordinary else f"{value:.2f} long"
         )
         value_is = f"After W_O, the value of {self.name} is {times}"
-        much = much_attention(self.found).any(axis=-1)
+        much = much_attention(self.sinks).any(axis=-1)
         if not much.any():
             return (
                 f"{value_is}. No head of this model has a sink on this sentence: the rule asks for at least {MUCH:.0%} "
                 "of the way from uniform attention to all attention."
             )
-        match verdict(self.found, layer, head, token):
+        match verdict(self.sinks, layer, head, token):
             case "does nothing":
                 here = (
                     "looking there does nothing. Softmax makes every head distribute 100%, and this is where it can go "
@@ -399,8 +399,8 @@ class Sink(HeadsStep):
                 here = "all tokens get nearly the same vector. The head broadcasts it, as a bias would."
             case "neither":
                 here = "what it adds is neither next to nothing nor, by the rule, one vector for all tokens."
-        nothing, spread = (rule(self.found).any(axis=-1) for rule in (does_nothing, broadcasts))
-        n = int(np.isfinite(self.found.share[..., 0]).sum())
+        nothing, spread = (rule(self.sinks).any(axis=-1) for rule in (does_nothing, broadcasts))
+        n = int(np.isfinite(self.sinks.share[..., 0]).sum())
         return (
             f"{value_is}; {here} Heads with much attention to one special token on this sentence: {much.sum()} of {n}. "
             f"For {nothing.sum()} of them that does nothing, {spread.sum()} broadcast, "
@@ -408,7 +408,7 @@ class Sink(HeadsStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        rows = frame(self.found)
+        rows = frame(self.sinks)
         rows = rows[rows["layer"] == self.at_most[0]]
         return rows.assign(layer=rows["layer"] + 1, head=rows["head"] + 1, place=rows["place"] + 1)
 

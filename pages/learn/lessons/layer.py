@@ -32,10 +32,10 @@ class LayerStep(Step):
     @cached_property
     def known(self) -> Anatomy:
         """The chosen layer part by part. Raises NotSupported where it is not known so."""
-        found = self.case.anatomy
-        if found.why_not is not None:
-            raise NotSupported(found.why_not)
-        return found
+        anatomy = self.case.anatomy
+        if anatomy.why_not is not None:
+            raise NotSupported(anatomy.why_not)
+        return anatomy
 
     def of(self, stage: str) -> FloatArray:
         """The followed token's vector at a stage, (d,)."""
@@ -71,15 +71,15 @@ class Shortcut(LayerStep):
         )
 
     def ask(self) -> Choice:
-        given, added = _length(self.of("input")), _length(self.of("attention"))
-        told = f"The vector that comes in has a length of {given:.2f}, what attention adds {added:.2f}."
-        difference = (added - given) / max(given, added)
+        entering, added = _length(self.of("input")), _length(self.of("attention"))
+        fact = f"The vector that comes in has a length of {entering:.2f}, what attention adds {added:.2f}."
+        difference = (added - entering) / max(entering, added)
         return Choice(
             f"In layer {self.case.layer + 1}, which is longer: the vector that comes in, or what attention adds?",
             (
-                Option("What comes in", told, difference <= -_ALIKE),
-                Option("What attention adds", told, difference >= _ALIKE),
-                Option("About the same: within a tenth", told, -_ALIKE < difference < _ALIKE),
+                Option("What comes in", fact, difference <= -_ALIKE),
+                Option("What attention adds", fact, difference >= _ALIKE),
+                Option("About the same: within a tenth", fact, -_ALIKE < difference < _ALIKE),
             ),
         )
 
@@ -92,8 +92,8 @@ class Shortcut(LayerStep):
         pictures.strips("residual", rows)
 
     def why(self) -> str:
-        given, both = self.of("input").astype(np.float64), self.of("after attention").astype(np.float64)
-        cosine = float(given @ both / (np.linalg.norm(given) * np.linalg.norm(both) or 1.0))
+        entering, both = self.of("input").astype(np.float64), self.of("after attention").astype(np.float64)
+        cosine = float(entering @ both / (np.linalg.norm(entering) * np.linalg.norm(both) or 1.0))
         return (
             f"After the addition the vector has a [[cosine]] of {signed(cosine)} with what came in, and in training "
             "gradients get a short path back through the sum (He et al. 2016)."
@@ -153,7 +153,7 @@ class Norms(LayerStep):
         pictures.bars("norms", list(lengths), [("length of the vector", list(lengths.values()))])
 
     def why(self) -> str:
-        given, gives = _length(self.of("input")), _length(self.of("output"))
+        entering, gives = _length(self.of("input")), _length(self.of("output"))
         how = (
             (
                 "with the norms inside the branches, vectors may grow from layer to layer, and deep models are "
@@ -163,7 +163,7 @@ class Norms(LayerStep):
             else "each norm’s learned scale sets the length again, so it cannot grow without limit"
         )
         return (
-            f"Here {how} (Xiong et al. 2020): {self.token} comes in with a length of {given:.2f} and leaves with "
+            f"Here {how} (Xiong et al. 2020): {self.token} comes in with a length of {entering:.2f} and leaves with "
             f"{gives:.2f}."
         )
 
@@ -202,8 +202,8 @@ class FeedForward(LayerStep):
 
     def reveal(self) -> None:
         known = self.known
-        given = "normed between" if known.has("normed between") else known.stage("inner").made_of[-1]
-        named = {"what comes in": given, "after the activation": "active", "what is added": "feed-forward"}
+        stage_before = "normed between" if known.has("normed between") else known.stage("inner").made_of[-1]
+        named = {"what comes in": stage_before, "after the activation": "active", "what is added": "feed-forward"}
         pictures.strips("feed-forward", [Strip(name, self.of(stage)) for name, stage in named.items()])
 
     def why(self) -> str:
@@ -234,8 +234,8 @@ class Moves(LayerStep):
         states = self.case.anatomy.states[:, self.followed].astype(np.float64)
         norms = np.linalg.norm(states, axis=1)
         cosines = (states[1:] * states[:-1]).sum(axis=1) / np.maximum(norms[1:] * norms[:-1], 1e-12)
-        found: npt.NDArray[np.float64] = np.clip(1 - cosines, 0, 2)
-        return found
+        moves: npt.NDArray[np.float64] = np.clip(1 - cosines, 0, 2)
+        return moves
 
     def text(self) -> str:
         return (
@@ -244,18 +244,18 @@ class Moves(LayerStep):
         )
 
     def ask(self) -> Sketch:
-        shown = options.spread(len(self.moves), _MOST_LAYERS)
-        names = tuple(f"layer {layer + 1}" for layer in shown)
-        truth = tuple(float(self.moves[layer]) for layer in shown)
+        layers = options.spread(len(self.moves), _MOST_LAYERS)
+        names = tuple(f"layer {layer + 1}" for layer in layers)
+        truth = tuple(float(self.moves[layer]) for layer in layers)
 
         def reply(drawn: Sequence[float]) -> str:
             most, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = (
+            start = (
                 "As you drew it, the largest change is in"
                 if most == guessed
                 else f"You drew the largest change in {guessed}; it is in"
             )
-            return f"{said} {most}, {max(truth):.2f}. The smallest is {min(truth):.2f}."
+            return f"{start} {most}, {max(truth):.2f}. The smallest is {min(truth):.2f}."
 
         top = min(2.0, max(0.2, float(np.ceil(max(truth) * 12.5) / 10)))
         return Sketch(
@@ -268,10 +268,10 @@ class Moves(LayerStep):
 
     def why(self) -> str:
         states = self.case.anatomy.states[:, self.followed].astype(np.float64)
-        whole = float(states[0] @ states[-1] / (np.linalg.norm(states[0]) * np.linalg.norm(states[-1]) or 1.0))
+        overall = float(states[0] @ states[-1] / (np.linalg.norm(states[0]) * np.linalg.norm(states[-1]) or 1.0))
         return (
             "No layer starts from scratch, since each adds to its input; still the turns add up: between the vector "
-            f"of {self.token} before the first layer and after the last, the cosine is {signed(whole)}."
+            f"of {self.token} before the first layer and after the last, the cosine is {signed(overall)}."
         )
 
     def numbers(self) -> pd.DataFrame:

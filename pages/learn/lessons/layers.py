@@ -57,9 +57,9 @@ class LayersStep(Step):
 
         Raises InvalidInput where there is none.
         """
-        one, other = (states.encoding for states in self.both)
+        first, other = (states.encoding for states in self.both)
         places: dict[int, tuple[int, int, str]] = {}
-        for at, (id, token, special) in enumerate(zip(one.ids, one.tokens, one.special, strict=True)):
+        for at, (id, token, special) in enumerate(zip(first.ids, first.tokens, first.special, strict=True)):
             word = "".join(sign for sign in token if sign.isalpha()).lower()
             if not special and id in other.ids and len(word) > 1 and word not in _GRAMMAR.split():
                 places.setdefault(id, (at, other.ids.index(id), word))
@@ -67,7 +67,7 @@ class LayersStep(Step):
             raise InvalidInput(
                 "The two sentences share no word. Type one word in both, such as “bank”, or take an example."
             )
-        at, there, _ = max(places.values(), key=lambda found: len(found[2]))
+        at, there, _ = max(places.values(), key=lambda place: len(place[2]))
         return at, there
 
     @property
@@ -83,8 +83,8 @@ class LayersStep(Step):
     @cached_property
     def drift(self) -> DoubleArray:
         """How alike the shared word’s two vectors are after the embeddings and every layer, (layers + 1,)."""
-        (one, other), (at, there) = self.both, self.shared
-        return pair_cosines(one.states[:, at], other.states[:, there])
+        (first, other), (at, there) = self.both, self.shared
+        return pair_cosines(first.states[:, at], other.states[:, there])
 
     @property
     def layers(self) -> list[str]:
@@ -112,8 +112,8 @@ class LayersStep(Step):
     @cached_property
     def results(self) -> dict[str, TaskResult]:
         """What was measured before the app was given out, by what each task asks."""
-        found = {key.task: done.result for key, done in precomputed.probing(self.measured).items()}
-        kept = {question: found[task] for task, question in _TASKS.items() if task in found}
+        results = {key.task: done.result for key, done in precomputed.probing(self.measured).items()}
+        kept = {question: results[task] for task, question in _TASKS.items() if task in results}
         if len(kept) < len(_TASKS):
             raise InvalidInput("The results of probing did not come with this app. Run the tasks on the page Layers.")
         return kept
@@ -149,9 +149,9 @@ class Drift(LayersStep):
             gaps = np.array(drawn) - np.array(truth)
             worst = int(np.argmax(np.abs(gaps)))
             how = "too far apart" if gaps[worst] < 0 else "too similar"
-            said = f"You miss by {np.abs(gaps).mean():.2f} on average"
+            start = f"You miss by {np.abs(gaps).mean():.2f} on average"
             furthest = f", most at {labels[worst]}, where you drew them {how}" if abs(gaps[worst]) > 0.1 else ""
-            return f"{said}{furthest}. They are least similar at {labels[int(np.argmin(truth))]}: {min(truth):.2f}."
+            return f"{start}{furthest}. They are least similar at {labels[int(np.argmin(truth))]}: {min(truth):.2f}."
 
         return Sketch(
             f"Draw the [[cosine]] of the two vectors of {self.word}, from the embeddings up (1: same direction).",
@@ -197,7 +197,7 @@ class Before(LayersStep):
         at, there = self.shared
         same = start > 1 - 1e-4
         by_place = not same and at != there and engine().read_positions(self.case.model, 8).kind == "learned"
-        told = f"The cosine is {start:.4f}."
+        fact = f"The cosine is {start:.4f}."
         return Choice(
             f"Before the first layer, are the two vectors of {self.word} the same?",
             options.placed(
@@ -205,30 +205,30 @@ class Before(LayersStep):
                 options.either(
                     "Yes: it is the same token",
                     same,
-                    told,
-                    f"It is the same row of the token table, but that is not all that is added up. {told}",
+                    fact,
+                    f"It is the same row of the token table, but that is not all that is added up. {fact}",
                 ),
                 options.either(
                     "No: its position is different",
                     by_place,
-                    f"{told} A vector for the position was added to that of the token.",
-                    f"It is token {at + 1} both times. {told}"
+                    f"{fact} A vector for the position was added to that of the token.",
+                    f"It is token {at + 1} both times. {fact}"
                     if at == there
-                    else f"This model brings in positions in another way, later on. {told}",
+                    else f"This model brings in positions in another way, later on. {fact}",
                 ),
                 options.either(
                     "No: its neighbours are different",
                     not (same or by_place),
-                    told,
-                    f"Neighbours come in through the layers, and there was none so far. {told}",
+                    fact,
+                    f"Neighbours come in through the layers, and there was none so far. {fact}",
                 ),
             ),
         )
 
     def reveal(self) -> None:
         """What was added up to make the two vectors: one row of the table of tokens, two of that of places."""
-        (one, other), (at, there) = self.both, self.shared
-        token = one.encoding.tokens[at]
+        (first, other), (at, there) = self.both, self.shared
+        token = first.encoding.tokens[at]
         rows: list[Strip] = []
         for sentence, text, place in (("first", self.case.text, at), ("second", other.encoding.text, there)):
             parts = {stage.name: stage.values[place] for stage in engine().dissect(self.case.model, text).embeddings}
@@ -269,15 +269,15 @@ class OtherWords(LayersStep):
     @cached_property
     def others(self) -> list[float]:
         """The mean cosine of different tokens of one sentence after every layer, over both sentences."""
-        found = []
+        means = []
         for states in self.both:
             encoding = states.encoding
             firsts = {id: at for at, id in reversed(list(enumerate(encoding.ids))) if not encoding.special[at]}
             if len(firsts) > 1:
-                found.append([mean_of_pairs(layer[sorted(firsts.values())]) for layer in states.states])
-        if not found:
+                means.append([mean_of_pairs(layer[sorted(firsts.values())]) for layer in states.states])
+        if not means:
             raise InvalidInput("Both sentences have only one word. Type more words, or take an example.")
-        return [float(mean) for mean in np.mean(found, axis=0)]
+        return [float(mean) for mean in np.mean(means, axis=0)]
 
     def text(self) -> str:
         end = signed(float(self.drift[-1]))
@@ -289,7 +289,7 @@ class OtherWords(LayersStep):
 
     def ask(self) -> Choice:
         mean = self.others[-1]
-        said = (
+        replies = (
             "Vectors in random directions have cosines near 0.",
             "That would be vectors that share a little, beside what is their own.",
             "That would be vectors whose common part is about as large as what is their own.",
@@ -299,7 +299,7 @@ class OtherWords(LayersStep):
         def reply(place: int, right: int) -> str:
             if place == right:
                 return f"It is {signed(mean)}: compare with that, not with 0."
-            return f"{said[place]} Here they share {'more' if place < right else 'less'}: {signed(mean)}."
+            return f"{replies[place]} Here they share {'more' if place < right else 'less'}: {signed(mean)}."
 
         bounds = ((0.1, "Below 0.1"), (0.35, "From 0.1 to 0.35"), (0.7, "From 0.35 to 0.7"), (np.inf, "0.7 or more"))
         return Choice(
@@ -346,35 +346,35 @@ class Probes(LayersStep):
         self.draw_sentences()
 
     def ask(self) -> Choice:
-        found = self.results
-        most = max(found, key=lambda question: _gain(found[question]))
+        results = self.results
+        most = max(results, key=lambda question: _gain(results[question]))
 
         def reply(question: str, result: TaskResult) -> str:
             best = result.best
-            told = f"{result.layers[0].accuracy:.0%} on the embeddings, {best.accuracy:.0%} {_after(best)}."
+            fact = f"{result.layers[0].accuracy:.0%} on the embeddings, {best.accuracy:.0%} {_after(best)}."
             if question == most:
-                return told
+                return fact
             if _gain(result) <= 0 and best.layer > 0:
-                return f"The layers bring no gain here: {told}"
+                return f"The layers bring no gain here: {fact}"
             if best.layer == 0:
                 return f"It is read best off the embeddings, {best.accuracy:.0%}."
-            return f"It gains too, but less: {told}"
+            return f"It gains too, but less: {fact}"
 
         return Choice(
             "Which question gains most from the layers, compared with the embeddings?",
-            tuple(Option(question, reply(question, result), question == most) for question, result in found.items()),
+            tuple(Option(question, reply(question, result), question == most) for question, result in results.items()),
         )
 
     def reveal(self) -> None:
-        found = self.results
-        names = layer_names(len(next(iter(found.values())).layers))
-        series = [(question, [layer.accuracy for layer in result.layers]) for question, result in found.items()]
-        figure = partial(curves, names, series, quantity="accuracy", across="layer", share=True)
+        results = self.results
+        names = layer_names(len(next(iter(results.values())).layers))
+        series = [(question, [layer.accuracy for layer in result.layers]) for question, result in results.items()]
+        figure = partial(curves, names, series, what="accuracy", across="layer", share=True)
         pictures.show("probes", figure)
 
     def why(self) -> str:
-        found = self.results
-        most = max(found.values(), key=_gain)
+        results = self.results
+        most = max(results.values(), key=_gain)
         return (
             "Which words there are can be read off the embeddings; their order has to be worked out, and is read "
             f"best {_after(most.best)} of {len(most.layers) - 1}, with {most.best.accuracy:.0%}. Keep in mind that "
@@ -402,11 +402,11 @@ class Baselines(LayersStep):
     @cached_property
     def against(self) -> list[tuple[str, LayerResult, float]]:
         """For each task the question, its best layer, and the accuracy there with random weights."""
-        found = []
+        rows = []
         for question, result in self.results.items():
             assert result.best.untrained_accuracy is not None
-            found.append((question, result.best, result.best.untrained_accuracy))
-        return found
+            rows.append((question, result.best, result.best.untrained_accuracy))
+        return rows
 
     def text(self) -> str:
         return (
@@ -429,15 +429,15 @@ class Baselines(LayersStep):
         random = self.animals.best.untrained_accuracy
         assert random is not None
         bounds = ((0.2, "Less than 20%"), (0.6, "20% to 60%"), (np.inf, "More than 60%"))
-        said = (
+        replies = (
             "Random weights still make different vectors of different words.",
             "More gets through random matrices than one thinks.",
             "Every word leaves its trace in the mixture.",
         )
 
         def reply(place: int, right: int) -> str:
-            told = f"It is {random:.0%}; with trained weights {self.animals.best.accuracy:.0%}."
-            return f"{said[2]} {told}" if place == right else f"{said[place]} {told}"
+            fact = f"It is {random:.0%}; with trained weights {self.animals.best.accuracy:.0%}."
+            return f"{replies[2]} {fact}" if place == right else f"{replies[place]} {fact}"
 
         return Choice("How often is the probe on random weights right?", options.ranges(random, bounds, reply))
 

@@ -30,7 +30,7 @@ _ACCENTS: Final = str.maketrans("aeiouAEIOU", "áéíóúÁÉÍÓÚ")
 _MOST_TRIED: Final = 3  # beginnings that are written out
 
 
-def _own(encoding: Encoding) -> list[str]:
+def _typed_tokens(encoding: Encoding) -> list[str]:
     """The tokens that somebody typed."""
     return [token for token, special in zip(encoding.tokens, encoding.special, strict=True) if not special]
 
@@ -81,22 +81,22 @@ class WordsAndPieces(PiecesStep):
 
     def ask(self) -> Choice:
         encoding = self.case.encoding
-        n, own = len(encoding), len(_own(encoding))
+        n, n_typed = len(encoding), len(_typed_tokens(encoding))
         words, letters = len(self.case.text.split()), sum(sign.isalpha() for sign in self.case.text)
-        told = f"You typed {own} of them, and the model adds {n - own}."
+        fact = f"You typed {n_typed} of them, and the model adds {n - n_typed}."
         return Choice(
             f"Your text has {words} words separated by spaces. How many tokens does the model read?",
             options.numbers(
-                (n, told),
+                (n, fact),
                 (
                     words,
                     (
                         "A punctuation mark such as a full stop is a token of its own, and a word may be several "
-                        f"tokens. {told}"
+                        f"tokens. {fact}"
                     ),
                 ),
-                (letters, f"That is the number of letters. Most tokens have several. {told}"),
-                (own, f"Those are the ones you typed. The model adds {n - own} special tokens."),
+                (letters, f"That is the number of letters. Most tokens have several. {fact}"),
+                (n_typed, f"Those are the ones you typed. The model adds {n - n_typed} special tokens."),
             ),
         )
 
@@ -106,12 +106,12 @@ class WordsAndPieces(PiecesStep):
 
     def why(self) -> str:
         encoding, vocabulary = self.case.encoding, self.case.vocabulary
-        found = zip(encoding.word_ids, encoding.ids, encoding.special, strict=True)
-        typed = [(word, number) for word, number, special in found if not special]
-        words = [[number for _, number in group] for _, group in groupby(typed, key=lambda one: one[0])]
-        whole = sum(len(numbers) == 1 and numbers[0] != vocabulary.unknown_id for numbers in words)
+        tokens = zip(encoding.word_ids, encoding.ids, encoding.special, strict=True)
+        typed = [(word, number) for word, number, special in tokens if not special]
+        words = [[number for _, number in group] for _, group in groupby(typed, key=lambda token: token[0])]
+        n_listed = sum(len(numbers) == 1 and numbers[0] != vocabulary.unknown_id for numbers in words)
         return (
-            f"{whole} of your {len(words)} words and punctuation marks are in this model’s list of "
+            f"{n_listed} of your {len(words)} words and punctuation marks are in this model’s list of "
             f"{len(vocabulary.tokens):,} as they are, one token each: no list of words could ever be complete, and "
             "single letters would make long sequences."
         )
@@ -182,26 +182,26 @@ class Cuts(PiecesStep):
             # Pieces that are bytes do not read like the word.
             if len(of_word) > 1 and written.isalpha() and len(written) == len("".join(map(_plain, pieces))):
                 return written, pieces
-        return _SPARE, _own(engine().encode(self.case.model, _SPARE))
+        return _SPARE, _typed_tokens(engine().encode(self.case.model, _SPARE))
 
     @cached_property
     def steps(self) -> tuple[Cut, ...]:
         """The longest beginnings, one after the other; nothing where this model cuts by another rule."""
         _, pieces = self.word
-        found = cuts("".join(map(_plain, pieces)), set(self.case.vocabulary.tokens))
-        return found if found is not None and [cut.piece for cut in found] == pieces else ()
+        steps = cuts("".join(map(_plain, pieces)), set(self.case.vocabulary.tokens))
+        return steps if steps is not None and [cut.piece for cut in steps] == pieces else ()
 
     def not_so(self, guess: list[str]) -> str:
         """What is wrong with a cut: at the first piece that is another one."""
         parts = list(map(_plain, self.word[1]))
-        at = next(place for place, (one, other) in enumerate(zip(guess, parts, strict=False)) if one != other)
-        mine, own = quoted(guess[at]), quoted(parts[at])
+        at = next(place for place, (piece, other) in enumerate(zip(guess, parts, strict=False)) if piece != other)
+        mine, right = quoted(guess[at]), quoted(parts[at])
         if not self.steps:
             return f"This model’s rule gives the pieces {' · '.join(map(as_text, self.word[1]))}."
         where = "" if at == 0 else " as a continuing piece"
         if len(guess[at]) > len(parts[at]):
-            return f"{mine} is not in the list{where}. The longest listed beginning is {own}."
-        return f"Even if {mine} is in the list, {own} is listed too, and it is longer, so it is taken."
+            return f"{mine} is not in the list{where}. The longest listed beginning is {right}."
+        return f"Even if {mine} is in the list, {right} is listed too, and it is longer, so it is taken."
 
     def text(self) -> str:
         word, _ = self.word
@@ -223,16 +223,16 @@ class Cuts(PiecesStep):
         parts = list(map(_plain, pieces))
         base, third = "".join(parts), max(1, len(word) // 3)
         wrong = [[base], list(base), [base[:-third], base[-third:]], [base[:third], base[third:]], [base[:2], base[2:]]]
-        kept = [one for one in dict.fromkeys(map(tuple, wrong)) if list(one) != parts][:3]
+        kept = [guess for guess in dict.fromkeys(map(tuple, wrong)) if list(guess) != parts][:3]
         goes_on = (
             " “##” marks a piece that continues a word." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
         )
         right = f"{' · '.join(map(as_text, pieces))}.{goes_on}"
-        found = [(parts, right, True), *[(list(one), self.not_so(list(one)), False) for one in kept]]
-        written = sorted((" + ".join(one), said, is_right) for one, said, is_right in found)
+        cuts_and_replies = [(parts, right, True), *[(list(guess), self.not_so(list(guess)), False) for guess in kept]]
+        written = sorted((" + ".join(guess), reply, is_right) for guess, reply, is_right in cuts_and_replies)
         return Choice(
             f"How is {quoted(word)} split?",
-            tuple(Option(as_text(one), said, is_right) for one, said, is_right in written),
+            tuple(Option(as_text(guess), reply, is_right) for guess, reply, is_right in written),
         )
 
     def reveal(self) -> None:
@@ -243,7 +243,7 @@ class Cuts(PiecesStep):
             return
         default = Case(registry.DEFAULT_MODEL, word)
         st.caption(f"{as_text(name_of(default.model))} has a different list and a different rule:")
-        token_line.draw([self.line(_own(default.encoding))], "learn other pieces")
+        token_line.draw([self.line(_typed_tokens(default.encoding))], "learn other pieces")
 
     def why(self) -> str:
         word, pieces = self.word
@@ -274,8 +274,8 @@ class NobodyTyped(PiecesStep):
 
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
-        said = (
-            f"this model adds {join_names(list(map(as_text, added)))}" if added else "this model adds none of its own"
+        which = (
+            f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none of its own"
         )
         roles = (
             " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
@@ -283,7 +283,7 @@ class NobodyTyped(PiecesStep):
             else ""
         )
         return (
-            f"Some tokens are never typed: {said}.{roles} And some characters may be missing from the list. Type "
+            f"Some tokens are never typed: {which}.{roles} And some characters may be missing from the list. Type "
             f"{_SIGN} after your text: what does the model actually read?"
         )
 
@@ -292,11 +292,17 @@ class NobodyTyped(PiecesStep):
 
     def ask(self) -> Choice:
         encoding, unknown = engine().encode(self.case.model, _SIGN), self.case.vocabulary.unknown_id
-        own = _own(encoding)
+        typed = _typed_tokens(encoding)
         if unknown in encoding.ids:
-            right, told = 1, "The list has neither this character nor bytes to spell it with, so the character is lost."
+            right, fact = (
+                1,
+                "The list has neither this character nor bytes to spell it with, so the character is lost.",
+            )
         else:
-            right, told = (3, 0, 2)[min(len(own), 2)], f"Its tokens here: {' '.join(map(as_text, own)) or 'none'}."
+            right, fact = (
+                (3, 0, 2)[min(len(typed), 2)],
+                f"Its tokens here: {' '.join(map(as_text, typed)) or 'none'}.",
+            )
         wrong = (
             ("One token of its own", "That would need the character in the list."),
             ("One token for “unknown”", "A list that has all bytes needs no such token: it can spell any character."),
@@ -309,7 +315,8 @@ class NobodyTyped(PiecesStep):
         return Choice(
             f"What does this model read for {_SIGN}?",
             tuple(
-                options.either(text, place == right, told, f"{said} {told}") for place, (text, said) in enumerate(wrong)
+                options.either(text, place == right, fact, f"{reply} {fact}")
+                for place, (text, reply) in enumerate(wrong)
             ),
         )
 
@@ -324,7 +331,7 @@ class NobodyTyped(PiecesStep):
         n = sum(number == unknown for number in ids)
         if unknown is None:
             return "This list can spell any text, so it needs no token for “unknown”."
-        said = (
+        count = (
             "none of your own tokens is"
             if n == 0
             else "1 of your own tokens is"
@@ -333,7 +340,7 @@ class NobodyTyped(PiecesStep):
         )
         return (
             "Everything that cannot be spelled with the list becomes the same token, after which nobody can tell "
-            f"what it was; {said} unknown to this model."
+            f"what it was; {count} unknown to this model."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -349,85 +356,95 @@ class OtherLists(PiecesStep):
         once, by the name of the first model that has it.
         """
         shipped = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None]
-        found: dict[tuple[str, ...], tuple[str, Encoding, int]] = {}
+        by_vocabulary: dict[tuple[str, ...], tuple[str, Encoding, int]] = {}
         for model in dict.fromkeys([self.case.model, *shipped]):
             tokens = engine().vocabulary(model).tokens
-            if tokens not in found:
-                found[tokens] = name_of(model), engine().encode(model, self.case.text), len(tokens)
-        return list(found.values())
+            if tokens not in by_vocabulary:
+                by_vocabulary[tokens] = name_of(model), engine().encode(model, self.case.text), len(tokens)
+        return list(by_vocabulary.values())
 
     def text(self) -> str:
-        found = self.others
-        sizes = join_names([f"{as_text(name)} ({n:,} pieces)" for name, _, n in found])
+        others = self.others
+        sizes = enumerated([f"{as_text(name)} ({n:,} pieces)" for name, _, n in others])
         return (
             "A vocabulary belongs to its model: it was made from certain texts by a certain rule, and the model has "
-            f"learned a vector for each piece. Here are {len(found)} vocabularies: {sizes}. Do they split your text "
+            f"learned a vector for each piece. Here are {len(others)} vocabularies: {sizes}. Do they split your text "
             "the same way?"
         )
 
     def figure(self) -> None:
-        token_line.draw([self.line(_own(self.case.encoding), name_of(self.case.model))], "learn pieces")
+        token_line.draw([self.line(_typed_tokens(self.case.encoding), name_of(self.case.model))], "learn pieces")
 
     def ask(self) -> Choice:
-        found = [(name, [_plain(token).lower() for token in _own(encoding)]) for name, encoding, _ in self.others]
-        lengths = {len(pieces) for _, pieces in found}
-        alike = all(pieces == found[0][1] for _, pieces in found)
-        told = join_names([f"{as_text(name)} makes {len(pieces)}" for name, pieces in found])
+        pieces_of = [
+            (name, [_plain(token).lower() for token in _typed_tokens(encoding)]) for name, encoding, _ in self.others
+        ]
+        lengths = {len(pieces) for _, pieces in pieces_of}
+        alike = all(pieces == pieces_of[0][1] for _, pieces in pieces_of)
+        fact = enumerated([f"{as_text(name)} makes {len(pieces)}" for name, pieces in pieces_of])
         return Choice(
             "What do these vocabularies make of your text?",
             (
                 options.either(
                     "The same pieces, apart from capitals",
                     alike,
-                    f"Frequent words are in every list. {told}.",
-                    f"Frequent words are in every list, but here at least one word is split differently. {told}.",
+                    f"Frequent words are in every list. {fact}.",
+                    f"Frequent words are in every list, but here at least one word is split differently. {fact}.",
                 ),
                 Option(
                     "The same number of pieces, split differently",
-                    f"Even the numbers differ: {told}."
+                    f"Even the numbers differ: {fact}."
                     if len(lengths) > 1
-                    else f"The numbers are the same, and so are the pieces: {told}."
+                    else f"The numbers are the same, and so are the pieces: {fact}."
                     if alike
-                    else f"{told}. Equal numbers do not mean equal pieces.",
+                    else f"{fact}. Equal numbers do not mean equal pieces.",
                     not alike and len(lengths) == 1,
                 ),
                 options.either(
                     "Different numbers of pieces",
                     len(lengths) > 1,
-                    f"{told}, not counting special tokens.",
-                    f"Often true, but on your text the numbers are equal: {told}.",
+                    f"{fact}, not counting special tokens.",
+                    f"Often true, but on your text the numbers are equal: {fact}.",
                 ),
             ),
         )
 
     def reveal(self) -> None:
-        found = self.others
-        token_line.draw([self.line(_own(encoding), name) for name, encoding, _ in found], "learn pieces")
-        names, lengths = [name for name, _, _ in found], [float(len(_own(encoding))) for _, encoding, _ in found]
+        others = self.others
+        token_line.draw([self.line(_typed_tokens(encoding), name) for name, encoding, _ in others], "learn pieces")
+        names, lengths = (
+            [name for name, _, _ in others],
+            [float(len(_typed_tokens(encoding))) for _, encoding, _ in others],
+        )
         pictures.bars("vocabularies", names, [("tokens", lengths)], written=".0f")
 
     def why(self) -> str:
         (large, few, longest), (small, many, shortest) = (
-            (as_text(name), len(_own(encoding)), n)
-            for name, encoding, n in (pick(self.others, key=lambda one: one[2]) for pick in (max, min))
+            (as_text(name), len(_typed_tokens(encoding)), n)
+            for name, encoding, n in (pick(self.others, key=lambda entry: entry[2]) for pick in (max, min))
         )
         made = counted(few, "token")
         if few == many:
-            said = f"on this text both make {made}. On rarer words a larger one tends to split less"
+            comparison = f"on this text both make {made}. On rarer words a larger one tends to split less"
         elif few < many:
-            said = f"{made} against {many}. A larger one tends to split less"
+            comparison = f"{made} against {many}. A larger one tends to split less"
         else:
-            said = f"{made} against {many}, though a larger one tends to split less"
+            comparison = f"{made} against {many}, though a larger one tends to split less"
         return (
             f"{large} has the largest vocabulary here, {longest:,} pieces, and {small} the smallest, {shortest:,}: "
-            f"{said}, and it costs more rows in the embedding table; since the pieces differ, token probabilities of "
-            "such models cannot be compared directly."
+            f"{comparison}, and it costs more rows in the embedding table; since the pieces differ, token "
+            "probabilities of such models cannot be compared directly."
         )
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(
             [
-                {"model": name, "vocabulary": n, "tokens": len(_own(encoding)), "pieces": " ".join(_own(encoding))}
+                {
+                    "model": name,
+                    "vocabulary": n,
+                    "tokens": len(_typed_tokens(encoding)),
+                    "pieces": " ".join(_typed_tokens(encoding)),
+                }
                 for name, encoding, n in self.others
             ]
         )
@@ -468,7 +485,7 @@ class Lost(PiecesStep):
 
     def text(self) -> str:
         accented = self.changed["an accent"]
-        start = next(at for at, (one, other) in enumerate(zip(self.case.text, accented, strict=True)) if one != other)
+        start = next(at for at, (sign, other) in enumerate(zip(self.case.text, accented, strict=True)) if sign != other)
         word = (accented[:start].split(" ")[-1] + accented[start:].split(" ")[0]).strip()
         return (
             "What is thrown away here is unknown to every later layer. Write your text in capitals, or with an "
@@ -476,47 +493,47 @@ class Lost(PiecesStep):
         )
 
     def figure(self) -> None:
-        token_line.draw([self.line(_own(self.case.encoding), "as typed")], "learn pieces")
+        token_line.draw([self.line(_typed_tokens(self.case.encoding), "as typed")], "learn pieces")
 
     def ask(self) -> Choice:
         same = self.same
         capitals, accent = same["capitals"], same["an accent"]
-        told = f"Capitals: {_tokens(capitals)}. An accent: {_tokens(accent)}."
+        fact = f"Capitals: {_tokens(capitals)}. An accent: {_tokens(accent)}."
         return Choice(
             "Which of the two changes the tokens that this model reads?",
             (
                 options.either(
                     "Neither of them",
                     capitals and accent,
-                    f"{told} Letters are lower-cased and stripped of accents before they are looked up.",
-                    f"That is true of “uncased” models such as BERT-base-uncased. Here: {told}",
+                    f"{fact} Letters are lower-cased and stripped of accents before they are looked up.",
+                    f"That is true of “uncased” models such as BERT-base-uncased. Here: {fact}",
                 ),
                 options.either(
                     "Only the capitals",
                     accent and not capitals,
-                    told,
-                    f"That would be a vocabulary with capitals and without accents. {told}",
+                    fact,
+                    f"That would be a vocabulary with capitals and without accents. {fact}",
                 ),
                 options.either(
                     "Only the accent",
                     capitals and not accent,
-                    told,
-                    f"That would be a vocabulary without capitals, with accents. {told}",
+                    fact,
+                    f"That would be a vocabulary without capitals, with accents. {fact}",
                 ),
                 options.either(
                     "Both of them",
                     not (capitals or accent),
-                    f"{told} To this model a different letter is a different piece.",
-                    f"That is true where a vocabulary has all characters. Here: {told}",
+                    f"{fact} To this model a different letter is a different piece.",
+                    f"That is true where a vocabulary has all characters. Here: {fact}",
                 ),
             ),
         )
 
     def reveal(self) -> None:
         same = self.same
-        lines = [self.line(_own(self.case.encoding), "as typed")]
+        lines = [self.line(_typed_tokens(self.case.encoding), "as typed")]
         for how, text in self.changed.items():
-            lines.append(self.line(_own(engine().encode(self.case.model, text)), how))
+            lines.append(self.line(_typed_tokens(engine().encode(self.case.model, text)), how))
         token_line.draw(lines, "learn pieces")
         st.caption(". ".join(f"{how.capitalize()}: {_tokens(is_same)}" for how, is_same in same.items()) + ".")
 

@@ -115,48 +115,50 @@ class Told(PositionsStep):
         )
 
     def reveal(self) -> None:
-        found, what, axes = self.positions, "cosine", ("position", "position")
-        if found.table is not None:
-            named = ("learned vectors of positions", cosines(found.table).astype(np.float32))
-        elif found.frequencies is not None:
-            named = ("cosine of the angle, by position and pair", _angles(found.frequencies[0]))
+        positions, value, axes = self.positions, "cosine", ("position", "position")
+        if positions.table is not None:
+            named = ("learned vectors of positions", cosines(positions.table).astype(np.float32))
+        elif positions.frequencies is not None:
+            named = ("cosine of the angle, by position and pair", _angles(positions.frequencies[0]))
             axes = ("position", "pair")
-        elif found.bias is not None:
-            named, what = ("bias of head 1 by places", found.bias[0]), "added to the score"
+        elif positions.bias is not None:
+            named, value = ("bias of head 1 by places", positions.bias[0]), "added to the score"
         else:
             st.info("There is no table to show for this model.", icon=":material/block:")
             return
-        pictures.matrices("positions", [named], what=what, axes=axes, signed=True)
+        pictures.matrices("positions", [named], value_name=value, axes=axes, signed=True)
 
     def why(self) -> str:
-        found = self.positions
-        if found.table is not None:
-            alike, half = cosines(found.table), len(found.table) // 2
+        positions = self.positions
+        if positions.table is not None:
+            alike, half = cosines(positions.table), len(positions.table) // 2
             near, far = (float(np.diagonal(alike, apart).mean()) for apart in (1, half))
             return (
                 "Nobody told the table which places are neighbours: after training, neighbouring rows have a mean "
                 f"[[cosine]] of {signed(near)}, rows {half} places apart {signed(far)}."
             )
-        if found.frequencies is not None:
-            slow, fast = (2 * np.pi / float(end) for end in (found.frequencies[0].min(), found.frequencies[0].max()))
+        if positions.frequencies is not None:
+            slow, fast = (
+                2 * np.pi / float(end) for end in (positions.frequencies[0].min(), positions.frequencies[0].max())
+            )
             return (
                 f"The first pair of dimensions makes a full turn in {fast:.1f} positions, the last in {slow:,.0f}: "
                 "like the hands of a clock, fast ones tell near places apart and slow ones far places."
             )
-        if found.bias is not None:
+        if positions.bias is not None:
             return "The number depends only on the signed distance, so every diagonal of the picture has one colour."
         return "Order enters this model in another way, for example by reading one word after another."
 
     def numbers(self) -> pd.DataFrame:
-        found = self.positions
-        if found.table is not None:
-            return pd.DataFrame(found.table, columns=[str(at + 1) for at in range(found.table.shape[1])])
-        if found.frequencies is not None:
-            layers = [f"layer {at + 1}" for at in range(len(found.frequencies))]
-            return pd.DataFrame(found.frequencies.T, columns=layers)
-        if found.bias is not None:
-            return pd.DataFrame(found.bias[0])
-        return pd.DataFrame({"positions": [found.kind]})
+        positions = self.positions
+        if positions.table is not None:
+            return pd.DataFrame(positions.table, columns=[str(at + 1) for at in range(positions.table.shape[1])])
+        if positions.frequencies is not None:
+            layers = [f"layer {at + 1}" for at in range(len(positions.frequencies))]
+            return pd.DataFrame(positions.frequencies.T, columns=layers)
+        if positions.bias is not None:
+            return pd.DataFrame(positions.bias[0])
+        return pd.DataFrame({"positions": [positions.kind]})
 
 
 class Sinusoids(PositionsStep):
@@ -173,7 +175,7 @@ class Sinusoids(PositionsStep):
 
     def figure(self) -> None:
         table = sinusoids(_SHOWN, _WIDTH).astype(np.float32)
-        pictures.matrices("sinusoids", [("PE", table)], what="PE", axes=("position", "dimension"), signed=True)
+        pictures.matrices("sinusoids", [("PE", table)], value_name="PE", axes=("position", "dimension"), signed=True)
 
     def ask(self) -> Sketch:
         truth = tuple(_alike())
@@ -192,13 +194,13 @@ class Sinusoids(PositionsStep):
     def reveal(self) -> None:
         alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32)).astype(np.float32)
         named = [("similarity of two places", alike)]
-        pictures.matrices("sinusoids-alike", named, what="cosine", axes=("place", "place"), signed=True)
+        pictures.matrices("sinusoids-alike", named, value_name="cosine", axes=("place", "place"), signed=True)
 
     def why(self) -> str:
         vectors = sinusoids(64, _WIDTH)
-        one, other = float(vectors[3] @ vectors[8]), float(vectors[33] @ vectors[38])
+        early, other = float(vectors[3] @ vectors[8]), float(vectors[33] @ vectors[38])
         return (
-            f"The product depends only on the distance: places 4 and 9 give {one:.4f}, places 34 and 39 give "
+            f"The product depends only on the distance: places 4 and 9 give {early:.4f}, places 34 and 39 give "
             f"{other:.4f}. The authors hoped this would make “five places back” easy to learn for all places at once "
             "(Vaswani et al. 2017)."
         )
@@ -244,17 +246,17 @@ class Turned(PositionsStep):
 
         Of a model whose heads are not known part by part they are drawn at random.
         """
-        found = engine().dissect(self.case.model, self.case.text)
-        if found.weights is None:
+        anatomy = engine().dissect(self.case.model, self.case.text)
+        if anatomy.weights is None:
             size = 32
             rng = np.random.default_rng(0)
             query, key = rng.normal(size=size), rng.normal(size=size)
         else:
-            size = found.weights.query.shape[1]
-            query = found.stage("query").values[self.followed][:size].astype(np.float64)
-            key = found.stage("key").values[min(1, len(found.encoding) - 1)][:size].astype(np.float64)
-        own = self.positions.frequencies
-        theta = frequencies(size) if own is None else own[0].astype(np.float64)
+            size = anatomy.weights.query.shape[1]
+            query = anatomy.stage("query").values[self.followed][:size].astype(np.float64)
+            key = anatomy.stage("key").values[min(1, len(anatomy.encoding) - 1)][:size].astype(np.float64)
+        frequencies_of_model = self.positions.frequencies
+        theta = frequencies(size) if frequencies_of_model is None else frequencies_of_model[0].astype(np.float64)
         return query, key, theta
 
     def product(self, at: int, other: int) -> float:
@@ -278,27 +280,27 @@ class Turned(PositionsStep):
     def figure(self) -> None:
         *_, theta = self.pair
         named = [("rotation of each pair, by position", _angles(theta))]
-        pictures.matrices("angles", named, what="cosine of the angle", axes=("position", "pair"), signed=True)
+        pictures.matrices("angles", named, value_name="cosine of the angle", axes=("position", "pair"), signed=True)
 
     def ask(self) -> Choice:
         before, after = self.product(2, 5), self.product(5, 8)
-        told = f"At positions 3 and 6 it is {signed(before, 4)}, at positions 6 and 9 it is {signed(after, 4)}."
+        fact = f"At positions 3 and 6 it is {signed(before, 4)}, at positions 6 and 9 it is {signed(after, 4)}."
         return Choice(
             "A rotated query and a rotated key both move three places to the right. What happens to their product?",
             options.placed(
                 2,
                 Option(
                     "It stays exactly the same",
-                    f"Both are rotated by the same extra angle, in every pair of numbers. {told}",
+                    f"Both are rotated by the same extra angle, in every pair of numbers. {fact}",
                     True,
                 ),
                 Option(
                     "It grows with the position",
-                    f"Each is rotated further, but rotation makes no vector longer. {told}",
+                    f"Each is rotated further, but rotation makes no vector longer. {fact}",
                 ),
                 Option(
                     "It shrinks with the position",
-                    f"It may shrink with the distance, but here the distance stays the same. {told}",
+                    f"It may shrink with the distance, but here the distance stays the same. {fact}",
                 ),
             ),
         )
@@ -312,7 +314,7 @@ class Turned(PositionsStep):
         far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
         named = {"rotary: cosine of q and k": alike, "relative: −distance (an example)": -far}
         both = [(name, values.astype(np.float32)) for name, values in named.items()]
-        pictures.matrices("by-distance", both, what="value", axes=("query’s place", "key’s place"), signed=True)
+        pictures.matrices("by-distance", both, value_name="value", axes=("query’s place", "key’s place"), signed=True)
         st.caption(
             "Rows are the query’s position, columns the key’s. Each diagonal is one signed distance and has one colour."
         )
@@ -356,26 +358,27 @@ class Shuffled(PositionsStep):
         st.markdown(f"In order: {quoted(self.case.text)}\n\nShuffled: {quoted(_shuffled(self.case.text))}")
 
     def ask(self) -> Choice:
-        found = self.surprises
-        worse = sum(shuffled - ordered > _SLACK for _, ordered, shuffled in found)
-        told = f"For {worse} of {len(found)} the surprisal rises by more than {_SLACK} bits a token."
+        surprises = self.surprises
+        worse = sum(shuffled - ordered > _SLACK for _, ordered, shuffled in surprises)
+        fact = f"For {worse} of {len(surprises)} the surprisal rises by more than {_SLACK} bits a token."
         return Choice(
-            f"How many of the {len(found)} models find the shuffled text more surprising (by more than {_SLACK} bits)?",
+            f"How many of the {len(surprises)} models find the shuffled text more surprising (by more than {_SLACK} "
+            "bits)?",
             (
                 options.either(
-                    "None of them", worse == 0, told, f"That would mean that all are blind to order. {told}"
+                    "None of them", worse == 0, fact, f"That would mean that all are blind to order. {fact}"
                 ),
                 options.either(
                     "Some of them",
-                    0 < worse < len(found),
-                    told,
-                    f"They handle positions in different ways, and yet: {told}",
+                    0 < worse < len(surprises),
+                    fact,
+                    f"They handle positions in different ways, and yet: {fact}",
                 ),
                 options.either(
                     "All of them",
-                    worse == len(found),
-                    told,
-                    f"That is true of many sentences, but not of this one. {told}",
+                    worse == len(surprises),
+                    fact,
+                    f"That is true of many sentences, but not of this one. {fact}",
                 ),
             ),
         )
@@ -385,7 +388,7 @@ class Shuffled(PositionsStep):
         pictures.bars("shuffled", names, [("in order", ordered), ("shuffled", shuffled)])
 
     def why(self) -> str:
-        most = max(self.surprises, key=lambda one: one[2] - one[1])
+        most = max(self.surprises, key=lambda model: model[2] - model[1])
         return (
             f"A model that uses order predicts differently once the order is gone: here {most[0]} changes most, from "
             f"{most[1]:.2f} to {most[2]:.2f} bits a token. One sentence says little, and some words can be predicted "
@@ -437,23 +440,23 @@ class Blind(PositionsStep):
     def ask(self) -> Choice:
         _, (_, without), (_, shuffled) = self.blind
         pairs = zip(without.best, shuffled.best, strict=True)
-        apart = max(abs(one.probability - other.probability) for one, other in pairs)
+        apart = max(abs(prediction.probability - other.probability) for prediction, other in pairs)
         same = apart < 1e-4
-        told = f"The probabilities of the top five predictions differ by at most {apart:.1e}.".replace("e-", "e−")
+        fact = f"The probabilities of the top five predictions differ by at most {apart:.1e}.".replace("e-", "e−")
         return Choice(
             "Without positions, does shuffling the other words change the prediction?",
             (
                 options.either(
                     "Yes, the sentence makes no sense any more",
                     not same,
-                    f"{told} It learns word order from something other than positions.",
-                    f"Not to us, who read from left to right. The model computes with a bag of tokens. {told}",
+                    f"{fact} It learns word order from something other than positions.",
+                    f"Not to us, who read from left to right. The model computes with a bag of tokens. {fact}",
                 ),
                 options.either(
                     "No, the probabilities stay the same",
                     same,
-                    f"{told} That is rounding: the same numbers are added up in another order.",
-                    f"That would be true if positions were the only source of order. {told}",
+                    f"{fact} That is rounding: the same numbers are added up in another order.",
+                    f"That would be true if positions were the only source of order. {fact}",
                 ),
             ),
         )
@@ -466,11 +469,11 @@ class Blind(PositionsStep):
         (_, usual), (_, without), _ = self.blind
         first = without.best[0].token
         learned = self.positions.kind == "learned" and self.case.encoding.special[0] and first == self.tokens[0]
-        said = ", the only token that was ever first in training" if learned else ""
+        addition = ", the only token that was ever first in training" if learned else ""
         return (
             "Attention and the feed-forward network treat every place the same, so with equal positions only the set "
             f"of tokens is left; the top prediction was {quoted(usual.best[0].token)} and is {quoted(first)} without "
-            f"positions{said}, from a model that was never trained this way."
+            f"positions{addition}, from a model that was never trained this way."
         )
 
     def numbers(self) -> pd.DataFrame:

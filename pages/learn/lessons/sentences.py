@@ -69,16 +69,16 @@ class SentencesStep(Step):
         return engine().derived(("sentence vectors of a lesson", model, revision, tuple(texts)), compute)
 
     @cached_property
-    def own(self) -> SentenceVectors:
+    def vectors(self) -> SentenceVectors:
         """The visitor’s sentence and the app’s."""
         return self.read((self.case.text, *_LINES))
 
     def pairs(self, split: str) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The last layer’s usual vectors of both sides of built-in pairs (n, width), and their scores from 0 to 1."""
-        found = _pairs(split)
-        read = self.read([text for item in found for text in (item.text, item.pair)])
+        items = _pairs(split)
+        read = self.read([text for item in items for text in (item.text, item.pair)])
         vectors = read.of[read.usual][-1]
-        scores = np.array([item.score / HIGHEST_SCORE for item in found], dtype=np.float32)
+        scores = np.array([item.score / HIGHEST_SCORE for item in items], dtype=np.float32)
         return vectors[0::2], vectors[1::2], scores
 
 
@@ -101,7 +101,7 @@ class Pooling(SentencesStep):
     @property
     def alike(self) -> dict[SentencePooling, float]:
         """The cosine of two sentences that say nearly the same, by pooling, in the last layer."""
-        return {pooling: float(cosines(layers[-1][1:3])[0, 1]) for pooling, layers in self.own.of.items()}
+        return {pooling: float(cosines(layers[-1][1:3])[0, 1]) for pooling, layers in self.vectors.of.items()}
 
     def ask(self) -> Choice:
         return Choice(
@@ -118,12 +118,12 @@ class Pooling(SentencesStep):
         names = {"own": "model’s own", "cls": "first token", "mean": "mean", "max": "maximum"}
         alike = self.alike
         values = [max(cosine, 0.0) for cosine in alike.values()]
-        what = "cosine of two sentences about a late train"
-        pictures.shares("poolings", [names[pooling] for pooling in alike], [(what, values)], written=".2f")
+        label = "cosine of two sentences about a late train"
+        pictures.shares("poolings", [names[pooling] for pooling in alike], [(label, values)], written=".2f")
 
     def why(self) -> str:
         alike = self.alike
-        own = (
+        named_pooling = (
             f" This model’s files name a pooling of its own, which the next steps use: {alike['own']:.2f}."
             if "own" in alike
             else ""
@@ -132,7 +132,7 @@ class Pooling(SentencesStep):
             f"For {quoted(_LINES[0])} and {quoted(_LINES[1])} the cosine is {alike['cls']:.2f} by the first token, "
             f"{alike['mean']:.2f} by the mean and {alike['max']:.2f} by the maximum: numbers of different poolings "
             "cannot be compared with each other. Sentence-BERT uses the mean (Reimers & Gurevych 2019); here it leaves "
-            f"out special tokens such as [CLS] and [SEP].{own}"
+            f"out special tokens such as [CLS] and [SEP].{named_pooling}"
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -147,14 +147,14 @@ class Anisotropy(SentencesStep):
     @cached_property
     def means(self) -> list[float]:
         """The mean cosine of all pairs of the sentences, by layer (layers + 1)."""
-        return [mean_of_pairs(layer) for layer in self.own.of[self.own.usual]]
+        return [mean_of_pairs(layer) for layer in self.vectors.of[self.vectors.usual]]
 
     @cached_property
     def removed(self) -> list[float]:
         """The same without what the sentences of the built-in training pairs have in common."""
         reference = self.read([text for item in _pairs("train") for text in (item.text, item.pair)])
-        layers = zip(self.own.of[self.own.usual], reference.of[reference.usual], strict=True)
-        return [mean_of_pairs(shared_by(layer).removed(own)) for own, layer in layers]
+        layers = zip(self.vectors.of[self.vectors.usual], reference.of[reference.usual], strict=True)
+        return [mean_of_pairs(shared_by(layer).removed(layer_vectors)) for layer_vectors, layer in layers]
 
     def text(self) -> str:
         return (
@@ -182,21 +182,21 @@ class Anisotropy(SentencesStep):
 
     def reveal(self) -> None:
         labels = ["embeddings" if at == 0 else f"layer {at}" for at in range(len(self.means))]
-        what = "mean cosine of all pairs"
-        pictures.shares("anisotropy", labels, [(what, [max(mean, 0.0) for mean in self.means])], written=".2f")
+        label = "mean cosine of all pairs"
+        pictures.shares("anisotropy", labels, [(label, [max(mean, 0.0) for mean in self.means])], written=".2f")
 
     def why(self) -> str:
         last = self.means[-1]
-        said = (
+        verdict = (
             "vectors of unrelated sentences point partly the same way ([[anisotropy]], Ethayarajh 2019)"
             if last > _HIGH
             else "in this model there is little [[anisotropy]] (Ethayarajh 2019) in the last layer"
         )
         return (
-            f"The mean goes from {self.means[0]:.2f} to {last:.2f}: {said}. Without the common component, the mean and "
-            f"the strongest direction of the built-in pairs’ sentences, it is {self.removed[-1]:.2f} after the last "
-            "layer. So compare a cosine with that of unrelated sentences; 0.7 may be high for one model and low for "
-            "another."
+            f"The mean goes from {self.means[0]:.2f} to {last:.2f}: {verdict}. Without the common component, the mean "
+            f"and the strongest direction of the built-in pairs’ sentences, it is {self.removed[-1]:.2f} after the "
+            "last layer. So compare a cosine with that of unrelated sentences; 0.7 may be high for one model and low "
+            "for another."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -223,8 +223,8 @@ class Trained(SentencesStep):
     def ranks(self) -> DoubleArray:
         """Spearman’s ρ of cosine and score on the test pairs with its 95% interval, before and after, (2, 3)."""
         a, b, scores = self.pairs("test")
-        told = np.stack([pair_cosines(a, b), self.trained.cosines(a, b)])
-        return agreement(told, scores.tolist(), [item.cluster for item in _pairs("test")])
+        both = np.stack([pair_cosines(a, b), self.trained.cosines(a, b)])
+        return agreement(both, scores.tolist(), [item.cluster for item in _pairs("test")])
 
     def text(self) -> str:
         n = len(_pairs("train"))
@@ -295,10 +295,10 @@ class Search(SentencesStep):
     @cached_property
     def ranked(self) -> list[tuple[str, float]]:
         """The app’s sentences by their cosine with the visitor’s in the last layer, the highest first."""
-        vectors = self.own.of[self.own.usual][-1]
-        found = cosines(vectors)[0, 1:]
-        order = np.argsort(-found, kind="stable").tolist()
-        return [(_LINES[place], float(found[place])) for place in order]
+        vectors = self.vectors.of[self.vectors.usual][-1]
+        similarities = cosines(vectors)[0, 1:]
+        order = np.argsort(-similarities, kind="stable").tolist()
+        return [(_LINES[place], float(similarities[place])) for place in order]
 
     def text(self) -> str:
         return (

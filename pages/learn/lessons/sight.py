@@ -50,15 +50,15 @@ def _names(kind: Kind) -> str:
 
 def _mean_of(run: AttentionRun) -> FloatArray:
     """Attention of all heads of all layers, on average, (n, m)."""
-    found: FloatArray = np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]).mean(axis=0)
-    return found
+    mean: FloatArray = np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]).mean(axis=0)
+    return mean
 
 
 def _draw_mean(run: AttentionRun, name: str = "mean-attention") -> None:
     """Draw the mean of all heads of a run, of its first tokens."""
     mean, rows, columns = _mean_of(run), run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
     named = [("mean of all heads of all layers", mean[: len(rows), : len(columns)])]
-    pictures.matrices(name, named, rows, columns, what="share of attention", axes=_AXES, root=True)
+    pictures.matrices(name, named, rows, columns, value_name="share of attention", axes=_AXES, root=True)
 
 
 class SightStep(Step):
@@ -71,12 +71,12 @@ class SightStep(Step):
         tokens = self.tokens[:_SHOWN]
         full = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         named = [(title.replace("_", " "), np.tril(full) if back else full) for title, back in causal.items()]
-        pictures.matrices(name, named, tokens, tokens, what="1: can see, 0: cannot", axes=_AXES)
+        pictures.matrices(name, named, tokens, tokens, value_name="1: can see, 0: cannot", axes=_AXES)
 
     def unseeing(self, place: int) -> MaskPrediction:
         """The guess at a hidden token when no token can see later ones."""
-        found = engine().fill_without(self.case.model, self.case.text, (place,), without="future", top_k=_BEST)
-        return next(answer for answer in found if answer.position == place)
+        predictions = engine().fill_without(self.case.model, self.case.text, (place,), without="future", top_k=_BEST)
+        return next(answer for answer in predictions if answer.position == place)
 
 
 class Masks(SightStep):
@@ -153,7 +153,7 @@ class OwnMask(SightStep):
     def ask(self) -> Choice:
         later = self.later
         even = float(np.triu(np.ones((len(self.case.encoding),) * 2), 1).mean())
-        told = (
+        fact = (
             f"{percent(later)} of all its attention goes to later tokens; uniform attention would give {percent(even)}."
         )
         return Choice(
@@ -162,12 +162,12 @@ class OwnMask(SightStep):
                 options.either(
                     "None: it can only look back",
                     later == 0,
-                    f"{told} That is how a model is built that predicts the next token.",
-                    f"That is true of models that predict the next token. This one can look ahead: {told}",
+                    f"{fact} That is how a model is built that predicts the next token.",
+                    f"That is true of models that predict the next token. This one can look ahead: {fact}",
                 ),
-                options.either("Some, up to two thirds", 0 < later <= 2 / 3, told, f"Not on this text: {told}"),
+                options.either("Some, up to two thirds", 0 < later <= 2 / 3, fact, f"Not on this text: {fact}"),
                 options.either(
-                    "More than two thirds", later > 2 / 3, told, f"It does not look ahead that much: {told}"
+                    "More than two thirds", later > 2 / 3, fact, f"It does not look ahead that much: {fact}"
                 ),
             ),
         )
@@ -183,8 +183,8 @@ class OwnMask(SightStep):
                     "choose it as the model to download it."
                 )
             return
-        own, back = st.tabs([name_of(self.case.model), name_of(other)])
-        with own:
+        forward, back = st.tabs([name_of(self.case.model), name_of(other)])
+        with forward:
             _draw_mean(self.case.run)
         with back:
             _draw_mean(engine().attend(other, self.case.text), "causal-mean-attention")
@@ -231,7 +231,7 @@ class Causal(SightStep):
     def ask(self) -> Choice:
         usual, blind = map(_right, self.both)
         ratio = blind / max(usual, 1e-12)
-        told = f"It goes from {percent(usual)} to {percent(blind)}."
+        fact = f"It goes from {percent(usual)} to {percent(blind)}."
         bounds = (
             (0.1, "Less than a tenth of that"),
             (0.5, "A tenth to half of that"),
@@ -241,11 +241,11 @@ class Causal(SightStep):
 
         def reply(place: int, right: int) -> str:
             if place == right == len(bounds) - 1:
-                return f"{told} On this text the right side was no help."
+                return f"{fact} On this text the right side was no help."
             if place == right:
-                return f"{told} The rest came from the right side."
+                return f"{fact} The rest came from the right side."
             more = "The left side alone is worth more" if place < right else "More of it came from the right side"
-            return f"{more} than you thought. {told}"
+            return f"{more} than you thought. {fact}"
 
         return Choice(
             f"With both sides visible, {self.token} has a probability of {percent(usual)}. And under the causal mask?",
@@ -313,9 +313,9 @@ class WordByWord(SightStep):
 
         def reply(drawn: Sequence[float]) -> str:
             best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = "You found it" if best == guessed else f"You drew {quoted(guessed)} highest"
+            start = "You found it" if best == guessed else f"You drew {quoted(guessed)} highest"
             most = f"{quoted(best)} is most probable, {percent(max(truth))}"
-            return f"{said}: {most}. You miss by {percent(options.mean_gap(drawn, truth))} on average."
+            return f"{start}: {most}. You miss by {percent(options.mean_gap(drawn, truth))} on average."
 
         return Sketch(
             "Draw how probable the model finds each word when it sees only the words before it.",
@@ -332,12 +332,12 @@ class WordByWord(SightStep):
 
     def why(self) -> str:
         n, lost = len(self.words), sum(blind < usual for blind, usual in zip(self.blind, self.usual, strict=True))
-        said = (
+        verdict = (
             "the right side helps, and a model that was never trained without it cannot make up for it"
             if 2 * lost > n
             else "on this text most of what helps is on the left"
         )
-        return f"{lost} of {n} words become less probable when the right side is hidden: {said}."
+        return f"{lost} of {n} words become less probable when the right side is hidden: {verdict}."
 
     def numbers(self) -> pd.DataFrame:
         table = self.by_token({}).iloc[self.words].reset_index(drop=True)
@@ -382,15 +382,15 @@ class Across(SightStep):
         )
 
     def reveal(self) -> None:
-        found = _here("cross")
-        if not found:
+        models = _here("cross")
+        if not models:
             self.figure()
             st.caption(
                 f"No model with a decoder is on this machine yet. {_names('cross')} can be downloaded on the page "
                 "Attention, which shows all three parts of them."
             )
             return
-        model = found[0]
+        model = models[0]
         st.caption(
             f"{as_text(name_of(model))}: the decoder writes your text again (rows) from what was read (columns)."
         )

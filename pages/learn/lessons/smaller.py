@@ -73,17 +73,17 @@ class SoftTargets(Step):
     def ask(self) -> Choice:
         _, logs = self.guesses
         sharp, soft = max(softened(logs, 1)), max(softened(logs, 4))
-        told = f"It goes from {sharp:.1%} at T = 1 to {soft:.1%} at T = 4."
+        fact = f"It goes from {sharp:.1%} at T = 1 to {soft:.1%} at T = 4."
         return Choice(
             "At a temperature of 4, what happens to the share of the top prediction?",
             (
                 Option(
                     "It falls",
-                    f"Differences between logits shrink, and with them the differences between shares. {told}",
+                    f"Differences between logits shrink, and with them the differences between shares. {fact}",
                     soft < sharp - 1e-9,
                 ),
-                Option("It rises", f"Dividing logits brings them closer together. {told}", soft > sharp + 1e-9),
-                Option("It stays", f"That happens only if all are equally probable. {told}", abs(soft - sharp) <= 1e-9),
+                Option("It rises", f"Dividing logits brings them closer together. {fact}", soft > sharp + 1e-9),
+                Option("It stays", f"That happens only if all are equally probable. {fact}", abs(soft - sharp) <= 1e-9),
             ),
         )
 
@@ -114,8 +114,8 @@ class SizesStep(Step):
 
     def figure(self) -> None:
         table = _sizes()
-        shown = table["model"].isin([name for name, _ in _smaller()])
-        st.dataframe(table[["model", "layers", "heads", "width"]][shown], hide_index=True)
+        rows = table["model"].isin([name for name, _ in _smaller()])
+        st.dataframe(table[["model", "layers", "heads", "width"]][rows], hide_index=True)
 
     def numbers(self) -> pd.DataFrame:
         return _sizes()
@@ -124,15 +124,15 @@ class SizesStep(Step):
 def _sizes() -> pd.DataFrame:
     """The models of the registry."""
     columns = ["model", "layers", "heads", "width", "parameters", "longest text"]
-    found = registry.MODELS.values()
-    rows = [(spec.name, spec.layers, spec.heads, spec.width, spec.parameters, spec.max_tokens) for spec in found]
+    specs = registry.MODELS.values()
+    rows = [(spec.name, spec.layers, spec.heads, spec.width, spec.parameters, spec.max_tokens) for spec in specs]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _smaller() -> list[tuple[str, float]]:
     """Names of models, and their parameters as a share of BERT-base's."""
-    found = [registry.MODELS[model] for model in _SMALL if model in registry.MODELS]
-    return [(spec.name, spec.parameters / registry.MODELS[_BASE].parameters) for spec in found]
+    specs = [registry.MODELS[model] for model in _SMALL if model in registry.MODELS]
+    return [(spec.name, spec.parameters / registry.MODELS[_BASE].parameters) for spec in specs]
 
 
 def _unshared() -> float:
@@ -199,16 +199,16 @@ def _differences() -> pd.DataFrame:
     """What differs between the two that ship with the app, read off their stages and weights."""
     rows = []
     for model in (DEFAULT_MODEL, _MODERN):
-        found = _dissected(model)
-        assert found.weights is not None
-        biases = (found.weights.query_bias, found.weights.key_bias, found.weights.value_bias)
+        anatomy = _dissected(model)
+        assert anatomy.weights is not None
+        biases = (anatomy.weights.query_bias, anatomy.weights.key_bias, anatomy.weights.value_bias)
         rows.append(
             {
                 "model": name_of(model),
                 "positions": engine().read_positions(model).kind,
-                "segments": "yes" if found.has("segment") else "no",
-                "norms": "before (pre-norm)" if found.has("normed between") else "after (post-norm)",
-                "gate": "yes" if found.has("gate") else "no",
+                "segments": "yes" if anatomy.has("segment") else "no",
+                "norms": "before (pre-norm)" if anatomy.has("normed between") else "after (post-norm)",
+                "gate": "yes" if anatomy.has("gate") else "no",
                 "biases": "yes" if any(bias.any() for bias in biases) else "no",
                 "longest text": str(registry.MODELS[model].max_tokens or "no limit"),
             }
@@ -260,12 +260,12 @@ class Modern(SizesStep):
         st.table(self.numbers().set_index("model").T)
         n, reaches = _reaches()
         names = [f"layer {layer}" for layer in range(1, len(reaches) + 1)]
-        what = f"farthest token with any weight, on a text of {n} tokens"
-        pictures.bars("reach", names, [(what, reaches)], written=".0f")
+        label = f"farthest token with any weight, on a text of {n} tokens"
+        pictures.bars("reach", names, [(label, reaches)], written=".0f")
 
     def why(self) -> str:
         _, reaches = _reaches()
-        local = sum(each == min(reaches) for each in reaches)
+        local = sum(layer_reach == min(reaches) for layer_reach in reaches)
         return (
             f"In {local} of the {len(reaches)} layers here no token attends to anything farther away than "
             f"{min(reaches)} tokens, so long texts stay affordable; in the published model that is true of two layers "
@@ -276,20 +276,20 @@ class Modern(SizesStep):
         return _differences()
 
 
-def _told(costs: Sequence[ModelCost]) -> str:
+def _describe_costs(costs: Sequence[ModelCost]) -> str:
     """What was measured, in a sentence a model."""
-    said = []
+    sentences = []
     for cost in costs:
         first, last = cost.curve[0], cost.curve[-1]
         times, longer = last.median / first.median, last.n_tokens / first.n_tokens
-        said.append(
+        sentences.append(
             f"{name_of(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
             f"{times:.1f} times as long."
         )
-    said.append("Measured on this machine; anything else running on it slows it down.")
+    sentences.append("Measured on this machine; anything else running on it slows it down.")
     if spread([cost.curve for cost in costs]) > _NOISY:
-        said.append("Equal passes took very different times, so these numbers are unreliable: measure again.")
-    return as_text(" ".join(said))
+        sentences.append("Equal passes took very different times, so these numbers are unreliable: measure again.")
+    return as_text(" ".join(sentences))
 
 
 class Length(Step):
@@ -300,10 +300,10 @@ class Length(Step):
     @cached_property
     def shape(self) -> tuple[int, int, bool]:
         """Width, inner width and gate of the visitor's model. Raises NotSupported where they are not known."""
-        found = engine().dissect(self.case.model, "The cat sat.")
-        if found.why_not is not None:
-            raise NotSupported(found.why_not)
-        return self.case.info.width, found.stage("active").values.shape[1], found.has("gate")
+        anatomy = engine().dissect(self.case.model, "The cat sat.")
+        if anatomy.why_not is not None:
+            raise NotSupported(anatomy.why_not)
+        return self.case.info.width, anatomy.stage("active").values.shape[1], anatomy.has("gate")
 
     def measured(self) -> None:
         """Draw the times, the button that measures them, or how far that is."""
@@ -327,7 +327,7 @@ class Length(Step):
             names = {cost.subject.model: name_of(cost.subject.model) for cost in costs}
             curves = {cost.subject.model: cost.curve for cost in costs}
             pictures.show("cost", partial(by_length, curves, "latency", names=names))
-            st.caption(_told(costs))
+            st.caption(_describe_costs(costs))
 
     def text(self) -> str:
         width, inner, _ = self.shape
@@ -374,9 +374,9 @@ class Length(Step):
 
     def why(self) -> str:
         width, inner, gated = self.shape
-        one, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
+        short, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
         return (
-            f"From 1,024 to 4,096 tokens a layer of this model needs {two / one:.1f} times the multiplications, an "
+            f"From 1,024 to 4,096 tokens a layer of this model needs {two / short:.1f} times the multiplications, an "
             f"LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times. But an LSTM has to "
             "process one word after another, and a transformer takes all of them at once (Vaswani et al. 2017)."
         )

@@ -31,7 +31,7 @@ _AFTERWARDS: Final[tuple[int, ...]] = ()
 # A sentence whose tags are known by hand, and what a model said of it: one entity right, one cut short, one invented.
 _WORDS: Final = ("Maria", "Rossi", "works", "for", "Bluefield", "Bank", "in", "Oslo", "on", "Monday")
 _TRUE: Final = ("B-PERSON", "I-PERSON", "O", "O", "B-ORGANIZATION", "I-ORGANIZATION", "O", "B-PLACE", "O", "O")
-_TOLD: Final = ("B-PERSON", "I-PERSON", "O", "O", "B-ORGANIZATION", "O", "O", "B-PLACE", "O", "B-PLACE")
+_PREDICTED: Final = ("B-PERSON", "I-PERSON", "O", "O", "B-ORGANIZATION", "O", "O", "B-PLACE", "O", "B-PLACE")
 _MOST_SHOWN: Final = 24  # tokens of a text in a picture
 
 
@@ -45,10 +45,10 @@ class TaggingStep(tuning.TuningStep):
     @property
     def words(self) -> list[tuple[int, int]]:
         """The words of the visitor’s text by their characters. Raises InvalidInput where there is none."""
-        found = list(word_spans(self.case.text))
-        if not found:
+        spans = list(word_spans(self.case.text))
+        if not spans:
             raise InvalidInput("There is no word in this text to tag. Type a sentence.")
-        return found
+        return spans
 
     @cached_property
     def labelled(self) -> set[int]:
@@ -64,7 +64,7 @@ class TaggingStep(tuning.TuningStep):
         fill = theme(is_dark()).surface
         columns = zip(words, *rows, strict=True)
         return Line(
-            tuple(Item(tuple(Cell(cell, fill, small=at > 0) for at, cell in enumerate(one))) for one in columns)
+            tuple(Item(tuple(Cell(cell, fill, small=at > 0) for at, cell in enumerate(column))) for column in columns)
         )
 
 
@@ -81,8 +81,8 @@ class Bio(TaggingStep):
         )
 
     def figure(self) -> None:
-        shown = tuple(tag if place < 2 else "?" for place, tag in enumerate(_TRUE))
-        token_line.draw([self.line(_WORDS, shown)], "learn bio")
+        tags = tuple(tag if place < 2 else "?" for place, tag in enumerate(_TRUE))
+        token_line.draw([self.line(_WORDS, tags)], "learn bio")
 
     def ask(self) -> Choice:
         return Choice(
@@ -99,10 +99,10 @@ class Bio(TaggingStep):
         token_line.draw([self.line(_WORDS, _TRUE)], "learn bio")
 
     def why(self) -> str:
-        found = [f"{' '.join(_WORDS[start:end])} ({kind.lower()})" for kind, start, end in entities_of(_TRUE)]
+        entities = [f"{' '.join(_WORDS[start:end])} ({kind.lower()})" for kind, start, end in entities_of(_TRUE)]
         return (
             "Without B, two entities side by side would look like one; from the tags the entities can be read back: "
-            f"{', '.join(found)}."
+            f"{', '.join(entities)}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -207,55 +207,57 @@ class Scored(TaggingStep):
     @property
     def counts(self) -> tuple[int, int, int]:
         """Entities that are right, predicted, and true."""
-        right = set(entities_of(_TRUE)) & set(entities_of(_TOLD))
-        return len(right), len(entities_of(_TOLD)), len(entities_of(_TRUE))
+        right = set(entities_of(_TRUE)) & set(entities_of(_PREDICTED))
+        return len(right), len(entities_of(_PREDICTED)), len(entities_of(_TRUE))
 
     @property
     def f1(self) -> float:
-        right, told, true = self.counts
-        precision, recall = right / told, right / true
+        right, predicted, true = self.counts
+        precision, recall = right / predicted, right / true
         return 2 * precision * recall / (precision + recall)
 
     def text(self) -> str:
-        _, told, true = self.counts
+        _, predicted, true = self.counts
         return (
             f"A tagger was wrong twice: “Bank” got O, and “Monday” became a place. There are {true} true entities and "
-            f"{told} predicted ones. An entity counts only if all of its words and its type are right."
+            f"{predicted} predicted ones. An entity counts only if all of its words and its type are right."
         )
 
     def figure(self) -> None:
-        token_line.draw([self.line(_WORDS, _TRUE, _TOLD)], "learn scored")
+        token_line.draw([self.line(_WORDS, _TRUE, _PREDICTED)], "learn scored")
         st.caption("Below each word: the true tag, then the predicted one.")
 
     def ask(self) -> Choice:
-        right, told, true = self.counts
-        words = sum(one == other for one, other in zip(_TRUE, _TOLD, strict=True)) / len(_TRUE)
-        said = f"Precision {right}/{told} = {right / told:.2f}, recall {right}/{true} = {right / true:.2f}."
+        right, predicted, true = self.counts
+        words = sum(tag == other for tag, other in zip(_TRUE, _PREDICTED, strict=True)) / len(_TRUE)
+        fact = f"Precision {right}/{predicted} = {right / predicted:.2f}, recall {right}/{true} = {right / true:.2f}."
         return Choice(
             "What is F1, the harmonic mean of precision and recall, over entities?",
             (
-                Option(f"{words:.2f}", f"That is the share of words whose tag is right. {said}"),
-                Option(f"{self.f1:.2f}", said, True),
-                Option("0.00", f"Two entities are right. {said}"),
-                Option("1.00", f"“Bluefield” alone is not the whole name. {said}"),
+                Option(f"{words:.2f}", f"That is the share of words whose tag is right. {fact}"),
+                Option(f"{self.f1:.2f}", fact, True),
+                Option("0.00", f"Two entities are right. {fact}"),
+                Option("1.00", f"“Bluefield” alone is not the whole name. {fact}"),
             ),
         )
 
     def reveal(self) -> None:
-        right, told, true = self.counts
-        pictures.shares("entity-f1", ["precision", "recall", "F1"], [("share", [right / told, right / true, self.f1])])
+        right, predicted, true = self.counts
+        pictures.shares(
+            "entity-f1", ["precision", "recall", "F1"], [("share", [right / predicted, right / true, self.f1])]
+        )
 
     def why(self) -> str:
         data = self.data
         alike = scores.always_alike(data) or []
-        words, whole = (scores.value(measure, data.test, alike) for measure in ("word_accuracy", "entity_f1"))
+        words, f1 = (scores.value(measure, data.test, alike) for measure in ("word_accuracy", "entity_f1"))
         return (
             f"Most words are O, so a model that says O everywhere gets {words:.0%} of the words right on the built-in "
-            f"test split, and an F1 of {whole:.2f}: entities that count whole show the difference."
+            f"test split, and an F1 of {f1:.2f}: entities that count whole show the difference."
         )
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame({"word": _WORDS, "true": _TRUE, "predicted": _TOLD})
+        return pd.DataFrame({"word": _WORDS, "true": _TRUE, "predicted": _PREDICTED})
 
 
 class Training(TaggingStep):
@@ -291,20 +293,20 @@ class Training(TaggingStep):
         self.train([Candidate(name, self.base, self.data, _SETTINGS)], _AFTERWARDS)
 
     def why(self) -> str:
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             return "Press Train to see how far it gets on names that it has never seen."
-        score = found.score()
+        score = tuned.score()
         return (
-            f"Entity F1 on {len(found.data.test)} test sentences: {tuning.told(score)}. The page "
+            f"Entity F1 on {len(tuned.data.test)} test sentences: {tuning.describe_score(score)}. The page "
             "Train shows which entities it confuses."
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             return pd.DataFrame({"split": ["train", "test"], "sentences": [len(self.data.train), len(self.data.test)]})
-        rows = [(one.epoch, one.loss, one.score) for one in found.evaluated]
+        rows = [(epoch.epoch, epoch.loss, epoch.score) for epoch in tuned.evaluated]
         return pd.DataFrame(rows, columns=["epoch", "loss", "entity F1"])
 
 
@@ -338,25 +340,25 @@ class WrongLabels(TaggingStep):
         )
 
     def figure(self) -> None:
-        shown = self.shifted[:_MOST_SHOWN]
-        token_line.draw([self.line(tuple(token for token, *_ in shown))], "learn shifted")
+        rows = self.shifted[:_MOST_SHOWN]
+        token_line.draw([self.line(tuple(token for token, *_ in rows))], "learn shifted")
 
     def ask(self) -> Choice:
         n, wrong = len(self.words), self.n_wrong
-        told = f"On your text {wrong} of {n} tags land on the wrong token."
+        fact = f"On your text {wrong} of {n} tags land on the wrong token."
         return Choice(
             "How many words of your text get their tag on the right token that way?",
             options.numbers(
-                (n - wrong, f"{told} A special token at the start shifts all of them."),
-                (n, f"Only if there were no special tokens and no split words. {told}"),
-                (n // 2, f"Once shifted, all later tags stay shifted. {told}"),
-                (1, f"Not even the first one is safe from a special token in front. {told}"),
+                (n - wrong, f"{fact} A special token at the start shifts all of them."),
+                (n, f"Only if there were no special tokens and no split words. {fact}"),
+                (n // 2, f"Once shifted, all later tags stay shifted. {fact}"),
+                (1, f"Not even the first one is safe from a special token in front. {fact}"),
             ),
         )
 
     def reveal(self) -> None:
-        shown = self.shifted[:_MOST_SHOWN]
-        rows = tuple(tuple(one[at] for one in shown) for at in range(3))
+        visible = self.shifted[:_MOST_SHOWN]
+        rows = tuple(tuple(row[at] for row in visible) for at in range(3))
         token_line.draw([self.line(*rows)], "learn shifted")
         st.caption("Below each token: the word whose tag it should carry, then the word whose tag it gets.")
 

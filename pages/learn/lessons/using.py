@@ -51,16 +51,16 @@ class UsingStep(tuning.TuningStep):
         """What the tuned model says of the visitor's sentence; None where nothing was tuned."""
         if self.tuned is None:
             return None
-        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),), dropout=dropout))
-        assert isinstance(found, Classified)
-        return found
+        (prediction,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),), dropout=dropout))
+        assert isinstance(prediction, Classified)
+        return prediction
 
     def figure(self) -> None:
         data = self.data
-        shown = [item for item in data.train[:4] if isinstance(item, Labelled)]
-        st.table([{"text": as_text(item.text), "label": as_text(item.label)} for item in shown])
-        said = as_text(f"{data.title}: {len(data.train)} training reviews, written for this app. Model: ")
-        st.caption(said + tuning.name(self.base))
+        items = [item for item in data.train[:4] if isinstance(item, Labelled)]
+        st.table([{"text": as_text(item.text), "label": as_text(item.label)} for item in items])
+        caption = as_text(f"{data.title}: {len(data.train)} training reviews, written for this app. Model: ")
+        st.caption(caption + tuning.name(self.base))
 
 
 def _labels() -> int:
@@ -164,29 +164,29 @@ class Training(UsingStep):
         self.train(_candidates(self.base), _AFTERWARDS)
 
     def why(self) -> str:
-        found = self.tuned
+        tuned = self.tuned
         recommended = "BERT’s authors used 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
-        if found is None:
+        if tuned is None:
             return (
                 "A rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]): "
                 f"{recommended}."
             )
         return (
-            f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:g} were enough for what you see. A "
+            f"Here {tuned.steps[-1].step} steps at a rate of at most {tuned.rate:g} were enough for what you see. A "
             f"rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]); {recommended}."
         )
 
     def numbers(self) -> pd.DataFrame:
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             return pd.DataFrame(
                 {
                     "setting": ["examples", "epochs", "batch", "steps"],
                     "value": [_SETTINGS.examples, _SETTINGS.epochs, _SETTINGS.batch, _steps()],
                 }
             )
-        rows = [("train", step.step, step.epoch, step.loss, None) for step in found.steps]
-        evaluated = [("development", one.step, one.epoch, one.loss, one.score) for one in found.evaluated]
+        rows = [("train", step.step, step.epoch, step.loss, None) for step in tuned.steps]
+        evaluated = [("development", epoch.step, epoch.epoch, epoch.loss, epoch.score) for epoch in tuned.evaluated]
         return pd.DataFrame([*rows, *evaluated], columns=["split", "step", "epoch", "loss", "accuracy"])
 
 
@@ -210,8 +210,8 @@ class Trial(UsingStep):
         )
 
     def ask(self) -> Choice:
-        found = self.answer
-        if found is None:
+        answer = self.answer
+        if answer is None:
             return Choice(
                 "A model trained on reviews reads a timetable. What will it predict?",
                 options.placed(
@@ -224,26 +224,26 @@ class Trial(UsingStep):
                     Option("That this is not a review", "It was never trained to say that. It has only its labels."),
                 ),
             )
-        sure = max(found.probabilities)
-        told = f"It predicts {as_text(found.label)}, with {percent(sure)}."
+        sure = max(answer.probabilities)
+        fact = f"It predicts {as_text(answer.label)}, with {percent(sure)}."
         bounds = ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more"))
 
         def reply(place: int, right: int) -> str:
             if place == right:
-                return f"{told} Its confidence does not tell whether it is right."
+                return f"{fact} Its confidence does not tell whether it is right."
             if place < right:
-                return f"{told} It is more confident than you thought, which does not make it right."
-            return f"{told} It is less confident than you thought: {_SETTINGS.examples} reviews are not many."
+                return f"{fact} It is more confident than you thought, which does not make it right."
+            return f"{fact} It is less confident than you thought: {_SETTINGS.examples} reviews are not many."
 
         return Choice("How confident will it be?", options.ranges(sure, bounds, reply))
 
     def reveal(self) -> None:
-        found, tuned = self.answer, self.tuned
-        if found is None or tuned is None:
+        answer, tuned = self.answer, self.tuned
+        if answer is None or tuned is None:
             self.not_yet("one step")
             return
-        marked = int(np.argmax(found.probabilities))
-        pictures.shares("labels", tuned.data.labels, [("probability", found.probabilities)], marked=marked)
+        marked = int(np.argmax(answer.probabilities))
+        pictures.shares("labels", tuned.data.labels, [("probability", answer.probabilities)], marked=marked)
 
     def why(self) -> str:
         if self.tuned is None:
@@ -254,10 +254,10 @@ class Trial(UsingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        found, tuned = self.answer, self.tuned
-        if found is None or tuned is None:
+        answer, tuned = self.answer, self.tuned
+        if answer is None or tuned is None:
             return pd.DataFrame({"label": SETS[_SET].build().labels})
-        return pd.DataFrame({"label": tuned.data.labels, "probability": found.probabilities})
+        return pd.DataFrame({"label": tuned.data.labels, "probability": answer.probabilities})
 
 
 class Inside(UsingStep):
@@ -268,10 +268,10 @@ class Inside(UsingStep):
     @cached_property
     def turned(self) -> FloatArray | None:
         """1 − cosine of each token's vector before and after tuning, (layers + 1, n); None where nothing was tuned."""
-        found = self.tuned
-        if found is None:
+        tuned = self.tuned
+        if tuned is None:
             return None
-        return turned(*(engine().encoded_states(model, self.case.text) for model in (found.base, found.id)))
+        return turned(*(engine().encoded_states(model, self.case.text) for model in (tuned.base, tuned.id)))
 
     @property
     def moved(self) -> dict[str, float] | None:
@@ -311,8 +311,8 @@ class Inside(UsingStep):
 
         def reply(drawn: Sequence[float]) -> str:
             most, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = "As you drew it" if most == guessed else f"You drew {guessed} highest"
-            return f"{said}: {most} turned most, by {max(truth):.2f}; the embeddings by {truth[0]:.3f}."
+            start = "As you drew it" if most == guessed else f"You drew {guessed} highest"
+            return f"{start}: {most} turned most, by {max(truth):.2f}; the embeddings by {truth[0]:.3f}."
 
         top = float(max(0.05, np.ceil(max(truth) * 24) / 20))
         return Sketch("Draw how far the vectors of each layer have turned.", names, truth, reply, top=top, kind="curve")
@@ -378,8 +378,8 @@ class WrongRate(UsingStep):
         self.draw_curves()
 
     def ask(self) -> Choice:
-        found = self.both
-        if found is None:
+        both = self.both
+        if both is None:
             return Choice(
                 "The loss jumps up and down, and the accuracy stays near 50%. What is the first thing to check?",
                 options.placed(
@@ -391,20 +391,22 @@ class WrongRate(UsingStep):
                     Option("The tokenizer", "The first copy learned with the same one."),
                 ),
             )
-        usual, fast = (one.score() for one in found)
-        told = f"At {_TOO_FAST:g}: {tuning.told(fast)}; at the recommended rate: {tuning.told(usual)}."
+        usual, fast = (tuned.score() for tuned in both)
+        fact = (
+            f"At {_TOO_FAST:g}: {tuning.describe_score(fast)}; at the recommended rate: {tuning.describe_score(usual)}."
+        )
         return Choice(
             "How does its accuracy compare with that of the first copy? (A difference is clear if the 95% intervals do "
             "not overlap.)",
             (
-                options.either("Clearly worse", fast.high < usual.low, told, f"Often, but not here. {told}"),
+                options.either("Clearly worse", fast.high < usual.low, fact, f"Often, but not here. {fact}"),
                 options.either(
                     "No clear difference",
                     fast.high >= usual.low and fast.low <= usual.high,
-                    told,
-                    f"There is one. {told}",
+                    fact,
+                    f"There is one. {fact}",
                 ),
-                options.either("Clearly better", fast.low > usual.high, told, f"Faster is not better. {told}"),
+                options.either("Clearly better", fast.low > usual.high, fact, f"Faster is not better. {fact}"),
             ),
         )
 
@@ -423,20 +425,20 @@ class WrongRate(UsingStep):
     def numbers(self) -> pd.DataFrame:
         if self.both is None:
             return pd.DataFrame({"learning rate": [_TOO_FAST]})
-        rows = [(one.rate, *(getattr(one.score(), key) for key in ("value", "low", "high"))) for one in self.both]
+        rows = [(tuned.rate, *(getattr(tuned.score(), key) for key in ("value", "low", "high"))) for tuned in self.both]
         return pd.DataFrame(rows, columns=["learning rate", "accuracy", "low", "high"])
 
 
 class Forgotten(UsingStep):
     title = "What went wrong this time?"
-    terms = ("dropout", "evaluation mode")
+    terms = ("dropout", "epoch mode")
     sources = (SRIVASTAVA, DEVLIN)
 
     @cached_property
     def drawn(self) -> tuple[float, ...]:
         """P(first label) of the visitor's sentence with dropout on, a number a draw; empty where nothing was tuned."""
         every = [self.predicted(seed) for seed in range(_DRAWS)]
-        return tuple(found.probabilities[0] for found in every if found is not None)
+        return tuple(prediction.probabilities[0] for prediction in every if prediction is not None)
 
     @property
     def spread(self) -> float:
@@ -464,11 +466,11 @@ class Forgotten(UsingStep):
                 ),
             )
         spread = self.spread
-        told = f"They are {spread:.1f} percentage points apart."
+        fact = f"They are {spread:.1f} percentage points apart."
         bounds = ((1.0, "Less than 1 percentage point"), (10.0, "1 to 10 points"), (np.inf, "10 points or more"))
         return Choice(
             f"How far apart are the {_DRAWS} probabilities?",
-            options.ranges(spread, bounds, lambda _place, _right: told),
+            options.ranges(spread, bounds, lambda _place, _right: fact),
         )
 
     def reveal(self) -> None:

@@ -14,8 +14,8 @@ SENTENCES = (
 
 def cases(lesson: Lesson, model: str = "embedded/bert") -> list[Case]:
     """A case a sentence, and one of the lesson's own example; with a second text where the lesson is about two."""
-    own, other = lesson.examples[0]
-    texts = [(own, other), *((text, "Then they slept." if lesson.paired else "") for text in SENTENCES)]
+    first_text, other = lesson.examples[0]
+    texts = [(first_text, other), *((text, "Then they slept." if lesson.paired else "") for text in SENTENCES)]
     return [Case(model, text, pair or None, layer=1, head=2) for text, pair in texts]
 
 

@@ -15,7 +15,7 @@ LESSON = LESSONS["answering"]
 right = partial(sentences.right, LESSON)
 PAIRS = tuple(LESSON.examples)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("pair", PAIRS, ids=[question for question, _ in PAIRS])
+for_every_pair = pytest.mark.parametrize("pair", PAIRS, ids=[question for question, _ in PAIRS])
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", *PAIRS[0])
@@ -47,7 +47,7 @@ def test_f1_over_words_by_hand() -> None:
     assert right(5, CASE).text == f"{2 * 2 / 3 * 2 / 3 / (2 / 3 + 2 / 3):.2f}" == "0.67"
 
 
-@each
+@for_every_pair
 @of_models
 def test_the_end_of_a_long_passage_is_cut_off(model: str, pair: tuple[str, str], engine: Engine) -> None:
     step = answering.CutOff(Case(model, *pair))

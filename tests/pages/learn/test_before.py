@@ -20,7 +20,7 @@ SENTENCES = (
     "The birds in the garden sing before the sun comes up.",
 )
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/bilstm")
-each = pytest.mark.parametrize("text", SENTENCES)
+for_every_text = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
@@ -31,23 +31,24 @@ def right(step: int, case: Case) -> str:
     return choice.options[choice.right].text
 
 
-@each
+@for_every_text
 @of_models
 def test_one_step_a_token(model: str, text: str, engine: Engine) -> None:
     """Whatever model is chosen, the LSTM is asked."""
     assert right(1, Case(model, text)) == str(len(engine.encode("embedded/bilstm", text)))
 
 
-@each
+@for_every_text
 @of_models
 def test_what_is_left_of_the_first_word(model: str, text: str, engine: Engine) -> None:
     step = before.Bottleneck(Case(model, text))
     word, _ = step.changed
-    own, other = (
-        engine.ask(ReadRecurrence("embedded/bilstm", each)) for each in (text, f"{word} {text.split(' ', 1)[1]}")
+    original, other = (
+        engine.ask(ReadRecurrence("embedded/bilstm", text_read))
+        for text_read in (text, f"{word} {text.split(' ', 1)[1]}")
     )
-    apart = [float(np.sqrt(((a - b) ** 2).sum())) for a, b in zip(own.states, other.states, strict=True)]
-    first = next(at for at, one in enumerate(apart) if one > 0)
+    apart = [float(np.sqrt(((a - b) ** 2).sum())) for a, b in zip(original.states, other.states, strict=True)]
+    first = next(at for at, distance in enumerate(apart) if distance > 0)
     sketch = step.ask()
     assert isinstance(sketch, Sketch)
     places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
@@ -57,7 +58,7 @@ def test_what_is_left_of_the_first_word(model: str, text: str, engine: Engine) -
     assert sketch.truth[-1] < 0.25  # what the lesson is about is there to be seen
 
 
-@each
+@for_every_text
 @of_models
 def test_gradients_fade(model: str, text: str, engine: Engine) -> None:
     read = engine.ask(ReadRecurrence("embedded/bilstm", text))
@@ -70,11 +71,11 @@ def test_gradients_fade(model: str, text: str, engine: Engine) -> None:
 
 def test_alignment_by_hand() -> None:
     q, k = (2.0, 0.1), ((0.2, 0.1), (2.0, 0.3), (0.1, 2.0))
-    scores = [q[0] * one + q[1] * other for one, other in k]
+    scores = [q[0] * animal + q[1] * other for animal, other in k]
     assert right(4, Case("embedded/bert", SENTENCES[0])) == f"{scores[1]:.2f}" == "4.03"
     weights = [exp(score) / sum(map(exp, scores)) for score in scores]
     np.testing.assert_allclose(before.softmax(before.multiplicative())[1], weights)
-    added = [2 * tanh(q[0] + one - 3) + 2 * tanh(q[1] + other - 3) for one, other in k]
+    added = [2 * tanh(q[0] + animal - 3) + 2 * tanh(q[1] + other - 3) for animal, other in k]
     np.testing.assert_allclose(before.additive()[1], added)
     read = [sum(weight * vector[at] for weight, vector in zip(weights, k, strict=True)) for at in (0, 1)]
     assert f"({read[0]:.2f}, {read[1]:.2f})" in STEPS[4](Case("embedded/bert", SENTENCES[0])).why()

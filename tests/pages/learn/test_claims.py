@@ -18,30 +18,30 @@ from training.recipes import RECIPES
 
 _BASE = "google-bert/bert-base-uncased"
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("text", SENTENCES)
+for_every_text = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 
-def asked(lesson: str, step: int, case: Case) -> Choice:
-    found = LESSONS[lesson].steps[step - 1](case).ask()
-    assert isinstance(found, Choice)
-    return found
+def choice_at(lesson: str, step: int, case: Case) -> Choice:
+    question = LESSONS[lesson].steps[step - 1](case).ask()
+    assert isinstance(question, Choice)
+    return question
 
 
 def drawn(lesson: str, step: int, case: Case) -> Sketch:
-    found = LESSONS[lesson].steps[step - 1](case).ask()
-    assert isinstance(found, Sketch)
-    return found
+    question = LESSONS[lesson].steps[step - 1](case).ask()
+    assert isinstance(question, Sketch)
+    return question
 
 
 def right(lesson: str, step: int, case: Case) -> str:
-    choice = asked(lesson, step, case)
+    choice = choice_at(lesson, step, case)
     return choice.options[choice.right].text
 
 
 @pytest.mark.slow
-@each
+@for_every_text
 @of_models
 def test_embeddings(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -53,12 +53,12 @@ def test_embeddings(model: str, text: str, engine: Engine) -> None:
     assert right("embeddings", 2, case) == str(len(tables))
     truth = drawn("embeddings", 3, case).truth
     assert truth[0] == pytest.approx(np.linalg.norm(table[case.encoding.ids[case.followed]]), rel=1e-4)
-    near = asked("embeddings", 5, case)
+    near = choice_at("embeddings", 5, case)
     wanted = engine.nearest_tokens(model, case.encoding.ids[case.followed], 1)[0]
     assert near.options[near.right].reply.startswith(f"Its cosine is {wanted.cosine:.3f}")
 
 
-@each
+@for_every_text
 @of_models
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 1)])
 def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> None:
@@ -80,7 +80,7 @@ def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> N
     assert right("head", 5, case).startswith(f"{int(np.argmax(brought)) + 1} · ")
 
 
-@each
+@for_every_text
 @of_models
 def test_heads(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text, layer=1)
@@ -99,7 +99,7 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
     assert sketch.truth == pytest.approx(np.array(lengths)[heads], rel=1e-3, abs=1e-4)
 
 
-@each
+@for_every_text
 @of_models
 def test_where_heads_look_most(model: str, text: str, engine: Engine) -> None:
     """The head and special token with the largest share, and the length of what comes from there."""
@@ -115,20 +115,20 @@ def test_where_heads_look_most(model: str, text: str, engine: Engine) -> None:
     layer, head, place = -layer, -head, -place
     stream = np.linalg.norm(run.states.states[layer, words], axis=-1).mean()
     added = run.head(layer, head)[words, place].mean() * run.value_norms(layer)[head, place] / stream
-    choice = asked("heads", 5, Case(model, text, layer=1))
+    choice = choice_at("heads", 5, Case(model, text, layer=1))
     assert f"layer {layer + 1}, head {head + 1}: how long is what “\\[{'SEP' if place else 'CLS'}" in choice.question
     reply = choice.options[choice.right].reply
     assert reply == f"What comes from there is {added:.1%} as long as the vectors it is added to."
     assert choice.right == int(np.searchsorted([0.03, 0.1, 0.3], added, side="right"))
 
 
-@each
+@for_every_text
 @of_models
 def test_layer(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text, layer=1)
     states = engine.encoded_states(model, text)
-    given = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
-    of_token = [np.asarray(layer[case.followed], dtype=np.float64) for layer in given]
+    entering = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
+    of_token = [np.asarray(layer[case.followed], dtype=np.float64) for layer in entering]
     wanted = [1 - float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in pairwise(of_token)]
     assert drawn("layer", 4, case).truth == pytest.approx(wanted, abs=1e-5)
     with engine._memory.lease(model) as loaded:
@@ -138,7 +138,7 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
     assert norms.startswith("Before" if "modernbert" in model else "After")
 
 
-@each
+@for_every_text
 @of_models
 def test_guessing(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -153,7 +153,7 @@ def test_guessing(model: str, text: str, engine: Engine) -> None:
 def test_the_worked_example_is_softmax_and_cross_entropy() -> None:
     logits = np.array([1.0, 0.5, 4.0, 2.0, 0.0, 1.5])
     shares = np.exp(logits) / np.exp(logits).sum()
-    choice = asked("guessing", 3, Case("embedded/bert", SENTENCES[0]))
+    choice = choice_at("guessing", 3, Case("embedded/bert", SENTENCES[0]))
     assert choice.options[choice.right].text == f"{shares[2]:.3f}" == "0.760"
     why = LESSONS["guessing"].steps[2](Case("embedded/bert", SENTENCES[0])).why()
     assert f"{-np.log(shares[2]):.3f} here" in why
@@ -178,25 +178,25 @@ def test_limits_of_the_published_models_are_beside_those_of_the_bundled_ones() -
     assert "each for 512 tokens" in text
 
 
-@each
+@for_every_text
 @of_models
 def test_a_head_adds_a_bias_where_its_model_has_one(model: str, text: str, engine: Engine) -> None:
     with engine._memory.lease(model) as loaded:
         has = any("bias" in name and "norm" not in name for name, _ in loaded.encoder.named_parameters())
-    said = LESSONS["head"].steps[0](Case(model, text)).text()
-    assert ("plus a learned bias" in said) == has
-    assert ("adds no bias" in said) == (not has)
+    text_of_step = LESSONS["head"].steps[0](Case(model, text)).text()
+    assert ("plus a learned bias" in text_of_step) == has
+    assert ("adds no bias" in text_of_step) == (not has)
 
 
-@each
+@for_every_text
 @of_models
 def test_only_pre_norm_lets_a_vector_pass(model: str, text: str) -> None:
-    said = LESSONS["layer"].steps[0](Case(model, text)).text()
-    assert ("passes through nearly unchanged" in said) == (model == "embedded/modernbert")
-    assert ("LayerNorm then rescales the sum" in said) == (model != "embedded/modernbert")
+    text_of_step = LESSONS["layer"].steps[0](Case(model, text)).text()
+    assert ("passes through nearly unchanged" in text_of_step) == (model == "embedded/modernbert")
+    assert ("LayerNorm then rescales the sum" in text_of_step) == (model != "embedded/modernbert")
 
 
-@each
+@for_every_text
 def test_following(text: str, engine: Engine) -> None:
     case = Case("embedded/bert", text, "Then they slept.")
     there = engine.next_sentence("embedded/bert", text, "Then they slept.").p_next
@@ -219,7 +219,7 @@ def test_subjects_are_the_shortcut(engine: Engine) -> None:
     )
 
 
-@each
+@for_every_text
 @of_models
 def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -242,10 +242,10 @@ def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     sketch = drawn("following", 4, case)
     for kind, share in zip(sketch.labels, sketch.truth, strict=True):
         of_kind = numbers[numbers["kind"] == kind]
-        found = [
+        probabilities = [
             engine.next_sentence("embedded/bert", a, b).p_next for a, b in zip(of_kind["A"], of_kind["B"], strict=True)
         ]
-        assert share == pytest.approx(np.mean(np.array(found) > 0.5))
+        assert share == pytest.approx(np.mean(np.array(probabilities) > 0.5))
     true, swapped = (numbers[numbers["kind"] == kind] for kind in sketch.labels[:2])
     assert list(zip(true["A"], true["B"], strict=True)) == list(zip(swapped["B"], swapped["A"], strict=True))
     doubted = ((true["p next"] >= 0.1) & (true["p next"] < 0.9)).sum()
@@ -270,8 +270,8 @@ def test_local_layers_reach_as_far_as_they_were_built_to(engine: Engine) -> None
         built = [kind == "sliding_attention" for kind in config.layer_types]
         window = config.local_attention // 2
     n, reaches = smaller._reaches()
-    assert [each < n - 1 for each in reaches] == built
-    assert {each for each, local in zip(reaches, built, strict=True) if local} == {window}
+    assert [layer_reach < n - 1 for layer_reach in reaches] == built
+    assert {layer_reach for layer_reach, local in zip(reaches, built, strict=True) if local} == {window}
 
 
 @of_models
@@ -288,14 +288,14 @@ def test_what_attention_explains_is_what_was_measured() -> None:
     """The lesson's figures are those of the README's table, which a command writes."""
     readme = Path("README.md").read_text(encoding="utf-8")
     tables = readme.partition("`python -m benchmarks.cause --only areas")[2].split("\n\n")[1:3]
-    said = head._NO_EXPLANATION
+    claim = head._NO_EXPLANATION
     for table in tables:
         rows = {cells[1].strip(): cells[2:] for line in table.splitlines() if len(cells := line.split("|")) == 8}
         mean, _, _, against, better, _ = rows["attention"]
         for cell in (mean, rows["nearness"][0]):
-            assert cell.split()[0] in said
+            assert cell.split()[0] in claim
         difference, low, _, high = against.strip().replace("(", "").replace(")", "").split()
-        assert difference in said
-        assert f"{low} to {high}" in said
+        assert difference in claim
+        assert f"{low} to {high}" in claim
     share, _, interval = better.strip().partition(" ")  # of insertion
-    assert f"{share} of the sentences {interval}" in said
+    assert f"{share} of the sentences {interval}" in claim

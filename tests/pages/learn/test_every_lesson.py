@@ -26,22 +26,22 @@ LONG = ("The old sailor walked along the harbour and thought of the ships that h
 NASTY = ("", "…", "a <b>*bold*</b> [[word]] $x$ `c`", "one", "[MASK] [SEP]", LONG, "猫はマットに座った。")
 
 
-def each(steps: list[tuple[Lesson, int]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(("lesson", "place"), steps, ids=[f"{one.name}-{at + 1}" for one, at in steps])
+def for_steps(steps: list[tuple[Lesson, int]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(("lesson", "place"), steps, ids=[f"{lesson.name}-{at + 1}" for lesson, at in steps])
 
 
 def spoken(step: Step) -> list[str]:
     """All that a step says, with its marks."""
     question = step.ask()
-    said = [step.text(), step.why(), question.question]
+    texts = [step.text(), step.why(), question.question]
     if isinstance(question, Choice):
-        return [*said, *(text for option in question.options for text in (option.text, option.reply))]
+        return [*texts, *(text for option in question.options for text in (option.text, option.reply))]
     flat, full = [0.0] * len(question.labels), [question.top] * len(question.labels)
-    return [*said, *(question.reply(drawn) for drawn in (flat, full, question.truth))]
+    return [*texts, *(question.reply(drawn) for drawn in (flat, full, question.truth))]
 
 
 @pytest.mark.usefixtures("app")
-@each(STEPS)
+@for_steps(STEPS)
 def test_a_step_says_something_of_every_sentence(lesson: Lesson, place: int) -> None:
     for number, case in enumerate(cases(lesson)):
         step, instead = fitting(lesson, lesson.steps[place], case)
@@ -53,12 +53,12 @@ def test_a_step_says_something_of_every_sentence(lesson: Lesson, place: int) -> 
 @pytest.mark.parametrize(
     ("lesson", "place", "text", "model"),
     [(*step, NASTY[n % len(NASTY)], ("embedded/bert", "embedded/bilstm")[n % 2]) for n, step in enumerate(SHOWN)],
-    ids=[f"{one.name}-{at + 1}" for one, at in SHOWN],
+    ids=[f"{lesson.name}-{at + 1}" for lesson, at in SHOWN],
 )
 def test_a_step_is_about_something_whatever_is_asked(lesson: Lesson, place: int, text: str, model: str) -> None:
     """Without a second text, with a model without attention: about an example, or of another model, and says so."""
-    asked = Case(model, text)
-    step, instead = fitting(lesson, lesson.steps[place], asked)
+    requested = Case(model, text)
+    step, instead = fitting(lesson, lesson.steps[place], requested)
     check(step)
     same_text = (step.case.text, step.case.pair) == (text, None)
     assert ("this step is about an example: “" in instead) is not same_text
@@ -68,10 +68,10 @@ def test_a_step_is_about_something_whatever_is_asked(lesson: Lesson, place: int,
 
 def check(step: Step) -> None:
     """All that a step says can be said; a Choice without exactly one right answer raises ValueError."""
-    said, numbers, question = spoken(step), step.numbers(), step.ask()
-    assert all(text.strip() for text in said)
-    assert all(term in TERMS for text in said for term in terms(text))
-    assert not any("[[" in plain(text) or "nan" in plain(text).lower().split() for text in said)
+    texts, numbers, question = spoken(step), step.numbers(), step.ask()
+    assert all(text.strip() for text in texts)
+    assert all(term in TERMS for text in texts for term in terms(text))
+    assert not any("[[" in plain(text) or "nan" in plain(text).lower().split() for text in texts)
     assert isinstance(numbers, pd.DataFrame)
     assert len(numbers) or isinstance(step, RecallStep)
     if not isinstance(question, Choice):
@@ -80,7 +80,7 @@ def check(step: Step) -> None:
         assert max(question.truth) <= question.top * (1 + 1e-6)
 
 
-@each([*SHOWN, STEPS[-1]])
+@for_steps([*SHOWN, STEPS[-1]])
 def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -> None:
     at = {"lesson": lesson.name, "step": str(place + 1)}
     app = open_page("pages/learn/page.py", **at)
@@ -92,7 +92,7 @@ def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert any(said.value.startswith("**Why?**") for said in app.markdown)
+    assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
     assert f"{lesson.name}.{place + 1}.{fields.SHOWN}" in app.session_state[fields.ANSWERS.key]
     assert app.button(key="show me").disabled
 
@@ -111,8 +111,8 @@ def test_the_page_stands_any_text_and_a_model_without_attention(lesson: str, tex
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert not any("<b>" in said.value for said in app.markdown)
-    assert any(said.value.startswith("**Why?**") for said in app.markdown)
+    assert not any("<b>" in markdown.value for markdown in app.markdown)
+    assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
 
 
 def test_a_step_that_goes_on_from_an_answer_draws_nothing_else_before() -> None:

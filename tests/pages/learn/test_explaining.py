@@ -23,7 +23,7 @@ SENTENCES = (
     "The cat sat on the mat because it was tired.",
 )
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("text", SENTENCES)
+for_every_text = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = [pytest.mark.usefixtures("app"), pytest.mark.slow]
 
@@ -32,12 +32,12 @@ def answer(option: str) -> str:
     return option.split(" · ", 1)[1].replace("\\", "")
 
 
-@each
+@for_every_text
 @of_models
 def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     step = explaining.Hidden(case)
-    place, answer_id = case.followed, step.found.untouched.answer.id
+    place, answer_id = case.followed, step.explained.untouched.answer.id
     masked = engine.ask(WriteMasks(model, text, (place,)))
     run = engine.attend(model, masked)
     at = run.encoding.ids.index(engine.vocabulary(model).mask_id)
@@ -48,8 +48,8 @@ def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str,
     best = step.units[int(np.argmax(by_word))].label
     assert answer(right(1, case).text) == best
     hidden = [Change(hidden=tuple(range(unit.start, unit.stop))) for unit in step.units]
-    found = engine.intervene(model, text, hidden, masked=(place,), aim=TargetAnswer("mask", place, answer_id))
-    lost = [found.untouched.log_probability - reading.log_probability for reading in found.readings]
+    effects = engine.intervene(model, text, hidden, masked=(place,), aim=TargetAnswer("mask", place, answer_id))
+    lost = [effects.untouched.log_probability - reading.log_probability for reading in effects.readings]
     np.testing.assert_allclose(step.scores("occlusion"), lost, atol=1e-4)
     assert answer(right(2, case).text) == step.units[int(np.argmax(lost))].label
     left = float(np.exp(-lost[int(np.argmax(by_word))]))
@@ -58,7 +58,7 @@ def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str,
     assert right(3, case).text == wanted
 
 
-@each
+@for_every_text
 @of_models
 def test_the_head_that_attends_most_has_its_place_by_its_effect(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -68,7 +68,7 @@ def test_the_head_that_attends_most_has_its_place_by_its_effect(model: str, text
     run = engine.attend(model, engine.ask(WriteMasks(model, text, (case.followed,))))
     weights = [run.layer(at)[:, step.mask, unit.start : unit.stop].sum(axis=-1) for at in range(run.n_layers)]
     assert weight == pytest.approx(float(np.max(weights)))
-    aim = TargetAnswer("mask", case.followed, step.found.untouched.answer.id)
+    aim = TargetAnswer("mask", case.followed, step.explained.untouched.answer.id)
     alone = engine.intervene(model, text, [Change(heads=((layer, head),))], masked=(case.followed,), aim=aim)
     lost = alone.untouched.log_probability - alone.readings[0].log_probability
     assert step.effects[layer, head] == pytest.approx(lost, abs=1e-4)

@@ -20,7 +20,7 @@ from training.finetuning.sets import SETS
 LESSON = LESSONS["family"]
 right = partial(sentences.right, LESSON)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("text", SENTENCES)
+for_every_text = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", SENTENCES[0])
@@ -32,7 +32,7 @@ def test_averages_of_glue_are_those_of_the_paper() -> None:
     assert right(5, CASE).text == "79.6"
 
 
-@each
+@for_every_text
 @of_models
 def test_padding_is_counted(model: str, text: str, engine: Engine) -> None:
     lengths = [len(engine.encode(model, text)), 32, 64, 128, 512]
@@ -42,11 +42,11 @@ def test_padding_is_counted(model: str, text: str, engine: Engine) -> None:
     assert right(4, Case(model, text)).text == "60% or more"
 
 
-@each
+@for_every_text
 def test_objectives_are_shown_on_the_visitors_words(text: str) -> None:
-    shown = family.Objectives(Case("embedded/bert", text)).shown
+    objectives = family.Objectives(Case("embedded/bert", text)).objectives
     words = text.split()[:10]
-    (_, masked, hidden), (_, read, predicted), (_, infilled, restored), (_, replaced, labels) = shown
+    (_, masked, hidden), (_, read, predicted), (_, infilled, restored), (_, replaced, labels) = objectives
     assert [hidden if word == "[MASK]" else word for word in masked.split()] == words
     assert masked.split().count("[MASK]") == 1
     order = [*read.removeprefix("in this order: ").split(", "), *predicted.split(", then ")]
@@ -56,46 +56,48 @@ def test_objectives_are_shown_on_the_visitors_words(text: str) -> None:
     assert " ".join(words).endswith(after)
     assert len(infilled.split()) == len(words) - 1
     assert restored == " ".join(words)
-    marks = [one != other for one, other in zip(replaced.split(), words, strict=True)]
+    marks = [token != other for token, other in zip(replaced.split(), words, strict=True)]
     assert [label == "replaced" for label in labels.split()] == marks
     assert marks.count(True) == 1
 
 
 @pytest.mark.parametrize("text", ["one", "green", "[MASK] [SEP]"])
 def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
-    shown = family.Objectives(Case("embedded/bert", text)).shown
-    assert shown[3][2].split().count("replaced") == 1
-    assert all(given and wanted for _, given, wanted in shown)
+    objectives = family.Objectives(Case("embedded/bert", text)).objectives
+    assert objectives[3][2].split().count("replaced") == 1
+    assert all(model_input and wanted for _, model_input, wanted in objectives)
 
 
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
-    for one in transfer.recorded():
-        assert engine.info(one.model).revision == one.revision, "run python -m training.finetuning.transfer --write"
-        assert fingerprint(SETS[one.set].build()) == one.items
-        assert one.low <= one.score <= one.high
+    for result in transfer.known():
+        assert engine.info(result.model).revision == result.revision, (
+            "run python -m training.finetuning.transfer --write"
+        )
+        assert fingerprint(SETS[result.set].build()) == result.items
+        assert result.low <= result.score <= result.high
 
 
 @pytest.mark.slow
 def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
     """The features of Tiny BERT, computed anew."""
     data = SETS["entities"].build()
-    found = transfer.frozen(engine, "embedded/tinybert", data)
-    for way, predictions in found.items():
-        stored = transfer.scores_by_way("entities", "embedded/tinybert")[way]
+    result = transfer.frozen(engine, "embedded/tinybert", data)
+    for way, predictions in result.items():
+        stored = transfer.of("entities", "embedded/tinybert")[way]
         assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way
 
 
 def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
-    found = transfer.scores_by_way("entities")
-    options = [found[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
-    worst, *others = sorted(options, key=lambda one: one.score)
+    results = transfer.of("entities")
+    options = [results[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
+    worst, *others = sorted(options, key=lambda result: result.score)
     assert all(worst.high < other.low for other in others)
     assert right(6, CASE).text == "Embeddings"
 
 
 def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
-    found = transfer.scores_by_way("similarity")
-    direct, after = found["directly"], found["inference"]
+    results = transfer.of("similarity")
+    direct, after = results["directly"], results["inference"]
     apart = after.low > direct.high or after.high < direct.low
     assert (right(7, CASE).text == "No clear difference") == (not apart)
     assert f"{direct.score:.2f} directly" in right(7, CASE).reply

@@ -39,13 +39,13 @@ def options(app: AppTest) -> list[Any]:
 
 def is_open(app: AppTest) -> bool:
     """Whether the page gives the answer away."""
-    return "**Why?**" in prose(app) or any(each.icon for each in options(app))
+    return "**Why?**" in said(app) or any(element.icon for element in options(app))
 
 
 def chosen(app: AppTest) -> list[int]:
     """What is filled, and after the answer what is called one's own."""
-    filled = [each.proto.type == "primary" and not each.icon for each in options(app)]
-    return [place for place, each in enumerate(options(app)) if filled[place] or "your answer" in each.label]
+    filled = [element.proto.type == "primary" and not element.icon for element in options(app)]
+    return [place for place, element in enumerate(options(app)) if filled[place] or "your answer" in element.label]
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def teacher(open_page: Open) -> AppTest:
 
 @pytest.fixture
 def code(teacher: AppTest) -> str:
-    found: str = teacher.session_state[room._LEADS].code
-    return found
+    room_code: str = teacher.session_state[room._LEADS].code
+    return room_code
 
 
 @pytest.fixture
@@ -68,10 +68,10 @@ def student(code: str, open_page: Open) -> AppTest:
 
 
 def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTest, code: str) -> None:
-    assert f"You are in room **{code}**" in prose(student)
-    assert "1. Words and pieces" in [each.value for each in student.header]
+    assert f"You are in room **{code}**" in said(student)
+    assert "1. Words and pieces" in [element.value for element in student.header]
     assert not student.text_area
-    assert not [each for each in student.button if each.key in ("step on", "step back", "show me")]
+    assert not [element for element in student.button if element.key in ("step on", "step back", "show me")]
     teacher.text_area[0].set_value(BUT).run()
     teacher.button(key="step on").click().run()
     student.run()
@@ -137,11 +137,11 @@ def test_drawings_are_counted_with_their_mean(
     teacher: AppTest, code: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name, place, question = next(
-        (lesson.name, place, found)
+        (lesson.name, place, sketch)
         for lesson in LESSONS.values()
         for place, step in enumerate(lesson.steps, start=1)
-        for found in [step(teaching_case(lesson.name)).ask()]
-        if isinstance(found, Sketch)
+        for sketch in [step(teaching_case(lesson.name)).ask()]
+        if isinstance(sketch, Sketch)
     )
     monkeypatch.setattr(teaching.fields, "own_sentence", lambda: True)
     teacher.session_state[LESSON.key], teacher.session_state[STEP.key] = name, place
@@ -152,10 +152,10 @@ def test_drawings_are_counted_with_their_mean(
     for visitor, height in (("one", 0.0), ("two", question.top)):
         rooms().answer(code, visitor, f"{name}.{place}", drawn([height] * n, question.top))
     teacher.run()
-    assert "2 answers from 1 student in the room." in prose(teacher)
-    assert not any("class mean" in each.proto.spec for each in teacher.get("plotly_chart"))
+    assert "2 answers from 1 student in the room." in said(teacher)
+    assert not any("class mean" in element.proto.spec for element in teacher.get("plotly_chart"))
     teacher.button(key="show votes").click().run()
-    (figure,) = (each for each in teacher.get("plotly_chart") if "class mean" in each.proto.spec)
+    (figure,) = (element for element in teacher.get("plotly_chart") if "class mean" in element.proto.spec)
     assert "what the class drew" in figure.proto.id
 
 
@@ -182,9 +182,9 @@ def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code:
     teacher.button(key="step on").click().run()
     labelled(teacher, "End the room").click().run()
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
-    assert [each for each in teacher.button if each.label == "Start a room"]
+    assert [element for element in teacher.button if element.label == "Start a room"]
     student.run()
-    assert [f"There is no room “{code}”" in each.value for each in student.toast] == [True]
+    assert [f"There is no room “{code}”" in element.value for element in student.toast] == [True]
     assert ROOM.name not in student.query_params
     student.run()
     assert not student.toast
@@ -195,22 +195,22 @@ def test_a_room_that_was_forgotten_lets_its_teacher_go(teacher: AppTest, code: s
     mine = teacher.session_state[room._LEADS]
     rooms().end(code, mine.key)
     teacher.run()
-    assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
+    assert [f"Your room {code} has ended" in element.value for element in teacher.toast] == [True]
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
     assert not teacher.exception
 
 
-@pytest.mark.parametrize("given", ["AAAAA", "K7Q", "<b>", "aaaaa"])
-def test_a_wrong_code_is_a_sentence(given: str, open_page: Open) -> None:
-    app = open_page(PAGE, lesson="pieces", room=given)
+@pytest.mark.parametrize("entered", ["AAAAA", "K7Q", "<b>", "aaaaa"])
+def test_a_wrong_code_is_a_sentence(entered: str, open_page: Open) -> None:
+    app = open_page(PAGE, lesson="pieces", room=entered)
     assert not app.exception
     assert len(app.toast) + len(app.warning) == 1
     assert app.text_area
     typed = open_page(PAGE)
-    typed.text_input[0].set_value(given)
+    typed.text_input[0].set_value(entered)
     labelled(typed, "Join").click().run()
     assert len(typed.toast) == 1
-    assert typed.text_input[0].value == given, "to be put right"
+    assert typed.text_input[0].value == entered, "to be put right"
 
 
 def test_a_code_is_typed(code: str, open_page: Open) -> None:
@@ -253,9 +253,9 @@ def test_a_look_draws_the_page_again_when_there_is_something_else(
 def bars(app: AppTest) -> list[str]:
     """What the bars beside the options say."""
     return [
-        found
-        for each in app.get("html")
-        for found in re.findall(r'class="count".*?aria-label="([^"]*)"', each.proto.body)
+        match
+        for element in app.get("html")
+        for match in re.findall(r'class="count".*?aria-label="([^"]*)"', element.proto.body)
     ]
 
 
@@ -297,7 +297,7 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
     labelled(again, "End the room").click().run()
     assert set(again.session_state[ANSWERS.key]) == {"pieces.1.x", "head.1.1"}
     teacher.run()
-    assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
+    assert [f"Your room {code} has ended" in element.value for element in teacher.toast] == [True]
 
 
 def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, open_page: Open) -> None:
@@ -307,9 +307,9 @@ def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, o
     again.session_state[room._LEADS], again.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
     again.button(key="step on").click().run()
     assert again.header[0].value.startswith("3. ")
-    shown = rooms().see(code).shown
-    assert shown is not None
-    assert shown.question == "pieces.3"
+    view = rooms().see(code).shown
+    assert view is not None
+    assert view.question == "pieces.3"
 
 
 def come_back(app: AppTest, ticket: str) -> AppTest:
@@ -337,9 +337,9 @@ def test_what_a_browser_tells_may_be_anything(code: str, teacher: AppTest, monke
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """That of a visitor whose browser is a program."""
-    found: dict[str, Any] = {}
-    monkeypatch.setattr(room.st, "session_state", found)
-    return found
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(room.st, "session_state", state)
+    return state
 
 
 def test_a_connection_has_one_answer_whatever_it_calls_itself(session: dict[str, Any]) -> None:
@@ -360,8 +360,8 @@ def test_a_connection_has_one_answer_whatever_it_calls_itself(session: dict[str,
     room.answer("pieces.1", "1")
     room._told({"visitor": session[room._VISITOR]})  # which is no other name
     assert dict(rooms().see(code).counts) == {"1": 1}
-    for each in codes.items():
-        rooms().end(*each)
+    for code_and_name in codes.items():
+        rooms().end(*code_and_name)
 
 
 def is_open_room(code: str) -> bool:
@@ -421,8 +421,8 @@ def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code:
     "ticket", ["\ud800.k", "AAAAA.\ud800", "<b>.k", "A" * 10_000 + ".k", "AAAAA", ".", "AAAAA.k\n"]
 )
 def test_a_ticket_that_is_none_is_a_sentence(ticket: str, code: str, session: dict[str, Any]) -> None:
-    for told in (ticket, ticket.replace("AAAAA", code)):
-        room._told({"lead": told, "offer": told, "visitor": told})
+    for ticket_sent in (ticket, ticket.replace("AAAAA", code)):
+        room._told({"lead": ticket_sent, "offer": ticket_sent, "visitor": ticket_sent})
         assert "no such room" in session.pop(room._SAID)
         assert not {room._LEADS, room._OFFERED, room._OVER} & set(session)
 
@@ -480,10 +480,10 @@ def test_students_are_given_the_address_that_the_teacher_has(url: str, base: str
 
 def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, code: str) -> None:
     teacher.switch_page("pages/attention/page.py").run()
-    assert f"Room {code}" in [each.proto.popover.label for each in teacher.get("popover")]
+    assert f"Room {code}" in [element.proto.popover.label for element in teacher.get("popover")]
     teacher.number_input(key=LAYER.key).set_value(3).run()
     student.run()
-    assert [each.value for each in student.title] == ["Attention"]
+    assert [element.value for element in student.title] == ["Attention"]
     assert student.session_state[LAYER.key] == 3
     assert f"You are in room **{code}**" in prose(student)
     student.switch_page("pages/attention/page.py")  # where a browser is by now
@@ -511,7 +511,7 @@ def test_students_are_told_when_nobody_leads(
     assert "Your teacher has left; you can go on by yourself" in prose(student)
     rooms().here(code, visitor, teaches=True)
     student.run()
-    assert [each.value for each in student.toast] == ["Your teacher is here."]
+    assert [element.value for element in student.toast] == ["Your teacher is here."]
 
 
 def test_rooms_that_cannot_be_reached_are_a_sentence(
@@ -524,7 +524,7 @@ def test_rooms_that_cannot_be_reached_are_a_sentence(
     for app in (teacher, student):
         app.run()
         assert not app.exception
-        assert ["does not answer" in each.value for each in app.toast] == [True]
+        assert ["does not answer" in element.value for element in app.toast] == [True]
         assert app.header[0].value.startswith("1. ")
     monkeypatch.undo()
     student.run()

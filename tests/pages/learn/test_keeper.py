@@ -22,12 +22,12 @@ OWN = "A sentence of my own."
 @pytest.fixture
 def give_back(monkeypatch: pytest.MonkeyPatch, open_page: Open) -> Callable[..., AppTest]:
     """Opens the page in a browser that has kept something, which it gives back after the first run."""
-    told: list[Callable[[object], None]] = []
-    monkeypatch.setattr(keeper.browser, "keep", lambda _now, _taken, give_back: told.append(give_back))
+    callbacks: list[Callable[[object], None]] = []
+    monkeypatch.setattr(keeper.browser, "keep", lambda _now, _taken, give_back: callbacks.append(give_back))
 
     def start(kept: object, **query: str) -> AppTest:
         app = open_page("pages/learn/page.py", **query)
-        monkeypatch.setattr(keeper, "begin", _first(keeper.begin, lambda: told[0](kept)))
+        monkeypatch.setattr(keeper, "begin", _first(keeper.begin, lambda: callbacks[0](kept)))
         app.run()
         assert not app.exception
         return app
@@ -57,7 +57,7 @@ def test_one_goes_on_where_one_was(give_back: Callable[..., AppTest]) -> None:
     assert app.query_params[ANSWERS.name] == "pieces.1.2,head.3.d00000"
     assert app.session_state[TEXT.key] == OWN
     n_steps = sum(len(lesson.steps) for lesson in LESSONS.values())
-    assert f"2 of {n_steps} steps done" in [said.value for said in app.markdown]
+    assert f"2 of {n_steps} steps done" in [markdown.value for markdown in app.markdown]
     button = app.button(key="go on")
     assert button.label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
     button.click().run()
@@ -103,7 +103,7 @@ def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "saved",
     [
         None,
         3,
@@ -116,8 +116,8 @@ def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
         {"answers": {"pieces": 1}, "lesson": {"a": 1}},
     ],
 )
-def test_what_cannot_be_used_is_ignored(told: Any, give_back: Callable[..., AppTest]) -> None:
-    app = give_back(told)
+def test_what_cannot_be_used_is_ignored(saved: Any, give_back: Callable[..., AppTest]) -> None:
+    app = give_back(saved)
     assert ANSWERS.name not in app.query_params
     assert not [button for button in app.button if button.key == "go on"]
 
@@ -130,12 +130,12 @@ def test_half_of_a_character_does_not_come_back(give_back: Callable[..., AppTest
 
 def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces", answers="pieces.1.1", text=OWN)
-    (told,) = (
+    (message,) = (
         json.loads(element.proto.json)
         for element in app.get("bidi_component")
         if element.proto.component_name == "keeper"
     )
-    assert told == kept("pieces.1.1", "pieces", 1) | {"taken": False}
+    assert message == kept("pieces.1.1", "pieces", 1) | {"taken": False}
 
 
 def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

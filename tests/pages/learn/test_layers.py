@@ -31,12 +31,12 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def cosines(engine: Engine, model: str, pair: tuple[str, str], word: str) -> list[float]:
-    one, other = engine.encoded_states(model, list(pair))
+    first, other = engine.encoded_states(model, list(pair))
     at, there = (
         next(at for at, token in enumerate(states.encoding.tokens) if token.lstrip("Ġ") == word)
-        for states in (one, other)
+        for states in (first, other)
     )
-    return [cosine(a[at], b[there]) for a, b in zip(one.states, other.states, strict=True)]
+    return [cosine(a[at], b[there]) for a, b in zip(first.states, other.states, strict=True)]
 
 
 @of_models
@@ -84,15 +84,15 @@ def test_different_words_are_all_pairs_of_one_sentence(model: str, pair: tuple[s
 @of_models
 def test_order_gains_most_and_words_are_there_at_once(model: str) -> None:
     """What the lesson says of all models that were measured; no other answer comes near."""
-    found = {key.task: done.result for key, done in precomputed.probing(model).items()}
-    gains = {task: result.best.accuracy - result.layers[0].accuracy for task, result in found.items()}
+    results = {key.task: done.result for key, done in precomputed.probing(model).items()}
+    gains = {task: result.best.accuracy - result.layers[0].accuracy for task, result in results.items()}
     order, *others = sorted(gains, key=lambda task: -gains[task])
     assert order == "bigram_shift"
     assert gains[order] > gains[others[0]] + 0.05  # six of the 120 items
-    assert 0 in found["word_content"].as_good  # words can be read off the embeddings
+    assert 0 in results["word_content"].as_good  # words can be read off the embeddings
     case = Case(model, *LESSON.examples[0])
     assert right(4, case).text == "Were two neighbours swapped?"
-    animals = found["word_content"].best
+    animals = results["word_content"].best
     assert animals.untrained_accuracy is not None
     assert animals.untrained_accuracy > 0.6 + 1.96 * np.sqrt(0.6 * 0.4 / 120)  # the answer's bound, and its interval
     assert right(5, case).text == "More than 60%"
@@ -112,9 +112,9 @@ def test_only_what_random_weights_lack_is_called_learned() -> None:
         why = LESSON.steps[4](Case(model, *LESSON.examples[0])).why()
         for key, done in precomputed.probing(model).items():
             best = done.result.best
-            asked = layers._TASKS.get(key.task)
-            if asked is not None:
-                assert (asked in why) == (best.untrained_accuracy < best.low)
+            question = layers._TASKS.get(key.task)
+            if question is not None:
+                assert (question in why) == (best.untrained_accuracy < best.low)
 
 
 def test_results_of_another_model_are_not_taken_for_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,23 +20,23 @@ from ui.glossary import quoted
 
 STEPS = LESSONS["pieces"].steps
 BERT, MODERN = "embedded/bert", "embedded/modernbert"
-each = pytest.mark.parametrize("text", [*SENTENCES, LESSONS["pieces"].examples[0][0]])
+for_every_text = pytest.mark.parametrize("text", [*SENTENCES, LESSONS["pieces"].examples[0][0]])
 of_models = pytest.mark.parametrize("model", [BERT, "embedded/tinybert", MODERN, "embedded/bilstm"])
 pytestmark = pytest.mark.usefixtures("app")
 
 
-def asked(step: int, case: Case) -> Choice:
-    found = STEPS[step - 1](case).ask()
-    assert isinstance(found, Choice)
-    return found
+def choice_at(step: int, case: Case) -> Choice:
+    question = STEPS[step - 1](case).ask()
+    assert isinstance(question, Choice)
+    return question
 
 
 def right(step: int, case: Case) -> Option:
-    choice = asked(step, case)
+    choice = choice_at(step, case)
     return choice.options[choice.right]
 
 
-@each
+@for_every_text
 @of_models
 def test_tokens_are_counted(model: str, text: str, engine: Engine) -> None:
     encoding = engine.encode(model, text)
@@ -49,26 +49,28 @@ def test_words_that_are_whole_are_counted() -> None:
     assert STEPS[0](Case(BERT, "That was unbelievably good, she whispered.")).why().startswith("7 of your 8 words")
 
 
-@each
+@for_every_text
 def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
-    choice = asked(2, Case(BERT, text))
+    choice = choice_at(2, Case(BERT, text))
     word = choice.question.removeprefix("How is “").removesuffix("” split?")
-    found = cuts(word.lower(), set(engine.vocabulary(BERT).tokens))
-    assert found is not None
+    steps = cuts(word.lower(), set(engine.vocabulary(BERT).tokens))
+    assert steps is not None
     assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
-        one.piece.removeprefix("##") for one in found
+        cut.piece.removeprefix("##") for cut in steps
     )
-    assert STEPS[1](Case(BERT, text)).numbers()["beginnings tried"].sum() == sum(one.tried for one in found)
+    assert STEPS[1](Case(BERT, text)).numbers()["beginnings tried"].sum() == sum(cut.tried for cut in steps)
 
 
 def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
     vocabulary = set(engine.vocabulary(BERT).tokens)
-    said = {option.text.replace("\\", ""): option.reply for option in asked(2, Case(BERT, "Birds sing.")).options}
+    replies = {
+        option.text.replace("\\", ""): option.reply for option in choice_at(2, Case(BERT, "Birds sing.")).options
+    }
     assert "un" in vocabulary
     assert not {"unbelievably", "unbeliev"} & vocabulary
-    assert said["unbelievably"].startswith("“unbelievably” is not in the list.")
-    assert said["unbeliev + ably"].startswith("“unbeliev” is not in the list.")
-    assert "“un” is listed too, and it is longer" in said["u + n + b + e + l + i + e + v + a + b + l + y"]
+    assert replies["unbelievably"].startswith("“unbelievably” is not in the list.")
+    assert replies["unbeliev + ably"].startswith("“unbeliev” is not in the list.")
+    assert "“un” is listed too, and it is longer" in replies["u + n + b + e + l + i + e + v + a + b + l + y"]
 
 
 def test_another_rule_is_not_called_wordpiece() -> None:
@@ -81,19 +83,19 @@ def test_another_rule_is_not_called_wordpiece() -> None:
 
 @pytest.mark.usefixtures("app")
 def test_what_is_said_of_a_longer_list_is_what_the_numbers_say() -> None:
-    for text, said in (("The cat sat.", "both make 4 tokens"), ("The photographer overslept.", "tokens against")):
+    for text, claim in (("The cat sat.", "both make 4 tokens"), ("The photographer overslept.", "tokens against")):
         step = STEPS[3](Case(BERT, text))
-        (_, few, _), (_, many, _) = ((name, len(one) - 2, n) for name, one, n in step.others)
-        assert said in step.why()
-        assert (few == many) == ("both make" in said)
+        (_, few, _), (_, many, _) = ((name, len(encoding) - 2, n) for name, encoding, n in step.others)
+        assert claim in step.why()
+        assert (few == many) == ("both make" in claim)
 
 
 def test_a_unigram_vocabulary_is_not_said_to_join_neighbours() -> None:
     made = Vocabulary(("<unk>", "▁un", "be", "lie"), 4, None, None, 0, frozenset({0}))
-    said = pieces._other_rule(made) + pieces._made_by(made)
-    assert "Unigram" in said
-    assert "Kudo 2018" in said
-    assert "join" not in said
+    texts = pieces._other_rule(made) + pieces._made_by(made)
+    assert "Unigram" in texts
+    assert "Kudo 2018" in texts
+    assert "join" not in texts
 
 
 @pytest.mark.parametrize(
@@ -106,18 +108,18 @@ def test_a_sign_that_no_list_has(model: str, wanted: str, engine: Engine) -> Non
     assert (unknown in STEPS[2](case).numbers()["number"].tolist()) == (model == BERT)
 
 
-@each
+@for_every_text
 def test_lists_are_compared(text: str, engine: Engine) -> None:
-    own, other = (
+    visitor, other = (
         [token.removeprefix("##").lstrip("Ġ").lower() for token in encoding.tokens[1:-1]]
         for encoding in (engine.encode(BERT, text), engine.encode(MODERN, text))
     )
-    wanted = "The same pieces" if own == other else "The same number" if len(own) == len(other) else "Different"
+    wanted = "The same pieces" if visitor == other else "The same number" if len(visitor) == len(other) else "Different"
     assert right(4, Case(BERT, text)).text.startswith(wanted)
-    assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(own), len(other)]
+    assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(visitor), len(other)]
 
 
-@each
+@for_every_text
 @of_models
 def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -125,7 +127,7 @@ def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, e
     for row in numbers.itertuples():
         assert row[4] == (engine.encode(model, row.text).ids == engine.encode(model, text).ids)
     assert numbers["text"][1] == text.upper()
-    assert sum(one != other for one, other in zip(numbers["text"][2], text, strict=True)) == 1
+    assert sum(sign != other for sign, other in zip(numbers["text"][2], text, strict=True)) == 1
     wanted = {(True, True): "Neither of them", (False, False): "Both of them"}
     same = numbers["same tokens"]
     assert right(5, case).text == wanted[bool(same[1]), bool(same[2])]
@@ -133,7 +135,7 @@ def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, e
 
 def test_a_text_without_a_vowel_gets_no_accent() -> None:
     with pytest.raises(InvalidInput, match="no vowel"):
-        asked(5, Case(BERT, "Hmm, 12!"))
+        choice_at(5, Case(BERT, "Hmm, 12!"))
     assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
     assert quoted("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
 
@@ -154,16 +156,16 @@ def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeyp
     monkeypatch.setattr(pieces, "engine", Loading)
     step = next(step for step in STEPS if issubclass(step, pieces.OtherLists))
 
-    said: list[str] = []
+    texts: list[str] = []
 
     def draw() -> None:
         with turns.turn():
-            said.append(step(Case(BERT, "A cat.")).text())
+            texts.append(step(Case(BERT, "A cat.")).text())
 
     students = [Thread(target=draw, daemon=True) for _ in range(3)]
     for student in students:
         student.start()
     for student in students:
         student.join(PATIENCE)
-    assert len(said) == 3
-    assert len(set(said)) == 1
+    assert len(texts) == 3
+    assert len(set(texts)) == 1

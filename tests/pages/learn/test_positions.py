@@ -48,11 +48,11 @@ def test_t5_adds_a_number_by_distance(checkpoint: Callable[[str], Path]) -> None
 
 def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) -> None:
     app = open_page("pages/learn/page.py", lesson="positions", step="1", text=EXAMPLE, answers="positions.1.x")
-    (shown,) = matrices(app)
+    (matrix,) = matrices(app)
     with engine._memory.lease("embedded/bert") as loaded:
         table = loaded.encoder.embeddings.position_embeddings.weight[:32].double().numpy()
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
-    assert shown == pytest.approx(unit @ unit.T, abs=1e-5)
+    assert matrix == pytest.approx(unit @ unit.T, abs=1e-5)
     near = np.diagonal(unit @ unit.T, 1).mean()
     assert f"[[cosine]] of {near:.2f}" in LESSON.steps[0](Case("embedded/bert", EXAMPLE)).why()
 
@@ -78,13 +78,13 @@ def test_turned_vectors_tell_distances_alone(model: str, text: str) -> None:
 def test_it_is_modernberts_own_turning(engine: Engine) -> None:
     """Of the query and the key at their own places the product is the one that the model computes."""
     case = Case("embedded/modernbert", EXAMPLE)
-    found = engine.dissect(case.model, case.text)
-    assert found.query is not None
-    assert found.key is not None
-    own = float(found.query[case.followed].astype(np.float64) @ found.key[1].astype(np.float64))
+    anatomy = engine.dissect(case.model, case.text)
+    assert anatomy.query is not None
+    assert anatomy.key is not None
+    score = float(anatomy.query[case.followed].astype(np.float64) @ anatomy.key[1].astype(np.float64))
     product = Turned(case).product
-    assert product(case.followed, 1) == pytest.approx(own, rel=1e-4)
-    assert product(20, 20 + 1 - case.followed) == pytest.approx(own, rel=1e-4)
+    assert product(case.followed, 1) == pytest.approx(score, rel=1e-4)
+    assert product(20, 20 + 1 - case.followed) == pytest.approx(score, rel=1e-4)
 
 
 @of_models

@@ -35,26 +35,26 @@ def ask(*answers: str, question: Sketch | Choice = TO_DRAW, drawn: Any = None) -
     return app
 
 
-def given(app: AppTest) -> dict[str, Any]:
+def payload_of(app: AppTest) -> dict[str, Any]:
     (element,) = app.get("bidi_component")
-    found: dict[str, Any] = json.loads(element.proto.json)
-    return found
+    payload: dict[str, Any] = json.loads(element.proto.json)
+    return payload
 
 
 def test_before_an_answer_the_truth_is_not_in_the_browser() -> None:
     app = ask()
-    found = given(app)
-    assert (found["labels"], found["top"], found["unit"], found["kind"]) == (["a", "b"], 7, "cm", "bars")
-    assert found["drawn"] is found["truth"] is None
+    payload = payload_of(app)
+    assert (payload["labels"], payload["top"], payload["unit"], payload["kind"]) == (["a", "b"], 7, "cm", "bars")
+    assert payload["drawn"] is payload["truth"] is None
     assert not app.button
 
 
 def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
     app = ask(drawn=[0.49, 3.48])  # the levels are 0.2 apart
     assert app.text[0].value == "d2h"
-    assert given(app)["drawn"] == pytest.approx([2 / LEVELS * 7, 17 / LEVELS * 7])
-    assert given(app)["truth"] == [0.5, 4]
-    assert [said.value for said in app.markdown] == ["**How long?**", "In all 3.8."]
+    assert payload_of(app)["drawn"] == pytest.approx([2 / LEVELS * 7, 17 / LEVELS * 7])
+    assert payload_of(app)["truth"] == [0.5, 4]
+    assert [markdown.value for markdown in app.markdown] == ["**How long?**", "In all 3.8."]
     assert not app.button
 
 
@@ -71,9 +71,9 @@ def test_what_is_no_drawing_is_not_kept(drawn: Any) -> None:
 def test_an_answer_that_is_none_of_this_text_shows_the_truth_alone(answer: str) -> None:
     """Who wanted to see it, and links whose text was another one."""
     app = ask(f"pieces.1.{answer}")
-    assert given(app)["drawn"] is None
-    assert given(app)["truth"] == [0.5, 4]
-    assert [said.value for said in app.markdown] == ["**How long?**"]
+    assert payload_of(app)["drawn"] is None
+    assert payload_of(app)["truth"] == [0.5, 4]
+    assert [markdown.value for markdown in app.markdown] == ["**How long?**"]
 
 
 def test_before_an_answer_all_options_look_alike() -> None:
@@ -88,7 +88,7 @@ WRONG, RIGHT, OTHER = ":material/cancel:", ":material/check_circle:", ("three", 
 
 
 @pytest.mark.parametrize(
-    ("answer", "one", "two", "heard"),
+    ("answer", "first_button", "second_button", "announced"),
     [
         (
             "1",
@@ -101,12 +101,12 @@ WRONG, RIGHT, OTHER = ":material/cancel:", ":material/check_circle:", ("three", 
     ],
 )
 def test_the_right_answer_is_the_strongest_and_a_wrong_one_looks_wrong(
-    answer: str, one: tuple[str, ...], two: tuple[str, ...], heard: str
+    answer: str, first_button: tuple[str, ...], second_button: tuple[str, ...], announced: str
 ) -> None:
     app = ask(f"pieces.1.{answer}", question=TO_CHOOSE)
-    assert looks(app) == [one, two, OTHER]
-    (alert,) = (said.value for said in app.markdown if 'role="alert"' in said.value)
-    assert heard in alert
+    assert looks(app) == [first_button, second_button, OTHER]
+    (alert,) = (element.value for element in app.markdown if 'role="alert"' in element.value)
+    assert announced in alert
 
 
 def looks(app: AppTest) -> list[tuple[str, str, str]]:

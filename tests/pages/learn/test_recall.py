@@ -49,14 +49,16 @@ def test_the_summary_grows_with_every_answer(open_page: Open) -> None:
     for place in range(3):
         app = open_page("pages/learn/page.py", lesson=lesson.name, step=str(first + place))
         for n in (place, place + 1):
-            summary = "".join(said.value for said in app.markdown if said.value.startswith("**Summary**"))
+            summary = "".join(markdown.value for markdown in app.markdown if markdown.value.startswith("**Summary**"))
             assert [point in summary for point in points] == [at < n for at in range(3)]
             if n == place:
                 app.button(key="show me").click().run()
-        assert not app.get("download_button") or "CSV" not in " ".join(one.label for one in app.get("download_button"))
+        assert not app.get("download_button") or "CSV" not in " ".join(
+            button.label for button in app.get("download_button")
+        )
 
 
 def test_aims_are_at_the_first_step_alone(open_page: Open) -> None:
-    for step, shown in ((1, True), (2, False)):
+    for step, visible in ((1, True), (2, False)):
         app = open_page("pages/learn/page.py", lesson="head", step=str(step))
-        assert any(said.value.startswith("**After this lesson you can**") for said in app.markdown) == shown
+        assert any(markdown.value.startswith("**After this lesson you can**") for markdown in app.markdown) == visible

@@ -22,25 +22,25 @@ LESSON = LESSONS["sentences"]
 right = partial(shared.right, LESSON)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 TEXTS = tuple(text for text, _ in LESSON.examples)
-each = pytest.mark.parametrize("text", TEXTS)
+for_every_text = pytest.mark.parametrize("text", TEXTS)
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 
 def means(engine: Engine, model: str, texts: list[str], layer: int) -> list[np.ndarray]:
     """The mean of each text's vectors without special tokens."""
-    found = []
+    vectors = []
     for states in engine.encoded_states(model, texts):
         kept = [at for at, special in enumerate(states.encoding.special) if not special]
-        found.append(np.asarray(states.states[layer][kept], dtype=float).mean(axis=0))
-    return found
+        vectors.append(np.asarray(states.states[layer][kept], dtype=float).mean(axis=0))
+    return vectors
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-@each
+@for_every_text
 @of_models
 def test_mean_cosines_by_layer(model: str, text: str, engine: Engine) -> None:
     sketch = LESSON.steps[1](Case(model, text)).ask()
@@ -57,14 +57,14 @@ def test_the_common_component_is_the_mean_and_one_direction(model: str, engine: 
     items = SETS["similarity"].build().train
     reference = np.stack(means(engine, model, [text for item in items for text in (item.text, item.pair)], -1))  # type: ignore[misc]
     _, _, directions = np.linalg.svd(reference - reference.mean(axis=0), full_matrices=False)
-    own = np.stack(means(engine, model, [TEXTS[0], *sentences._LINES], -1)) - reference.mean(axis=0)
-    own -= np.outer(own @ directions[0], directions[0])
+    centred = np.stack(means(engine, model, [TEXTS[0], *sentences._LINES], -1)) - reference.mean(axis=0)
+    centred -= np.outer(centred @ directions[0], directions[0])
     step = sentences.Anisotropy(Case(model, TEXTS[0]))
-    assert step.removed[-1] == pytest.approx(np.mean([cosine(a, b) for a, b in combinations(own, 2)]), abs=1e-3)
+    assert step.removed[-1] == pytest.approx(np.mean([cosine(a, b) for a, b in combinations(centred, 2)]), abs=1e-3)
     assert f"it is {step.removed[-1]:.2f} after the last layer" in step.why()
 
 
-@each
+@for_every_text
 @of_models
 def test_search_puts_the_highest_cosine_first(model: str, text: str, engine: Engine) -> None:
     query, *others = means(engine, model, [text, *sentences._LINES], -1)
@@ -76,13 +76,21 @@ def test_search_puts_the_highest_cosine_first(model: str, text: str, engine: Eng
 def test_a_models_own_pooling_is_the_one_that_the_lesson_goes_on_with(engine: Engine) -> None:
     model = "sentence-transformers/all-MiniLM-L6-v2"
     case = Case(model, TEXTS[0])
-    own = np.stack([states.states[-1].mean(axis=0) for states in engine.encoded_states(model, list(sentences._LINES))])
+    means_of_lines = np.stack(
+        [states.states[-1].mean(axis=0) for states in engine.encoded_states(model, list(sentences._LINES))]
+    )
     first = sentences.Pooling(case)
     assert list(first.alike) == ["own", "cls", "mean", "max"]
-    assert f"a pooling of its own, which the next steps use: {cosine(own[0], own[1]):.2f}." in first.why()
+    assert (
+        f"a pooling of its own, which the next steps use: {cosine(means_of_lines[0], means_of_lines[1]):.2f}."
+        in first.why()
+    )
     (query,) = engine.encoded_states(model, [TEXTS[0]])
-    told = [cosine(query.states[-1].mean(axis=0), other) for other in own]
-    assert sentences.Search(case).ranked[0] == (sentences._LINES[int(np.argmax(told))], pytest.approx(max(told)))
+    similarities = [cosine(query.states[-1].mean(axis=0), other) for other in means_of_lines]
+    assert sentences.Search(case).ranked[0] == (
+        sentences._LINES[int(np.argmax(similarities))],
+        pytest.approx(max(similarities)),
+    )
     assert "own pooling" not in sentences.Pooling(Case("embedded/tinybert", TEXTS[0])).why()
 
 
@@ -106,8 +114,8 @@ def test_training_fits_its_pairs_and_its_claim_about_others_is_measured(model: s
     assert step.trained.losses[-1] < step.trained.losses[0]
     items = SETS["similarity"].build().test
     vectors = means(engine, model, [text for item in items for text in (item.text, item.pair)], -1)  # type: ignore[misc]
-    told = [cosine(a, b) for a, b in zip(vectors[0::2], vectors[1::2], strict=True)]
-    rho = spearmanr(told, [item.score for item in items]).statistic  # type: ignore[union-attr]
+    similarities = [cosine(a, b) for a, b in zip(vectors[0::2], vectors[1::2], strict=True)]
+    rho = spearmanr(similarities, [item.score for item in items]).statistic  # type: ignore[union-attr]
     assert step.ranks[0, 0] == pytest.approx(rho, abs=2e-3)
     (before, low, high), (after, *_) = step.ranks
     assert f"went from {before:.2f} ({low:.2f} to {high:.2f}) to {after:.2f} (" in step.why()

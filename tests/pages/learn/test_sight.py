@@ -22,13 +22,13 @@ from tests.pages.learn.sentences import SENTENCES
 LESSON = LESSONS["sight"]
 right = partial(sentences.right, LESSON)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
+for_every_text = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 Open = Callable[..., AppTest]
 
 
-@each
+@for_every_text
 def test_a_causal_mask_leaves_those_before_and_itself(text: str) -> None:
     case = Case("embedded/bert", text)
     n = len(case.encoding)
@@ -38,7 +38,7 @@ def test_a_causal_mask_leaves_those_before_and_itself(text: str) -> None:
     assert numbers["causal"].sum() == np.tril(np.ones((n, n))).sum()
 
 
-@each
+@for_every_text
 @of_models
 def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> None:
     case, run = Case(model, text), engine.attend(model, text)
@@ -57,7 +57,7 @@ def test_a_causal_model_looks_back_only(checkpoint: Callable[[str], Path]) -> No
         LESSON.steps[2](case).ask()
 
 
-@each
+@for_every_text
 @of_models
 def test_the_guess_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -77,14 +77,14 @@ def test_the_example_falls_apart_and_another_gets_better() -> None:
 
 
 @pytest.mark.slow
-@each
+@for_every_text
 @of_models
 def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
     sketch = LESSON.steps[3](Case(model, text)).ask()
     assert isinstance(sketch, Sketch)
     places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
-    found = [engine.fill_without(model, text, (place,), without="future")[0] for place in places[:3]]
-    wanted = [np.exp(one.log_probability or 0) for one in found]
+    predictions = [engine.fill_without(model, text, (place,), without="future")[0] for place in places[:3]]
+    wanted = [np.exp(prediction.log_probability or 0) for prediction in predictions]
     assert sketch.truth[: len(wanted)] == pytest.approx(wanted, rel=1e-4, abs=1e-7)
     numbers = LESSON.steps[3](Case(model, text)).numbers()
     assert (
@@ -113,8 +113,8 @@ def test_a_causal_model_on_this_machine_stands_beside(
     monkeypatch.setattr(sight, "_here", lambda _: [model])
     app = open_page("pages/learn/page.py", lesson="sight", step="2", text=SENTENCES[0], answers="sight.2.x")
     assert not app.error
-    own, back = matrices(app)
-    assert np.triu(own, 1).sum() > 0
+    forward, back = matrices(app)
+    assert np.triu(forward, 1).sum() > 0
     assert back.shape == (engine.attend(model, SENTENCES[0]).n_tokens,) * 2
     assert np.triu(back, 1).sum() == 0
 
@@ -129,10 +129,10 @@ def test_cross_attention_of_a_model_on_this_machine(
     monkeypatch.setattr(sight, "_here", lambda kind: [model] if kind == "cross" else [])
     app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
     assert not app.error
-    (shown,) = matrices(app)
+    (matrix,) = matrices(app)
     run = engine.attend(model, SENTENCES[0], SENTENCES[0], stack="cross")
     wanted = np.mean([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0)
-    assert shown == pytest.approx(wanted, abs=1e-6)
+    assert matrix == pytest.approx(wanted, abs=1e-6)
 
 
 def test_without_such_a_model_the_shapes_are_shown(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,12 @@ from tests.pages.learn.sentences import SENTENCES
 LESSON = LESSONS["tagging"]
 right = partial(sentences.right, LESSON)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-each = pytest.mark.parametrize("text", [*SENTENCES, "The electroencephalogram was invented by Hans Berger."])
+for_every_text = pytest.mark.parametrize("text", [*SENTENCES, "The electroencephalogram was invented by Hans Berger."])
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 
-@each
+@for_every_text
 @of_models
 def test_the_first_piece_of_a_word_carries_its_tag(model: str, text: str, engine: Engine) -> None:
     """By characters: of the tokens that begin within a word the first one."""
@@ -43,19 +43,19 @@ def test_the_first_piece_of_a_word_carries_its_tag(model: str, text: str, engine
     assert [at for at, target in enumerate(targets) if target == "tag"] == sorted(set(wanted))
 
 
-@each
+@for_every_text
 @of_models
 def test_tags_laid_beside_tokens_are_shifted(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     step = tagging.WrongLabels(case)
-    firsts = [at for at, (_, own, _) in enumerate(step.shifted) if own != "–"]
+    firsts = [at for at, (_, word, _) in enumerate(step.shifted) if word != "–"]
     landed = sum(place == number for number, place in enumerate(firsts))
     assert right(6, case).text == str(landed)
     assert landed == (0 if engine.encode(model, text).special[0] else landed)
 
 
 def test_entities_count_whole_as_seqeval_counts_them() -> None:
-    wanted = f1_score([list(tagging._TRUE)], [list(tagging._TOLD)], mode="strict", scheme=IOB2)
+    wanted = f1_score([list(tagging._TRUE)], [list(tagging._PREDICTED)], mode="strict", scheme=IOB2)
     choice = tagging.Scored(Case("embedded/bert", "x")).ask()
     assert isinstance(choice, Choice)
     assert choice.options[choice.right].text == f"{wanted:.2f}" == "0.57"

@@ -35,7 +35,7 @@ def measured(step: Step) -> float:
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
 def test_a_lesson_takes_as_long_as_it_says(lesson: Lesson) -> None:
     case = cases(lesson)[0]
-    found = [measured(step(case)) for step in lesson.steps]
-    for step, minutes in zip(lesson.steps, found, strict=True):
+    minutes_of_steps = [measured(step(case)) for step in lesson.steps]
+    for step, minutes in zip(lesson.steps, minutes_of_steps, strict=True):
         assert step.minutes == pytest.approx(minutes, abs=0.75), step.title
-    assert lesson.minutes == pytest.approx(sum(found), rel=0.2)
+    assert lesson.minutes == pytest.approx(sum(minutes_of_steps), rel=0.2)

@@ -44,9 +44,9 @@ def trained(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 def job_of(app: AppTest) -> LessonTraining:
     desk: Desk = app.session_state["desk"]
-    found = desk.current(LessonTraining)
-    assert found is not None
-    return found
+    training = desk.current(LessonTraining)
+    assert training is not None
+    return training
 
 
 def go(app: AppTest, step: int) -> AppTest:
@@ -60,15 +60,15 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     tuned, alone, fast = job_of(trained).tuned
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
     assert fast.settings == replace(tuned.settings, rate=using._TOO_FAST)
-    for who, found in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
-        assert f"{who}: **{found.score().value:.0%}** (" in prose(trained)
+    for who, trained_model in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
+        assert f"{who}: **{trained_model.score().value:.0%}** (" in said(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step
     tried = go(trained, 3)
-    (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
-    assert isinstance(found, Classified)
-    assert f"It predicts {found.label}" not in prose(tried)  # the reply comes to who chose an answer
+    (trained_model,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
+    assert isinstance(trained_model, Classified)
+    assert f"It predicts {trained_model.label}" not in said(tried)  # the reply comes to who chose an answer
     tried.button(key="option 1").click().run()
-    assert f"It predicts {found.label}" in prose(tried)
+    assert f"It predicts {trained_model.label}" in said(tried)
     inside = go(trained, 4)
     assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
     before = engine.encoded_states("embedded/tinybert", TEXT).states
@@ -128,7 +128,7 @@ def test_the_new_head_is_counted_as_the_network_has_it(model: str, name: str, en
         config = copy.deepcopy(loaded.model.config)
     config.num_labels = 2
     network = AutoModelForSequenceClassification.from_config(config)
-    new = sum(weights.numel() for each, weights in network.named_parameters() if each.startswith(name))
+    new = sum(weights.numel() for parameter, weights in network.named_parameters() if parameter.startswith(name))
     assert tuning.new_numbers(info.family, info.width, 2) == new
 
 
@@ -142,7 +142,9 @@ def test_other_families_have_a_layer_before_the_labels() -> None:
         config.vocab_size, config.num_hidden_layers, config.n_layers = 10, 1, 1
         network = AutoModelForSequenceClassification.from_config(config)
         base = network.base_model_prefix
-        new = sum(weights.numel() for each, weights in network.named_parameters() if not each.startswith(base))
+        new = sum(
+            weights.numel() for parameter, weights in network.named_parameters() if not parameter.startswith(base)
+        )
         assert tuning.new_numbers(family, config.hidden_size, 2) == new
 
 
@@ -151,13 +153,13 @@ def test_a_rate_that_is_too_high_is_judged_by_the_intervals(trained: AppTest) ->
     usual, _, fast = job_of(trained).tuned
     at = go(trained, 5)
     assert not at.exception
-    found = usual.score(), fast.score()
-    apart = found[1].high < found[0].low or found[1].low > found[0].high
+    scores = usual.score(), fast.score()
+    apart = scores[1].high < scores[0].low or scores[1].low > scores[0].high
     options = {button.label.partition(" · ")[0]: button for button in at.button if str(button.key).startswith("option")}
-    right = "No clear difference" if not apart else "Clearly worse" if found[1].value < found[0].value else ""
+    right = "No clear difference" if not apart else "Clearly worse" if scores[1].value < scores[0].value else ""
     if right:
         options[right].click().run()
-        assert any(said.value.startswith("Right. At 0.002") for said in trained.markdown)
+        assert any(markdown.value.startswith("Right. At 0.002") for markdown in trained.markdown)
 
 
 @pytest.mark.slow
@@ -165,9 +167,9 @@ def test_a_forgotten_eval_is_shown_on_the_trained_model(trained: AppTest, engine
     tuned = job_of(trained).tuned[0]
 
     def first(seed: int | None) -> float:
-        (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),), dropout=seed))
-        assert isinstance(found, Classified)
-        return found.probabilities[0]
+        (prediction,) = engine.ask(Predict(tuned.id, ((TEXT, None),), dropout=seed))
+        assert isinstance(prediction, Classified)
+        return prediction.probabilities[0]
 
     drawn = [first(seed) for seed in range(5)]
     assert len(set(drawn)) == 5

@@ -21,20 +21,20 @@ def test_a_click_moves_the_picture_alone(app: None, monkeypatch: pytest.MonkeyPa
     mounted: list[dict[str, Any]] = []
     for module in (walk, component):
         monkeypatch.setattr(module, "st", SimpleNamespace(session_state=state))
-    monkeypatch.setattr(walk, "component", lambda *_of: lambda **given: mounted.append(given))
+    monkeypatch.setattr(walk, "component", lambda *_of: lambda **arguments: mounted.append(arguments))
     monkeypatch.setattr(walk, "pack", lambda payload: payload)
 
-    def shown(case: Case = CASE, at: str = "layer") -> tuple[int, int]:
+    def draw(case: Case = CASE, at: str = "layer") -> tuple[int, int]:
         walk.draw(case, at)
         return mounted[-1]["data"]["position"], mounted[-1]["data"]["layer"]
 
     before = FOLLOWED.value, LAYER.value
-    assert shown() == (1, 1)
+    assert draw() == (1, 1)
     state[walk._KEY] = {"token": 2, "layer": 4}
     mounted[-1]["on_token_change"]()
-    assert shown() == (2, 1)
+    assert draw() == (2, 1)
     mounted[-1]["on_layer_change"]()
-    assert shown() == (2, 4)
+    assert draw() == (2, 4)
     assert (FOLLOWED.value, LAYER.value) == before
-    assert shown(at="query") == (1, 1)  # another step is about what was chosen beside the picture
-    assert shown(Case("embedded/bert", "It rains.", token=1)) == (1, 0)
+    assert draw(at="query") == (1, 1)  # another step is about what was chosen beside the picture
+    assert draw(Case("embedded/bert", "It rains.", token=1)) == (1, 0)

@@ -41,10 +41,10 @@ class Read(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = tag, {name: value or "" for name, value in attrs}
-        self.tags.append(found)
+        element = tag, {name: value or "" for name, value in attrs}
+        self.tags.append(element)
         if tag not in VOID:
-            self.open.append(found)
+            self.open.append(element)
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:
@@ -53,7 +53,7 @@ class Read(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.texts.append((" ".join(attributes.get("class", "") for _, attributes in self.open), data))
 
-    def said(self, of: str = "", *, but: str = "solutions") -> str:
+    def text(self, of: str = "", *, but: str = "solutions") -> str:
         """What is read in elements of a class, and in none of another."""
         return " ".join(text for around, text in self.texts if of in around and (not but or but not in around.split()))
 
@@ -68,7 +68,7 @@ def lesson_of(*steps: type[Step]) -> Lesson:
     )
 
 
-def step(asked: Choice | Sketch | Exception, table: pd.DataFrame | None = None) -> type[Step]:
+def step(question: Choice | Sketch | Exception, table: pd.DataFrame | None = None) -> type[Step]:
     class MadeUp(Step):
         title = "A step"
         at = "text"
@@ -78,9 +78,9 @@ def step(asked: Choice | Sketch | Exception, table: pd.DataFrame | None = None) 
             return f"A [[token]] of **{worksheet.quoted(self.case.text)}**."
 
         def ask(self) -> Choice | Sketch:
-            if isinstance(asked, Exception):
-                raise asked
-            return asked
+            if isinstance(question, Exception):
+                raise question
+            return question
 
         def reveal(self) -> None:
             pass
@@ -104,63 +104,63 @@ def sheet(*steps: type[Step], text: str = CAT) -> Read:
 
 
 def test_answers_stand_in_the_solutions_alone() -> None:
-    found = sheet(step(CHOICE), step(Sketch("Draw.", ("a", "b"), (0.25, 1.0), lambda _: "SECRET")))
-    asked, solved = found.said(), found.said("solutions", but="")
-    assert "SECRET" not in asked
-    assert "Wu et al." not in asked
-    assert re.search(r"one\s+two", asked)
-    assert "Lesson 1: Made up" in asked
-    assert f"“{CAT}”" in asked
+    page = sheet(step(CHOICE), step(Sketch("Draw.", ("a", "b"), (0.25, 1.0), lambda _: "SECRET")))
+    questions, solved = page.text(), page.text("solutions", but="")
+    assert "SECRET" not in questions
+    assert "Wu et al." not in questions
+    assert re.search(r"one\s+two", questions)
+    assert "Lesson 1: Made up" in questions
+    assert f"“{CAT}”" in questions
     assert "SECRET yes" in solved
     assert "SECRET no" not in solved
     assert "SECRET because." in solved
     assert re.search(r"two\s+– SECRET yes", solved)
     assert "Wu et al. 2016, “A <title>”" in solved
     assert "revision " in solved
-    bars = [attributes for tag, attributes in found.tags if tag == "rect"]
+    bars = [attributes for tag, attributes in page.tags if tag == "rect"]
     assert [float(bar["height"]) for bar in bars] == [42.5, 170]  # of 170, in the solutions: none to draw over
-    assert len([tag for tag, _ in found.tags if tag == "svg"]) == 2
-    assert found.said("options").split() == ["one", "two"]
+    assert len([tag for tag, _ in page.tags if tag == "svg"]) == 2
+    assert page.text("options").split() == ["one", "two"]
 
 
 def test_what_was_typed_is_shown_as_it_is() -> None:
-    found = sheet(step(CHOICE), text=NASTY)
-    assert f"“{NASTY}”" in found.said()
-    assert not {"script", "b", "a"} & {tag for tag, _ in found.tags}
-    strong = found.said("step")
+    page = sheet(step(CHOICE), text=NASTY)
+    assert f"“{NASTY}”" in page.text()
+    assert not {"script", "b", "a"} & {tag for tag, _ in page.tags}
+    strong = page.text("step")
     assert "[[token]]" not in strong
     assert "A token of" in strong
 
 
 def test_what_cannot_be_seen_is_named() -> None:
     """Else it turns the line around, or cannot be saved."""
-    about = sheet(step(CHOICE), text="The \u202ecat \ud800\0 sat.\r\n\n\tOn\u2029 it.").said("about")
+    about = sheet(step(CHOICE), text="The \u202ecat \ud800\0 sat.\r\n\n\tOn\u2029 it.").text("about")
     assert "“The ⟨U+202E⟩cat ⟨U+D800⟩⟨U+0000⟩ sat. On it.”" in about
     assert about.encode()
 
 
 def test_a_long_text_is_named_by_its_beginning() -> None:
-    whole = html("A sheet", [Section(lesson_of(step(CHOICE)), Case("embedded/bert", "word " * 20_000), (1,))])
-    assert len(whole) < 20_000
+    page = html("A sheet", [Section(lesson_of(step(CHOICE)), Case("embedded/bert", "word " * 20_000), (1,))])
+    assert len(page) < 20_000
 
 
 def test_the_page_asks_nothing_of_a_network() -> None:
-    found = sheet(step(CHOICE))
-    assert ("meta", {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"}) in found.tags  # fmt: skip # noqa: E501
-    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in found.tags}
-    assert not [attributes for _, attributes in found.tags if {"src", "href"} & set(attributes)]
+    page = sheet(step(CHOICE))
+    assert ("meta", {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"}) in page.tags  # fmt: skip # noqa: E501
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in page.tags}
+    assert not [attributes for _, attributes in page.tags if {"src", "href"} & set(attributes)]
 
 
 def test_what_cannot_be_worked_out_says_why() -> None:
-    found = sheet(step(InvalidInput("Type a *longer* sentence.")), step(CHOICE))
-    assert found.said("step").count("Type a *longer* sentence.") == 1
-    assert found.said("solution", but="").count("Type a *longer* sentence.") == 1
-    assert "SECRET yes" in found.said("solutions", but="")
+    page = sheet(step(InvalidInput("Type a *longer* sentence.")), step(CHOICE))
+    assert page.text("step").count("Type a *longer* sentence.") == 1
+    assert page.text("solution", but="").count("Type a *longer* sentence.") == 1
+    assert "SECRET yes" in page.text("solutions", but="")
 
 
 def test_numbers_are_rounded_and_cut() -> None:
     many = pd.DataFrame({f"c{place}": np.arange(15) for place in range(10)})
-    solved = sheet(step(CHOICE, many)).said("solutions", but="")
+    solved = sheet(step(CHOICE, many)).text("solutions", but="")
     assert "Left out: 3 more rows and 2 more columns" in solved
     assert "c8" not in solved
     assert "11" in solved
@@ -175,8 +175,8 @@ def test_numbers_are_rounded_and_cut() -> None:
             "flag": [True, False, True],
         }
     )
-    found = sheet(step(CHOICE, few))
-    cells = found.said("solutions", but="")
+    page = sheet(step(CHOICE, few))
+    cells = page.text("solutions", but="")
     for written in ("0.1235", "−0.5000", "–", "−2", "12346", "1.23e−09", "<i>", "w" * 39 + "…", "True"):
         assert written in cells, written
     assert "Left out" not in cells
@@ -185,13 +185,13 @@ def test_numbers_are_rounded_and_cut() -> None:
 @pytest.mark.parametrize("n", [1, 3, 40])
 def test_a_chart_has_a_place_for_every_label(n: int) -> None:
     labels = tuple(f"label {place} <&>" for place in range(n))
-    found = sheet(step(Sketch("Draw.", labels, (0.5,) * n, lambda _: "", unit="%")))
-    written = found.said("step")
+    page = sheet(step(Sketch("Draw.", labels, (0.5,) * n, lambda _: "", unit="%")))
+    written = page.text("step")
     assert all(label in written for label in labels)
     assert all(tick in written for tick in ("0%", "50%", "100%"))
     assert all(
         0 <= float(attributes["x1"]) <= 640 and 0 <= float(attributes["y2"]) <= 178
-        for tag, attributes in found.tags
+        for tag, attributes in page.tags
         if tag == "line"
     )
 
@@ -199,20 +199,20 @@ def test_a_chart_has_a_place_for_every_label(n: int) -> None:
 def test_a_lesson_takes_the_classs_sentence_or_its_own() -> None:
     alone, paired = LESSONS["pieces"], LESSONS["following"]
     case = Case("embedded/bert", "Mine.", token=2)
-    assert section(alone, case, own=True).case == case
-    assert section(alone, case, own=False).case == Case("embedded/bert", alone.examples[0][0])
+    assert section(alone, case, own_sentence=True).case == case
+    assert section(alone, case, own_sentence=False).case == Case("embedded/bert", alone.examples[0][0])
     text, pair = paired.examples[0]
-    assert section(paired, case, own=True).case == Case("embedded/bert", text, pair)
+    assert section(paired, case, own_sentence=True).case == Case("embedded/bert", text, pair)
     two = Case("embedded/bert", "Mine.", "Yours.")
-    assert section(paired, two, own=True).case == two
-    assert section(alone, two, own=True).case.pair is None
-    assert section(alone, case, own=True, steps=(2,)).steps == (2,)
-    assert section(alone, case, own=True).steps == tuple(range(1, len(alone.steps) + 1))
+    assert section(paired, two, own_sentence=True).case == two
+    assert section(alone, two, own_sentence=True).case.pair is None
+    assert section(alone, case, own_sentence=True, steps=(2,)).steps == (2,)
+    assert section(alone, case, own_sentence=True).steps == tuple(range(1, len(alone.steps) + 1))
 
 
 def replies(lesson: Lesson, case: Case) -> Iterator[str]:
-    for each in lesson.steps:
-        question = each(case).ask()
+    for step in lesson.steps:
+        question = step(case).ask()
         if isinstance(question, Choice):
             yield question.options[question.right].reply
 
@@ -222,19 +222,19 @@ def replies(lesson: Lesson, case: Case) -> Iterator[str]:
 def test_every_lesson_on_paper(name: str) -> None:
     lesson = LESSONS[name]
     for case in cases(lesson):
-        found = Read(html(lesson.title, [section(lesson, case, own=True)]))
-        asked = found.said()
-        assert all(each.title in asked for each in lesson.steps)
-        assert "[[" not in found.said(but="")
-        assert "**" not in found.said(but="")
-    own = cases(lesson)[0]
-    found = Read(html(lesson.title, [section(lesson, own, own=True)]))
-    asked, solved = (re.sub(r"\s+", " ", text) for text in (found.said(), found.said("solutions", but="")))
-    assert "Why?" not in asked
-    for reply in replies(lesson, own):
+        page = Read(html(lesson.title, [section(lesson, case, own_sentence=True)]))
+        questions = page.text()
+        assert all(step_of_lesson.title in questions for step_of_lesson in lesson.steps)
+        assert "[[" not in page.text(but="")
+        assert "**" not in page.text(but="")
+    example = cases(lesson)[0]
+    page = Read(html(lesson.title, [section(lesson, example, own_sentence=True)]))
+    questions, solved = (re.sub(r"\s+", " ", text) for text in (page.text(), page.text("solutions", but="")))
+    assert "Why?" not in questions
+    for reply in replies(lesson, example):
         plain = re.sub(r"\s+", " ", " ".join(text for _, text in Read(worksheet._block(reply)).texts)).strip()
         assert plain in solved
-        assert plain not in asked
+        assert plain not in questions
 
 
 def test_a_plan_stands_before_its_worksheet() -> None:
@@ -245,11 +245,11 @@ def test_a_plan_stands_before_its_worksheet() -> None:
         (Meeting("First", 12, (Row(3, "Say **this**.", "Listens.", (("pieces", 1),)), Row(None, "Go.", "Goes."))),),
     )
     parts = [
-        section(LESSONS[name], Case("embedded/bert", CAT), own=True, steps=steps)
+        section(LESSONS[name], Case("embedded/bert", CAT), own_sentence=True, steps=steps)
         for name, steps in plan.steps().items()
     ]
-    found = Read(html(plan.title, parts, plan))
-    text = re.sub(r"\s+", " ", found.said())
+    page = Read(html(plan.title, parts, plan))
+    text = re.sub(r"\s+", " ", page.text())
     assert text.index("A <plan>") < text.index("Lesson 1:")
     assert "0–5 Say this . Listens. 1.1 Words and pieces 5–12 Go. Goes." in text
     assert "1.2 " not in text
@@ -279,36 +279,36 @@ def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> N
     app = open_page("pages/learn/page.py")
     labels = [button.label for button in app.get("download_button")]
     assert labels == ["Worksheets of all lessons (HTML)", "Plan and worksheet (HTML)"]
-    assert "each lesson’s own example" in " ".join(said.value for said in app.markdown)
+    assert "each lesson’s own example" in " ".join(markdown.value for markdown in app.markdown)
     app.button_group(key="learn_plan").set_value("90").run()
-    said = " ".join(each.value for each in app.markdown)
+    markdown = " ".join(element.value for element in app.markdown)
     (row,) = (
         row
         for row in PLANS[1].meetings[0].rows
         if row.pages == (("cause", "a-head-that-matters-and-heads-that-do-not"),)
     )
     ((_, link),) = prepared(row)
-    assert link.question in said
-    assert f"**{link.title}**" in [each.proto.label for each in app.get("page_link")]
-    assert f"Cause: {link.title}. " in Read(html("Plan", [], PLANS[1])).said().replace("\n", " ")
+    assert link.question in markdown
+    assert f"**{link.title}**" in [element.proto.label for element in app.get("page_link")]
+    assert f"Cause: {link.title}. " in Read(html("Plan", [], PLANS[1])).text().replace("\n", " ")
     app.button_group(key="learn_plan").set_value("45").run()
     app.button(key="plan 45 1 16 head 2").click().run()
     assert app.header[0].value.startswith("2. ")
     assert not app.exception
     mine = open_page("pages/learn/page.py", text="Mine.")
-    assert "use your sentence" in " ".join(said.value for said in mine.markdown)
+    assert "use your sentence" in " ".join(markdown.value for markdown in mine.markdown)
 
 
 @pytest.mark.slow
 def test_aims_come_first_and_the_summary_is_among_the_solutions() -> None:
     lesson = LESSONS["head"]
-    sheet = section(lesson, Case("embedded/bert", CAT), own=True)
-    found = Read(html(lesson.title, [sheet]))
-    asked, solved = (re.sub(r"\s+", " ", text) for text in (found.said(), found.said("solutions", but="")))
-    assert all(asked.index(aim) < asked.index(lesson.steps[0].title) for aim in lesson.aims)
+    sheet = section(lesson, Case("embedded/bert", CAT), own_sentence=True)
+    page = Read(html(lesson.title, [sheet]))
+    questions, solved = (re.sub(r"\s+", " ", text) for text in (page.text(), page.text("solutions", but="")))
+    assert all(questions.index(aim) < questions.index(lesson.steps[0].title) for aim in lesson.aims)
     recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
     assert len(recall) == 3
     for step in recall:
         assert step.asked[step.place].point in solved
-        assert step.asked[step.place].point not in asked
-    assert "After this lesson" not in Read(html(lesson.title, [replace(sheet, steps=(2, 3))])).said()
+        assert step.asked[step.place].point not in questions
+    assert "After this lesson" not in Read(html(lesson.title, [replace(sheet, steps=(2, 3))])).text()
