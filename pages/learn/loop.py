@@ -107,7 +107,7 @@ class _Parts:
 def _choose_case(lesson: Lesson, step: type[Step], choices: DeltaGenerator, figure: DeltaGenerator) -> Case:
     """The sentence, the model, and what of them the lesson follows, which is chosen right above the picture."""
     _open_with_an_example(lesson)
-    with choices, widgets.asked():
+    with choices, widgets.input_line():
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))

@@ -44,9 +44,9 @@ def shares(
     bars(name, labels, series, top=1, written=written, marked=marked)
 
 
-def strips(name: str, rows: Sequence[Strip], *, noun: str = "dimension") -> None:
+def strips(name: str, rows: Sequence[Strip], *, unit: str = "dimension") -> None:
     """Draw ``viz.strips``."""
-    show(name, partial(viz.strips.strips, rows, what=noun))
+    show(name, partial(viz.strips.strips, rows, unit=unit))
 
 
 def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
@@ -64,7 +64,7 @@ def matrices(
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     *,
-    value_name: str,
+    quantity: str,
     axes: tuple[str, str],
     signed: bool = False,
     root: bool = False,
@@ -72,5 +72,5 @@ def matrices(
     """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
     rows, columns = (names or numbers for names, numbers in zip((rows, columns), counted, strict=True))
-    draw = partial(viz.matrices.matrices, named, rows, columns, what=value_name, axes=axes, signed=signed, root=root)
+    draw = partial(viz.matrices.matrices, named, rows, columns, quantity=quantity, axes=axes, signed=signed, root=root)
     show(name, draw)

@@ -290,7 +290,7 @@ class Alignment(Step):
             ("k of each source word", _KEYS.astype(np.float32)),
             ("q of each target word", _QUERIES.astype(np.float32)),
         ]
-        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), value_name="value", axes=("word", "number"))
+        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), quantity="value", axes=("word", "number"))
 
     def ask(self) -> Choice:
         q, k = _QUERIES[_AT], _KEYS[1]
@@ -315,9 +315,7 @@ class Alignment(Step):
             ("multiplicative: q · k", softmax(multiplicative()).astype(np.float32)),
             ("additive: v · tanh(W q + U k + b)", softmax(additive()).astype(np.float32)),
         ]
-        pictures.matrices(
-            "alignment", named, _TARGET, _SOURCE, value_name="weight", axes=("target word", "source word")
-        )
+        pictures.matrices("alignment", named, _TARGET, _SOURCE, quantity="weight", axes=("target word", "source word"))
 
     def why(self) -> str:
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
@@ -375,7 +373,7 @@ class SoftMemory(Step):
         rows = np.vstack([_KEYS, self.context]).astype(np.float32)
         names = (*_SOURCE, f"read for {_TARGET[_AT]}")
         named = [("vectors, and what is read", rows)]
-        pictures.matrices("context", named, names, ("animal", "action"), value_name="value", axes=("word", "number"))
+        pictures.matrices("context", named, names, ("animal", "action"), quantity="value", axes=("word", "number"))
 
     def why(self) -> str:
         context = self.context

@@ -110,7 +110,7 @@ NER: Final = {
 }
 
 
-def _interval(result: Measured, how: str = ".0%") -> str:
+def _interval(result: TransferScore, how: str = ".0%") -> str:
     """A score with its 95% interval."""
     return with_interval(result.score, result.low, result.high, how)
 
@@ -414,7 +414,7 @@ class Frozen(FamilyStep):
 
     def reveal(self) -> None:
         measured = self.measured
-        tiny = transfer.of("entities", _TINY)
+        tiny = transfer.scores_by_way("entities", _TINY)
         for name, model, scores in (("ner-small", DEFAULT_MODEL, measured), ("ner-tiny", _TINY, tiny)):
             label = f"{name_of(model)}, entity F1"
             pictures.shares(name, list(scores), [(label, [result.score for result in scores.values()])])
@@ -423,7 +423,7 @@ class Frozen(FamilyStep):
     def why(self) -> str:
         measured = self.measured
         tuned, frozen = measured[transfer.FINE_TUNED], measured["second-to-last layer"]
-        tiny = transfer.of("entities", _TINY)
+        tiny = transfer.scores_by_way("entities", _TINY)
         small_tuned, small_frozen = tiny[transfer.FINE_TUNED], tiny["second-to-last layer"]
         close = tuned.low <= frozen.high and frozen.low <= tuned.high
         return (
@@ -435,7 +435,7 @@ class Frozen(FamilyStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        every = [*self.measured.values(), *transfer.of("entities", _TINY).values()]
+        every = [*self.measured.values(), *transfer.scores_by_way("entities", _TINY).values()]
         rows = [
             (name_of(result.model), result.way, result.score, result.low, result.high, result.seeds) for result in every
         ]
@@ -505,7 +505,7 @@ class Intermediate(FamilyStep):
         rows = [
             (name, result.way, result.score, result.low, result.high, result.seeds)
             for name in transfer.ORDERS
-            for result in transfer.of(name).values()
+            for result in transfer.scores_by_way(name).values()
         ]
         return pd.DataFrame(rows, columns=["learned", "before", "score", "low", "high", "seeds"])
 

@@ -241,7 +241,7 @@ class Scores(HeadStep):
             for place, name in zip(places, self.labels(places), strict=True)
             if np.isfinite(scores[place])
         ]
-        pictures.strips("products", rows, noun="product")
+        pictures.strips("products", rows, unit="product")
 
     def why(self) -> str:
         scores = self.head.scores

@@ -369,7 +369,7 @@ class Probes(LayersStep):
         results = self.results
         names = layer_names(len(next(iter(results.values())).layers))
         series = [(question, [layer.accuracy for layer in result.layers]) for question, result in results.items()]
-        figure = partial(curves, names, series, what="accuracy", across="layer", share=True)
+        figure = partial(curves, names, series, quantity="accuracy", across="layer", share=True)
         pictures.show("probes", figure)
 
     def why(self) -> str:

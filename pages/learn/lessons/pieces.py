@@ -275,7 +275,7 @@ class NobodyTyped(PiecesStep):
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
         which = (
-            f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none of its own"
+            f"this model adds {join_names(list(map(as_text, added)))}" if added else "this model adds none of its own"
         )
         roles = (
             " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
@@ -365,7 +365,7 @@ class OtherLists(PiecesStep):
 
     def text(self) -> str:
         others = self.others
-        sizes = enumerated([f"{as_text(name)} ({n:,} pieces)" for name, _, n in others])
+        sizes = join_names([f"{as_text(name)} ({n:,} pieces)" for name, _, n in others])
         return (
             "A vocabulary belongs to its model: it was made from certain texts by a certain rule, and the model has "
             f"learned a vector for each piece. Here are {len(others)} vocabularies: {sizes}. Do they split your text "
@@ -381,7 +381,7 @@ class OtherLists(PiecesStep):
         ]
         lengths = {len(pieces) for _, pieces in pieces_of}
         alike = all(pieces == pieces_of[0][1] for _, pieces in pieces_of)
-        fact = enumerated([f"{as_text(name)} makes {len(pieces)}" for name, pieces in pieces_of])
+        fact = join_names([f"{as_text(name)} makes {len(pieces)}" for name, pieces in pieces_of])
         return Choice(
             "What do these vocabularies make of your text?",
             (

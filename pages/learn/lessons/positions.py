@@ -126,7 +126,7 @@ class Told(PositionsStep):
         else:
             st.info("There is no table to show for this model.", icon=":material/block:")
             return
-        pictures.matrices("positions", [named], value_name=value, axes=axes, signed=True)
+        pictures.matrices("positions", [named], quantity=value, axes=axes, signed=True)
 
     def why(self) -> str:
         positions = self.positions
@@ -175,7 +175,7 @@ class Sinusoids(PositionsStep):
 
     def figure(self) -> None:
         table = sinusoids(_SHOWN, _WIDTH).astype(np.float32)
-        pictures.matrices("sinusoids", [("PE", table)], value_name="PE", axes=("position", "dimension"), signed=True)
+        pictures.matrices("sinusoids", [("PE", table)], quantity="PE", axes=("position", "dimension"), signed=True)
 
     def ask(self) -> Sketch:
         truth = tuple(_alike())
@@ -194,7 +194,7 @@ class Sinusoids(PositionsStep):
     def reveal(self) -> None:
         alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32)).astype(np.float32)
         named = [("similarity of two places", alike)]
-        pictures.matrices("sinusoids-alike", named, value_name="cosine", axes=("place", "place"), signed=True)
+        pictures.matrices("sinusoids-alike", named, quantity="cosine", axes=("place", "place"), signed=True)
 
     def why(self) -> str:
         vectors = sinusoids(64, _WIDTH)
@@ -280,7 +280,7 @@ class Turned(PositionsStep):
     def figure(self) -> None:
         *_, theta = self.pair
         named = [("rotation of each pair, by position", _angles(theta))]
-        pictures.matrices("angles", named, value_name="cosine of the angle", axes=("position", "pair"), signed=True)
+        pictures.matrices("angles", named, quantity="cosine of the angle", axes=("position", "pair"), signed=True)
 
     def ask(self) -> Choice:
         before, after = self.product(2, 5), self.product(5, 8)
@@ -314,7 +314,7 @@ class Turned(PositionsStep):
         far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
         named = {"rotary: cosine of q and k": alike, "relative: −distance (an example)": -far}
         both = [(name, values.astype(np.float32)) for name, values in named.items()]
-        pictures.matrices("by-distance", both, value_name="value", axes=("query’s place", "key’s place"), signed=True)
+        pictures.matrices("by-distance", both, quantity="value", axes=("query’s place", "key’s place"), signed=True)
         st.caption(
             "Rows are the query’s position, columns the key’s. Each diagonal is one signed distance and has one colour."
         )

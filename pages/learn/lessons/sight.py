@@ -58,7 +58,7 @@ def _draw_mean(run: AttentionRun, name: str = "mean-attention") -> None:
     """Draw the mean of all heads of a run, of its first tokens."""
     mean, rows, columns = _mean_of(run), run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
     named = [("mean of all heads of all layers", mean[: len(rows), : len(columns)])]
-    pictures.matrices(name, named, rows, columns, value_name="share of attention", axes=_AXES, root=True)
+    pictures.matrices(name, named, rows, columns, quantity="share of attention", axes=_AXES, root=True)
 
 
 class SightStep(Step):
@@ -71,7 +71,7 @@ class SightStep(Step):
         tokens = self.tokens[:_SHOWN]
         full = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         named = [(title.replace("_", " "), np.tril(full) if back else full) for title, back in causal.items()]
-        pictures.matrices(name, named, tokens, tokens, value_name="1: can see, 0: cannot", axes=_AXES)
+        pictures.matrices(name, named, tokens, tokens, quantity="1: can see, 0: cannot", axes=_AXES)
 
     def unseeing(self, place: int) -> MaskPrediction:
         """The guess at a hidden token when no token can see later ones."""

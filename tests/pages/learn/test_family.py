@@ -69,7 +69,7 @@ def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
 
 
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
-    for result in transfer.known():
+    for result in transfer.recorded():
         assert engine.info(result.model).revision == result.revision, (
             "run python -m training.finetuning.transfer --write"
         )
@@ -83,12 +83,12 @@ def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
     data = SETS["entities"].build()
     result = transfer.frozen(engine, "embedded/tinybert", data)
     for way, predictions in result.items():
-        stored = transfer.of("entities", "embedded/tinybert")[way]
+        stored = transfer.scores_by_way("entities", "embedded/tinybert")[way]
         assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way
 
 
 def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
-    results = transfer.of("entities")
+    results = transfer.scores_by_way("entities")
     options = [results[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
     worst, *others = sorted(options, key=lambda result: result.score)
     assert all(worst.high < other.low for other in others)
@@ -96,7 +96,7 @@ def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
 
 
 def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
-    results = transfer.of("similarity")
+    results = transfer.scores_by_way("similarity")
     direct, after = results["directly"], results["inference"]
     apart = after.low > direct.high or after.high < direct.low
     assert (right(7, CASE).text == "No clear difference") == (not apart)

@@ -39,7 +39,7 @@ def options(app: AppTest) -> list[Any]:
 
 def is_open(app: AppTest) -> bool:
     """Whether the page gives the answer away."""
-    return "**Why?**" in said(app) or any(element.icon for element in options(app))
+    return "**Why?**" in prose(app) or any(element.icon for element in options(app))
 
 
 def chosen(app: AppTest) -> list[int]:
@@ -68,7 +68,7 @@ def student(code: str, open_page: Open) -> AppTest:
 
 
 def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTest, code: str) -> None:
-    assert f"You are in room **{code}**" in said(student)
+    assert f"You are in room **{code}**" in prose(student)
     assert "1. Words and pieces" in [element.value for element in student.header]
     assert not student.text_area
     assert not [element for element in student.button if element.key in ("step on", "step back", "show me")]
@@ -152,7 +152,7 @@ def test_drawings_are_counted_with_their_mean(
     for visitor, height in (("one", 0.0), ("two", question.top)):
         rooms().answer(code, visitor, f"{name}.{place}", drawn([height] * n, question.top))
     teacher.run()
-    assert "2 answers from 1 student in the room." in said(teacher)
+    assert "2 answers from 1 student in the room." in prose(teacher)
     assert not any("class mean" in element.proto.spec for element in teacher.get("plotly_chart"))
     teacher.button(key="show votes").click().run()
     (figure,) = (element for element in teacher.get("plotly_chart") if "class mean" in element.proto.spec)

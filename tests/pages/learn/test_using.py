@@ -61,14 +61,14 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
     assert fast.settings == replace(tuned.settings, rate=using._TOO_FAST)
     for who, trained_model in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
-        assert f"{who}: **{trained_model.score().value:.0%}** (" in said(trained)
+        assert f"{who}: **{trained_model.score().value:.0%}** (" in prose(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step
     tried = go(trained, 3)
     (trained_model,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
     assert isinstance(trained_model, Classified)
-    assert f"It predicts {trained_model.label}" not in said(tried)  # the reply comes to who chose an answer
+    assert f"It predicts {trained_model.label}" not in prose(tried)  # the reply comes to who chose an answer
     tried.button(key="option 1").click().run()
-    assert f"It predicts {trained_model.label}" in said(tried)
+    assert f"It predicts {trained_model.label}" in prose(tried)
     inside = go(trained, 4)
     assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
     before = engine.encoded_states("embedded/tinybert", TEXT).states
