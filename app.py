@@ -28,8 +28,10 @@ if __name__ == "__main__":
     with turn(), failures_as_messages():
         page.run()
 else:
+    from classroom.stores import rooms
     from ui.messages import on_script_error
     from ui.shell import documents
     from web import app as server
 
-    app = st.App(__file__, **server.parts(documents(PAGES), on_script_error))
+    rooms()  # a setting for them that cannot be used ends the app here, with its sentence alone
+    app = st.App(__file__, **server.parts(documents(PAGES), on_script_error, lambda: rooms().problem()))

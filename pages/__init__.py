@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from classroom.widgets import companion
 from ui import Page, address
+from ui.page import accompany
 
 _NAMES = (
     "home",
@@ -24,5 +26,6 @@ _NAMES = (
 
 PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}.page").PAGE for name in _NAMES)
 
+accompany(companion())
 for _page in PAGES:
     address.declare(_page.name, _page.all_fields)

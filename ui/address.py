@@ -224,10 +224,16 @@ def query() -> dict[str, str]:
     }
 
 
-def full_url(parameters: Mapping[str, str]) -> str:
-    """The address of the page on screen with these, from the server's name on; "" where the server does not know it."""
-    here, query_ = str(st.context.url or "").partition("?")[0], urlencode(parameters)
-    return f"{here}?{query_}" if here and query_ else here
+def shared_query() -> dict[str, str]:
+    """Those that a link for others has, without fields that are not shared."""
+    private = {field.name for field in _entered().fields if not field.shared}
+    return {name: text for name, text in query().items() if name not in private}
+
+
+def page_url() -> str:
+    """The link that restores the page on screen, from the server's name on; "" if the server does not know it."""
+    here, parameters = str(st.context.url or "").partition("?")[0], urlencode(shared_query())
+    return f"{here}?{parameters}" if here and parameters else here
 
 
 def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Sequence[Field[Any]]) -> bool:

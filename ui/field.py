@@ -54,7 +54,7 @@ class Field(Generic[T]):
     "" for fields that pages share. ``clean`` brings what was typed into order before its widget is drawn. ``always``
     writes it to the address at its default too, so that a link still means the same when the default changes; the rest
     would only make addresses long. ``step`` makes another value another step in the browser's history. One that
-    ``stays`` is left as it is by Back and Forward.
+    ``stays`` is left as it is by Back and Forward. One that is not ``shared`` is left out of links for others.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Field(Generic[T]):
     always: bool = False
     step: bool = False
     stays: bool = False
+    shared: bool = True
     clean: Callable[[T], T] | None = None
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import streamlit as st
 
 from model_zoo.types import ModelSpec
-from ui import address, as_python, browser, lesson_links, notes, page_frame, room, save, tuned
+from ui import address, as_python, browser, lesson_links, notes, page_frame, save, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
@@ -145,7 +145,8 @@ class Page(Generic[S]):
         of_views = [field for view in self.views for field in view.fields]
         view = [self.view_choice] if self.view else []
         question = [lesson_links.ASKED] if self.lesson_links else []
-        return tuple(dict.fromkeys([*self.fields, *view, *of_views, *question, room.ROOM, PRESENT]))
+        companions = [field for companion in _COMPANIONS for field in companion.fields]
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, *question, *companions, PRESENT]))
 
     @property
     def chosen(self) -> View[S]:
@@ -155,17 +156,39 @@ class Page(Generic[S]):
         return next((view for view in self.views if view.name == name), self.views[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """What goes along with every page, as a class of students does: ``fields`` that every address holds; ``begin``,
+    called before anything is drawn, ``draw``, under the headline, and ``end``, when the views are drawn.
+    """
+
+    fields: tuple[Field[Any], ...]
+    begin: Callable[[Page[Any]], None]
+    draw: Callable[[Page[Any]], None]
+    end: Callable[[Page[Any]], None]
+
+
+_COMPANIONS: list[Companion] = []
+
+
+def accompany(companion: Companion) -> None:
+    """Let it go along with every page from now on."""
+    _COMPANIONS.append(companion)
+
+
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
     ignored = address.enter(page.name, page.title, page.all_fields)
     page_frame.frame()
-    room.begin(page.name, page.all_fields, bound=page.body is not None)
+    for companion in _COMPANIONS:
+        companion.begin(page)
     view = page.chosen if page.views else None
     about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
     terms = () if view is None else view.terms
     page_frame.headline(page.heading or page.title, about, (more, page.about), terms)
     notes.complain(ignored)
-    room.line(own=page.name == room.HOME)
+    for companion in _COMPANIONS:
+        companion.draw(page)
     save.clear("", page.about, page.fields)
     if page.body is not None:
         page.body()
@@ -217,18 +240,19 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
 
 
 def _link(page: Page[Any], left_out: str) -> None:
-    """See to it that the address restores the page, and the room that the visitor leads shows it; a button that copies
-    it, and what it lacks: a text that is too long, and what ``left_out`` says.
+    """Let the address restore the page; a button that copies it, and what it lacks: a text that is too long, and what
+    ``left_out`` says.
     """
     with failures_as_messages():
-        room.show(page.name, page.all_fields)
+        for companion in _COMPANIONS:
+            companion.end(page)
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to take away"):
         save.box()
         as_python.box()
         save.citation_box()
-        browser.copy_link(room.query())
+        browser.copy_link(address.shared_query())
         scope = "what is chosen" if left_out else "what you see"
         if address.publish():
             sentence = f"This page's link restores {scope}."

@@ -16,7 +16,7 @@ import streamlit as st
 
 from analysis.export import COUNTING, CSV_NOTE, named, origin_of, table_to_csv
 from model_zoo.errors import InvalidInput, ModelZooError
-from ui import address, cite, room, widgets
+from ui import address, cite, widgets
 from ui.component import component, on_component_event
 from ui.field import SWITCH, Field, one_of, within
 from ui.messages import fragment
@@ -267,7 +267,7 @@ def _about(shelf: _Shelf, picture_: _Picture, several: bool) -> dict[str, str]:
         "revision": ", ".join(revisions.values()),
         "counting": COUNTING,
         "app": f"{cite.APP} {versions()['version']}",
-        "link": room.link(),
+        "link": address.page_url(),
     }
 
 
@@ -283,7 +283,9 @@ def _citation_box() -> None:
         if opened.open:
             shelf = _shelf()
             version = versions()["version"]
-            cite.show(cite.Citation(address.title(), shelf.title, _revisions(), version, cite.today(), room.link()))
+            cite.show(
+                cite.Citation(address.title(), shelf.title, _revisions(), version, cite.today(), address.page_url())
+            )
 
 
 def model(label: str, id_: str, name: str, help: str) -> None:

@@ -23,7 +23,6 @@ from web.health import Health
 from web.metrics import metrics
 from web.origins import OwnPages
 from web.paths import UnknownPaths, start
-from web.room_stores import rooms
 from web.saved import ADDRESS, Saved
 from web.settings import settings
 from web.shell import Shell
@@ -32,10 +31,10 @@ from web.shell import Shell
 _INTERNAL = ("_stcore/metrics",)
 
 
-def routes() -> list[BaseRoute]:
-    """The addresses that are no pages."""
+def routes(rooms_problem: Callable[[], str] = str) -> list[BaseRoute]:
+    """The addresses that are no pages. ``rooms_problem`` says what is wrong with the rooms of classes."""
     saved = Route(f"{start()}{ADDRESS}/{{name}}", Saved(engine))
-    return [Route("/healthz", Health(engine, rooms=lambda: rooms().wrong())), Route("/metrics", metrics), saved]
+    return [Route("/healthz", Health(engine, rooms=rooms_problem)), Route("/metrics", metrics), saved]
 
 
 @asynccontextmanager
@@ -63,11 +62,12 @@ def _hidden(path: str) -> bool:
     return (path in _INTERNAL and settings().hosted) or sign_in.leads_nowhere(path)
 
 
-def parts(documents: Mapping[str, str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
+def parts(
+    documents: Mapping[str, str], on_script_error: Callable[[Exception], bool], rooms_problem: Callable[[], str]
+) -> dict[str, Any]:
     """What ``st.App`` takes beside the script. ``documents`` are the pages' by their paths, "" for the first one."""
-    rooms()  # a setting for them that cannot be used ends the app here, with its sentence alone
     return {
-        "routes": routes(),
+        "routes": routes(rooms_problem),
         "middleware": [
             Middleware(Headers, embedded_by=settings().embedded_by, documents=documents.values()),
             Middleware(OwnPages),

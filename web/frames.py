@@ -12,6 +12,7 @@ OWN = frozenset(
     {
         "app.py",
         "pages",
+        "classroom",
         "ui",
         "web",
         "jobs",

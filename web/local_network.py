@@ -10,15 +10,15 @@ from streamlit import config
 _ELSEWHERE = ("192.0.2.1", 9)  # kept for documentation by RFC 5737; to connect a datagram's socket sends nothing
 
 
-def own_address() -> str | None:
+def network_address() -> str | None:
     """The address that others in the network reach this computer by; None where it is in none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ELSEWHERE)
         except OSError:
             return None
-        found = str(probe.getsockname()[0])
-    return None if is_loopback(found) else found
+        address = str(probe.getsockname()[0])
+    return None if is_loopback(address) else address
 
 
 def is_loopback(host: str) -> bool:

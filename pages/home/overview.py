@@ -11,9 +11,10 @@ from typing import Any
 
 import streamlit as st
 
+from classroom.widgets import code_form
 from model_zoo import DEFAULT_MODEL
 from pages.home import walk
-from ui import TEXT, LessonLink, Page, failures_as_messages, figures, lesson_links, page_link, room
+from ui import TEXT, LessonLink, Page, failures_as_messages, figures, lesson_links, page_link
 
 _STYLE = (Path(__file__).parent / "home.css").read_text(encoding="utf-8")
 
@@ -64,7 +65,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
                 st.markdown(about)
         with st.container(border=True, key="join"):
             st.markdown("**Joining a class?**")
-            room.code()
+            code_form()
     st.header("What each page answers", anchor=False)
     with st.container(key="answered"):
         for page in pages.values():

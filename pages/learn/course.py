@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from classroom.widgets import join_menu, teacher_menu
 from pages.learn import fields, keeper, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, links, prepared
-from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, lesson_links, room, save, widgets
+from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, lesson_links, save, widgets
 
 
 def draw() -> None:
@@ -26,8 +27,8 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
         if place is not None:
             _progress(*place, sum(done.values()))
-        room.draw()
-        room.join()
+        teacher_menu()
+        join_menu()
     above = st.container()
     with st.container(key="answer course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):

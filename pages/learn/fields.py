@@ -7,10 +7,11 @@ from typing import Final
 
 import streamlit as st
 
+from classroom.session import cancel_sync
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
-from ui import PAIR, SWITCH, TEXT, Field, names, one_of, room, within
+from ui import PAIR, SWITCH, TEXT, Field, names, one_of, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
@@ -59,7 +60,7 @@ def answer(lesson: str, step: int, value: str) -> None:
 
 def go(lesson: str, step: int = 1) -> None:
     """Open a step (from 1) of a lesson; where one teaches, for the whole room."""
-    room.acted()
+    cancel_sync()
     LESSON.value, STEP.value = lesson, step
 
 

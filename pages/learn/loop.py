@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from classroom.widgets import teacher_menu
 from jobs.tuning import LessonTraining
 from model_zoo.errors import InvalidInput
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
@@ -29,7 +30,6 @@ from ui import (
     glossary,
     is_dark,
     notes,
-    room,
     save,
     size_card,
     widgets,
@@ -53,7 +53,7 @@ def draw() -> None:
     st.html(f"<style>:root {{ --wrong: {_WRONG[is_dark()]}; }}{_STYLE}{slides}</style>")
     teaching.begin()
     if teaching.follows():
-        teaching.following()
+        teaching.draw_waiting()
         if LESSON.value:
             _lesson(LESSONS[LESSON.value])
         return
@@ -111,7 +111,7 @@ def _choose_case(lesson: Lesson, step: type[Step], choices: DeltaGenerator, figu
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
-        room.draw()
+        teacher_menu()
     case = Case(model, text, pair, tuned=_tuned())
     if not lesson.controls:
         return case
@@ -301,9 +301,9 @@ def _link(lesson: Lesson, case: Case | None) -> None:
     """Two links: one that restores what is on the screen with the answers so far, one for a class, without them; and
     the lesson on paper.
     """
-    query = address.query()
+    query = address.shared_query()
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
-        browser.copy_link({name: value for name, value in query.items() if name not in (ANSWERS.name, room.ROOM.name)})
+        browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
         complete = address.publish()
         about = "A link to this step with this sentence, without your answers; this page’s address includes them."
         st.caption(about if complete else "The text is too long for a link: the link opens the step without it.")

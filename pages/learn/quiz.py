@@ -10,20 +10,21 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
+from classroom.rooms import Snapshot
+from classroom.widgets import live
 from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
-from ui import figures, room
+from ui import figures
 from ui.component import component, on_component_event
 from ui.glossary import plain, worded
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
-from web.rooms import Seen
 
 
 def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     """The question of a step (from 1) and what is said to the answer that was given."""
-    answer, revealed = teaching.given(lesson, step), teaching.revealed(lesson, step)
+    answer, revealed = teaching.find_answer(lesson, step), teaching.revealed(lesson, step)
     st.markdown(worded(f"**{question.question}**"), unsafe_allow_html=True)
     if isinstance(question, Choice):
         _choice(lesson, step, question, answer, revealed)
@@ -43,14 +44,14 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
             args=(lesson, step, not votes),
         )
     if isinstance(question, Sketch) and (teaching.teaches() or votes):
-        room.live(_drawings)(lesson, step, question, votes)
+        live(_drawings)(lesson, step, question, votes)
 
 
 def _choice(lesson: str, step: int, question: Choice, value: str | None, revealed: bool) -> None:
     if teaching.teaches():
-        room.live(_counted)(lesson, step, question, value, teaching.shows_votes(lesson, step))
+        live(_counted)(lesson, step, question, value, teaching.shows_votes(lesson, step))
     elif teaching.shows_votes(lesson, step):
-        _with_votes(lesson, step, question, value, revealed, teaching.now().counts)
+        _with_votes(lesson, step, question, value, revealed, teaching.look_at_room().counts)
     else:
         for place in range(len(question.options)):
             _option(lesson, step, question, place, value, revealed)
@@ -93,9 +94,9 @@ def _option(lesson: str, step: int, question: Choice, place: int, answer: str | 
 
 def _counted(lesson: str, step: int, question: Choice, answer: str | None, votes: bool) -> None:
     """The options for a teacher, and how many have answered."""
-    if teaching.given(lesson, step) != answer:  # by a click here, which draws this alone
+    if teaching.find_answer(lesson, step) != answer:  # by a click here, which draws this alone
         st.rerun()
-    now = teaching.now()
+    now = teaching.look_at_room()
     if votes:
         _with_votes(lesson, step, question, answer, answer is not None, now.counts)
     else:
@@ -117,7 +118,7 @@ def _with_votes(
             st.html(f'<div class="count" role="img" aria-label="{label}" title="{label}">{bar}</div>', width=88)
 
 
-def _n_answers(now: Seen) -> None:
+def _n_answers(now: Snapshot) -> None:
     n = counted(sum(now.counts.values()), "answer")
     st.caption(f"{n} from {counted(now.n_present, 'student')} in the room.")
 
@@ -152,7 +153,7 @@ def _heights(question: Sketch, answer: str | None) -> tuple[float, ...] | None:
 
 def _drawings(lesson: str, step: int, question: Sketch, votes: bool) -> None:
     """How many have drawn, and the mean of it once that is to be seen."""
-    now = teaching.now()
+    now = teaching.look_at_room()
     _n_answers(now)
     drawings = [
         heights

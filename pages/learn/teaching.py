@@ -1,5 +1,5 @@
 """Answers in a room: a teacher's are put aside while there is one, and a student's come from the room until the teacher
-reveals the answer. Rooms themselves are in ui/room.py.
+reveals the answer. Rooms themselves are in classroom/.
 """
 
 from __future__ import annotations
@@ -10,111 +10,112 @@ from typing import Final
 
 import streamlit as st
 
+from classroom import session
+from classroom.rooms import Display, RoomsUnreachable, Snapshot
+from classroom.session import HOME, ROOM, visit
+from classroom.stores import rooms
 from model_zoo.errors import InvalidInput
 from pages.learn import fields
 from pages.learn.fields import ANSWERS, FOLLOWED, LESSON, SHOWN, STEP
 from pages.learn.lessons import LESSONS
-from ui import room
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
-from web.room_stores import rooms
-from web.rooms import RoomsUnreachable, Seen
 
 _ABOUT: Final = (TEXT, PAIR, MODEL, LAYER, HEAD, FOLLOWED, LESSON, STEP)
-_BEFORE, _TOLD, _VOTES = "answers from before the room", "what of a room was told", "question whose votes are shown"
+_BEFORE, _REVEALED, _VOTES = "answers_before_room", "revealed_in_room", "votes_question"
+
+
+def _display() -> Display | None:
+    """What the room of this visitor displays; None outside of any, and before it displays anything."""
+    snapshot = visit().snapshot
+    return snapshot.display if snapshot else None
 
 
 def follows() -> bool:
-    """Whether this visitor sees the lessons as a room shows them, with nothing to change."""
-    now = room.seen()
-    return room.follows() and (now is None or now.shown is None or now.shown.page == room.HOME)
+    """Whether this visitor sees the lessons as a room displays them, with nothing to change."""
+    display = _display()
+    return session.follows() and (display is None or display.page == HOME)
 
 
 def teaches() -> bool:
     """Whether this visitor leads a room."""
-    return room.leads() is not None
+    return visit().led is not None
 
 
-def question(lesson: str, step: int) -> str:
+def question_name(lesson: str, step: int) -> str:
     """What a room calls the question of a step (from 1)."""
     return f"{lesson}.{step}" if lesson else ""
 
 
 def begin() -> None:
-    """Answers as the room has them; called once a run, before anything is drawn."""
+    """Answers as the room has them; called once per run, before anything is drawn."""
     if teaches():
         if _BEFORE not in st.session_state:  # a teacher who has tried the lessons at home would reveal them all
             st.session_state[_BEFORE] = ANSWERS.value
             fields.keep({})
-        if room.adopts():
-            _adopt()
+        if visit().syncing:
+            _sync()
     elif _BEFORE in st.session_state:  # they are back, beside those that were given in the room
-        given = fields.answers()
+        in_room = fields.answers()
         ANSWERS.value = st.session_state.pop(_BEFORE)
-        fields.keep(fields.answers() | given)
+        fields.keep(fields.answers() | in_room)
     if follows():
         _begin_to_follow()
 
 
-def _adopt() -> None:
+def _sync() -> None:
     """What another device of the teacher, or this one before it was loaded again, has revealed."""
-    now = room.seen()
-    if now is None or now.shown is None:
+    snapshot = visit().snapshot
+    if snapshot is None or snapshot.display is None:
         return
     mine = fields.answers()
-    fields.keep(
-        {
-            (name, step): mine.get((name, step), SHOWN)
-            for name, lesson in LESSONS.items()
-            for step in range(1, len(lesson.steps) + 1)
-            if question(name, step) in now.revealed
-        }
-    )
-    st.session_state[_VOTES] = now.shown.question if now.shown.votes else ""
+    steps = [(name, step) for name, lesson in LESSONS.items() for step in range(1, len(lesson.steps) + 1)]
+    fields.keep({step: mine.get(step, SHOWN) for step in steps if question_name(*step) in snapshot.revealed})
+    st.session_state[_VOTES] = snapshot.display.question if snapshot.display.votes else ""
 
 
 def _begin_to_follow() -> None:
-    now = room.seen()
-    if now is None:
+    snapshot = visit().snapshot
+    if snapshot is None:
         return
-    if now.shown is None:
+    if snapshot.display is None:
         fields.go("")
         return
     lesson, step = LESSON.value, STEP.value
-    if now.shown.revealed and st.session_state.get(_TOLD) != (room.ROOM.value, now.version):
-        st.session_state[_TOLD] = room.ROOM.value, now.version
+    if snapshot.display.revealed and st.session_state.get(_REVEALED) != (ROOM.value, snapshot.version):
+        st.session_state[_REVEALED] = ROOM.value, snapshot.version
         fields.answer(lesson, step, _recorded(lesson, step) or SHOWN)
 
 
-def put_aside(found: Mapping[tuple[str, int], str]) -> None:
+def put_aside(answers: Mapping[tuple[str, int], str]) -> None:
     """Answers that come while there is a room, and are not of it."""
     now = fields.answers()
     ANSWERS.value = st.session_state.get(_BEFORE, ())
-    fields.keep({**found, **fields.answers()})
+    fields.keep({**answers, **fields.answers()})
     st.session_state[_BEFORE] = ANSWERS.value
     fields.keep(now)
 
 
 def show() -> None:
-    """Show in the room that this visitor leads, if any, what is on the screen; called before it is drawn."""
+    """Display in the room that this visitor leads, if any, what is on the screen; called before it is drawn."""
     lesson, step = LESSON.value, STEP.value
-    asked = question(lesson, step)
-    if st.session_state.get(_VOTES) != asked:  # hidden again on the next step
+    question = question_name(lesson, step)
+    if st.session_state.get(_VOTES) != question:  # hidden again on the next step
         st.session_state[_VOTES] = ""
-    revealed = bool(asked) and (lesson, step) in fields.answers()
-    room.show(room.HOME, _ABOUT, asked, revealed=revealed, votes=bool(asked) and st.session_state[_VOTES] == asked)
+    revealed = bool(question) and (lesson, step) in fields.answers()
+    votes = bool(question) and st.session_state[_VOTES] == question
+    session.show(HOME, _ABOUT, question, revealed=revealed, votes=votes)
 
 
-def following() -> None:
-    """Draw what a student sees before there is a step to follow."""
-    now = room.seen()
-    if now is not None and (now.shown is None or not LESSON.value):
+def draw_waiting() -> None:
+    """What a student sees before there is a step to follow."""
+    if visit().snapshot is not None and (_display() is None or not LESSON.value):
         st.info("No lesson is open in this room yet. It will open here automatically.", icon=":material/hourglass_top:")
 
 
 # ---- answers ----------------------------------------------------------------------------------------------------
 
 
-def given(lesson: str, step: int) -> str | None:
+def find_answer(lesson: str, step: int) -> str | None:
     """What this visitor has answered to a step (from 1); None for nothing."""
     held_back = follows() and not revealed(lesson, step)
     return _recorded(lesson, step) if held_back else fields.answers().get((lesson, step))
@@ -122,7 +123,7 @@ def given(lesson: str, step: int) -> str | None:
 
 def _recorded(lesson: str, step: int) -> str | None:
     with suppress(InvalidInput, RoomsUnreachable):  # which the next run says
-        return rooms().given(room.ROOM.value, room.visitor(), question(lesson, step))
+        return rooms().find_answer(ROOM.value, visit().visitor, question_name(lesson, step))
     return None
 
 
@@ -130,22 +131,16 @@ def revealed(lesson: str, step: int) -> bool:
     """Whether the answer to a step is seen: alone when one has answered, in a room when the teacher has."""
     if not follows():
         return (lesson, step) in fields.answers()
-    now = room.seen()
-    return now is not None and now.shown is not None and now.shown.revealed and _is_shown(lesson, step)
-
-
-def _is_shown(lesson: str, step: int) -> bool:
-    """Whether the room shows this step."""
-    now = room.seen()
-    return now is not None and now.shown is not None and now.shown.question == question(lesson, step)
+    display = _display()
+    return display is not None and display.revealed and display.question == question_name(lesson, step)
 
 
 def answer(lesson: str, step: int, answer: str) -> None:
     """Keep an answer; one in a room counts there. For the callback of a widget."""
-    room.acted()
-    with room.failures_told():
+    session.cancel_sync()
+    with session.say_failures():
         if follows() and not revealed(lesson, step):
-            room.answer(question(lesson, step), answer)
+            session.answer(question_name(lesson, step), answer)
         else:
             fields.answer(lesson, step, answer)
 
@@ -153,24 +148,24 @@ def answer(lesson: str, step: int, answer: str) -> None:
 def shows_votes(lesson: str, step: int) -> bool:
     """Whether it is seen in the room how many have given which answer to a step."""
     if teaches():
-        return st.session_state.get(_VOTES) == question(lesson, step)
-    now = room.seen()
-    return follows() and now is not None and now.shown is not None and now.shown.votes and _is_shown(lesson, step)
+        return st.session_state.get(_VOTES) == question_name(lesson, step)
+    display = _display()
+    return follows() and display is not None and display.votes and display.question == question_name(lesson, step)
 
 
 def show_votes(lesson: str, step: int, on: bool) -> None:
     """Let the class see, or not any more, how many have given which answer. For the callback of a widget."""
-    room.acted()
-    st.session_state[_VOTES] = question(lesson, step) if on else ""
+    session.cancel_sync()
+    st.session_state[_VOTES] = question_name(lesson, step) if on else ""
 
 
-def now() -> Seen:
-    """The room that this visitor is in, as it is now. Raises InvalidInput where it has ended."""
-    lead = room.leads()
-    return rooms().see(room.ROOM.value if lead is None else lead.code)
+def look_at_room() -> Snapshot:
+    """The room that this visitor is in, as it is now. Raises InvalidInput if it has ended."""
+    led = visit().led
+    return rooms().see(ROOM.value if led is None else led.code)
 
 
 def ask_again(lesson: str, step: int) -> None:
     """Hide the answer to a step again, so that it is asked anew. For the callback of a widget."""
-    room.acted()
-    fields.keep({each: answer for each, answer in fields.answers().items() if each != (lesson, step)})
+    session.cancel_sync()
+    fields.keep({place: answer for place, answer in fields.answers().items() if place != (lesson, step)})

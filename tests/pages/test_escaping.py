@@ -96,8 +96,8 @@ def test_names_and_contents_of_files_are_shown_as_text(key: str, good: bool, ope
 def test_every_table_is_saved_by_the_one_function_that_marks_formulas() -> None:
     """``analysis.export`` is the only place that makes CSV, and ``ui.save`` the only one that hands it out."""
     root = Path(__file__).parents[2]
-    for path in root.glob("[umpjv]*/**/*.py"):
-        if any(path.is_relative_to(root / room) for room in ("ui", "pages", "web", "viz")):
+    for path in root.glob("[cumpjv]*/**/*.py"):
+        if any(path.is_relative_to(root / room) for room in ("ui", "pages", "classroom", "web", "viz")):
             source = path.read_text("utf-8")
             assert "to_csv(" not in source.replace("table_to_csv(", "").replace("to_csv(shown, origin)", ""), path
             assert "csv.writer" not in source, path

@@ -12,14 +12,14 @@ from on_screen import button, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.words import to_follow
+from classroom.session import ROOM
+from classroom.stores import rooms
 from model_zoo import DEFAULT_MODEL, Engine
 from pages import PAGES
 from pages.home import walk
 from pages.learn.lessons import LESSONS
 from ui import TEXT, address
-from ui.room import ROOM
 from viz.anatomy import RUN_PLACES, SOURCE
-from web.room_stores import rooms
 
 HOME = "pages/home/page.py"
 LARGEST = 200_000  # bytes of the picture: its scripts, its styles, its numbers

@@ -153,7 +153,7 @@ def test_every_fragment_shows_its_failures() -> None:
     """Only ``messages.fragment`` makes fragments; app.py's own guard does not run with them."""
     found = [
         str(path.relative_to(ROOT))
-        for folder in ("ui", "pages", "web")
+        for folder in ("ui", "pages", "classroom", "web")
         for path in (ROOT / folder).rglob("*.py")
         if "st.fragment(" in path.read_text("utf-8") or "@st.fragment" in path.read_text("utf-8")
     ]

@@ -1,5 +1,5 @@
 """What the app asks of the browser beyond drawing: steps of its history, texts that Enter applies, a copied link,
-light or dark, slides on a full screen, and what it keeps from visit to visit and of rooms.
+light or dark, slides on a full screen, and what it keeps from visit to visit.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ def _source(name: str) -> Mapping[str, str]:
 
 
 # Read once: every run of every page mounts the first two.
-_BROWSER, _COPY_LINK, _THEME, _SLIDES, _KEEPER, _ROOM = map(
-    _source, ("browser", "copy_link", "theme", "slides", "keeper", "room")
-)
+_BROWSER, _COPY_LINK, _THEME, _SLIDES, _KEEPER = map(_source, ("browser", "copy_link", "theme", "slides", "keeper"))
 
 
 def prepare(fields: Sequence[Field[Any]]) -> None:
@@ -90,11 +88,3 @@ def keep(now: Mapping[str, str | int], taken: bool, give_back: Callable[[object]
     component("keeper", _KEEPER)(
         key=key, data={**now, "taken": taken}, on_kept_change=on_component_event(key, "kept", give_back)
     )
-
-
-def room(now: Mapping[str, Any], report: Callable[[object], None]) -> None:
-    """Keep of rooms what ui/browser/room.js says; ``told`` hears what this browser knows and the session does not,
-    which may be anything.
-    """
-    key = "room of this browser"
-    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=on_component_event(key, "kept", report))

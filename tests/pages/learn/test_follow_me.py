@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from on_screen import prose
 from streamlit.testing.v1 import AppTest
 
+from classroom import session as room_session
+from classroom import widgets
+from classroom.rooms import Display, RoomsUnreachable
+from classroom.session import ROOM, LedRoom, Visit, on_browser_report
+from classroom.stores import rooms
+from classroom.teachers import TEACHERS
 from model_zoo.errors import InvalidInput
 from pages.learn import teaching
 from pages.learn.fields import ANSWERS, LESSON, STEP, drawn
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import SENTENCES
-from ui import room
-from ui.room import ROOM
 from ui.widgets import HEAD, LAYER, TEXT
-from web.room_stores import rooms
-from web.rooms import RoomsUnreachable, Shown
 
 Open = Callable[..., AppTest]
 PAGE = "pages/learn/page.py"
@@ -48,6 +49,17 @@ def chosen(app: AppTest) -> list[int]:
     return [place for place, element in enumerate(options(app)) if filled[place] or "your answer" in element.label]
 
 
+def visit_of(app: AppTest) -> Visit:
+    visit: Visit = app.session_state["classroom"]
+    return visit
+
+
+def led_by(app: AppTest) -> LedRoom:
+    led = visit_of(app).led
+    assert led is not None
+    return led
+
+
 @pytest.fixture
 def teacher(open_page: Open) -> AppTest:
     app = open_page(PAGE, lesson="pieces", text=CAT, answers="pieces.1.1")
@@ -58,8 +70,7 @@ def teacher(open_page: Open) -> AppTest:
 
 @pytest.fixture
 def code(teacher: AppTest) -> str:
-    room_code: str = teacher.session_state[room._LEADS].code
-    return room_code
+    return led_by(teacher).code
 
 
 @pytest.fixture
@@ -192,7 +203,7 @@ def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code:
 
 
 def test_a_room_that_was_forgotten_lets_its_teacher_go(teacher: AppTest, code: str) -> None:
-    mine = teacher.session_state[room._LEADS]
+    mine = led_by(teacher)
     rooms().end(code, mine.key)
     teacher.run()
     assert [f"Your room {code} has ended" in element.value for element in teacher.toast] == [True]
@@ -233,21 +244,21 @@ def test_a_look_draws_the_page_again_when_there_is_something_else(
 ) -> None:
     before = rooms().see(code)
     rerun: list[bool] = []
-    monkeypatch.setattr(room.st, "rerun", lambda: rerun.append(True))
-    monkeypatch.setattr(room, "visitor", lambda: "one")
-    room._look(code, before)
+    monkeypatch.setattr(widgets.st, "rerun", lambda: rerun.append(True))
+    monkeypatch.setattr(widgets, "visit", lambda: Visit(visitor="one"))
+    widgets._look(code, before)
     options(student)[0].click().run()
-    room._look(code, before)  # votes are not seen: another one is nothing to draw
+    widgets._look(code, before)  # votes are not seen: another one is nothing to draw
     assert not rerun
-    room._look(code, replace(before, version=before.version - 1))
+    widgets._look(code, replace(before, version=before.version - 1))
     assert rerun
     rerun.clear()
     teacher.button(key="show votes").click().run()
-    room._look(code, replace(rooms().see(code), counts={}))
+    widgets._look(code, replace(rooms().see(code), counts={}))
     assert rerun
-    rooms().end(code, teacher.session_state[room._LEADS].key)
+    rooms().end(code, led_by(teacher).key)
     with pytest.raises(InvalidInput):  # which draws the page again: it lets go
-        room._look(code, before)
+        widgets._look(code, before)
 
 
 def bars(app: AppTest) -> list[str]:
@@ -279,7 +290,7 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
     options(student)[1].click().run()
     teacher.button(key="show me").click().run()
     teacher.button(key="step on").click().run()
-    ticket = teacher.session_state[room._LEADS].ticket
+    ticket = led_by(teacher).ticket
     again = come_back(open_page(PAGE, answers="pieces.1.1,head.1.1"), ticket)  # on another device
     assert again.header[0].value.startswith("2. ")
     assert f"**{code}**" in prose(again)
@@ -288,7 +299,7 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
     again.button(key="step on").click().run()
     student.run()
     assert student.header[0].value.startswith("3. ")
-    teacher.session_state[room._ADOPTS] = True  # as its look finds
+    visit_of(teacher).syncing = True  # as its look finds
     teacher.run()
     assert teacher.header[0].value.startswith("3. ")
     teacher.button(key="step back").click().run()
@@ -303,62 +314,59 @@ def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, c
 def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, open_page: Open) -> None:
     """Also of a teacher whose browser has just come back, and whose page has not shown anything yet."""
     again = open_page(PAGE, lesson="pieces", step="2")
-    ticket = teacher.session_state[room._LEADS].ticket
-    again.session_state[room._LEADS], again.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
+    ticket = led_by(teacher).ticket
+    visit_of(again).led, visit_of(again).syncing = LedRoom(*ticket.split(".")), True
     again.button(key="step on").click().run()
     assert again.header[0].value.startswith("3. ")
-    view = rooms().see(code).shown
-    assert view is not None
-    assert view.question == "pieces.3"
+    display = rooms().see(code).display
+    assert display is not None
+    assert display.question == "pieces.3"
 
 
 def come_back(app: AppTest, ticket: str) -> AppTest:
     """The page after its browser has told of a room that it led."""
-    app.session_state[room._LEADS], app.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
+    visit_of(app).led, visit_of(app).syncing = LedRoom(*ticket.split(".")), True
     return app.run()
 
 
-def test_what_a_browser_tells_may_be_anything(code: str, teacher: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = teacher.session_state[room._LEADS].key
-    session: dict[str, Any] = {}
-    monkeypatch.setattr(room.st, "session_state", session)
-    monkeypatch.setattr(room, "ROOM", SimpleNamespace(value="", key="room", name="room"))
+def test_what_a_browser_reports_may_be_anything(code: str, teacher: AppTest, session: Visit) -> None:
+    key, name = led_by(teacher).key, session.visitor
     for anything in (None, [], "x", {"lead": 3}, {"lead": "AAAAA.x"}, {"lead": f"{code}.{key}x"}, {"visitor": "<b>"}):
-        room._told(anything)
-        assert room._LEADS not in session
-        assert room._VISITOR not in session
-    room._told({"offer": f"{code}.{key}"})
-    assert session[room._OFFERED] == f"{code}.{key}"
-    assert room._LEADS not in session, "another tab may lead it"
-    room._told({"lead": f"{code}.{key}", "visitor": "0123456789abcdef"})
-    assert (session[room._LEADS].code, session[room._VISITOR]) == (code, "0123456789abcdef")
+        on_browser_report(anything)
+        assert (session.led, session.visitor) == (None, name), anything
+    on_browser_report({"offer": f"{code}.{key}"})
+    assert session.offered == f"{code}.{key}"
+    assert session.led is None, "another tab may lead it"
+    on_browser_report({"lead": f"{code}.{key}", "visitor": "0123456789abcdef"})
+    assert session.led is not None
+    assert (session.led.code, session.visitor) == (code, "0123456789abcdef")
 
 
 @pytest.fixture
-def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def session(monkeypatch: pytest.MonkeyPatch) -> Visit:
     """That of a visitor whose browser is a program."""
-    state: dict[str, Any] = {}
-    monkeypatch.setattr(room.st, "session_state", state)
-    return state
+    visit = Visit()
+    monkeypatch.setattr(widgets.st, "session_state", {"classroom": visit})
+    return visit
 
 
-def test_a_connection_has_one_answer_whatever_it_calls_itself(session: dict[str, Any]) -> None:
+def test_a_connection_has_one_answer_whatever_it_calls_itself(session: Visit) -> None:
     """Also one that tells another name outside of the room, or in another one."""
     codes = {}
     for _ in range(2):
         code, key = rooms().open()
-        rooms().show(code, key, Shown("learn", {}, "pieces.1"))
+        rooms().show(code, key, Display("learn", {}, "pieces.1"))
         codes[code] = key
     for number in range(24):
         for code in codes:
-            session[ROOM.key] = code
-            room.answer("pieces.1", str(1 + number % 2))
-        session[ROOM.key] = [*codes, ""][number % 3]
-        room._told({"visitor": f"{number:016x}"})
+            ROOM.value = code
+            room_session.answer("pieces.1", str(1 + number % 2))
+        ROOM.value = [*codes, ""][number % 3]
+        on_browser_report({"visitor": f"{number:016x}"})
         assert [sum(rooms().see(code).counts.values()) for code in codes] == [0, 0]
-    session[ROOM.key] = code
-    room.answer("pieces.1", "1")
-    room._told({"visitor": session[room._VISITOR]})  # which is no other name
+    ROOM.value = code
+    room_session.answer("pieces.1", "1")
+    on_browser_report({"visitor": session.visitor})  # which is no other name
     assert dict(rooms().see(code).counts) == {"1": 1}
     for code_and_name in codes.items():
         rooms().end(*code_and_name)
@@ -374,9 +382,9 @@ def is_open_room(code: str) -> bool:
 
 def test_a_visitor_has_one_room(teacher: AppTest, code: str, open_page: Open) -> None:
     """The browser tells another tab, or a session after this one, of the room that was started in it."""
-    ticket = teacher.session_state[room._LEADS].ticket
+    ticket = led_by(teacher).ticket
     again = open_page(PAGE)
-    again.session_state[room._OWN] = room.Lead(*ticket.split("."))
+    visit_of(again).started = LedRoom(*ticket.split("."))
     labelled(again, "Start a room").click().run()  # before the visitor was asked
     assert is_open_room(code)
     labels = [button.label for button in again.button]
@@ -385,46 +393,49 @@ def test_a_visitor_has_one_room(teacher: AppTest, code: str, open_page: Open) ->
     assert f"ends room **{code}**" in prose(again)
     labelled(again, f"End room {code} and start a new one").click().run()
     assert not is_open_room(code)
-    new = again.session_state[room._LEADS].code
+    new = led_by(again).code
     assert is_open_room(new)
     labelled(again, "End the room").click().run()
     assert "Start a room" in [button.label for button in again.button]
 
 
-def test_a_program_has_one_room(session: dict[str, Any]) -> None:
+def test_a_program_has_one_room(session: Visit) -> None:
     """Whatever it presses and tells: buttons that are gone, rooms that others have started."""
     theirs = rooms().open()
     opened: set[str] = set()
     for number in range(6):
-        room._start(session.get(room._OWN) if number % 2 else None)
-        opened.add(session[room._LEADS].code)
-        room._told({"lead": ".".join(theirs), "offer": ".".join(theirs)})
-        room._told({"lead": ".".join((*theirs, "shared"))})
+        room_session.start(session.started if number % 2 else None)
+        assert session.led is not None
+        opened.add(session.led.code)
+        on_browser_report({"lead": ".".join(theirs), "offer": ".".join(theirs)})
+        on_browser_report({"lead": ".".join((*theirs, "shared"))})
     assert len(opened) > 3
     assert sum(map(is_open_room, opened - {theirs[0]})) == 1
     assert is_open_room(theirs[0])
     rooms().end(*theirs)
 
 
-def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code: str, session: dict[str, Any]) -> None:
-    room._told({"lead": teacher.session_state[room._LEADS].link})
-    mine = session[room._LEADS]
-    assert (mine.code, mine.shared, room._OWN in session) == (code, True, False)
-    room._told({"lead": mine.ticket})  # by the browser, after a reload
-    assert session[room._LEADS].shared
-    room._start(None)
+def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code: str, session: Visit) -> None:
+    on_browser_report({"lead": led_by(teacher).link})
+    mine = session.led
+    assert mine is not None
+    assert (mine.code, mine.shared, session.started) == (code, True, None)
+    on_browser_report({"lead": mine.ticket})  # by the browser, after a reload
+    assert session.led is not None
+    assert session.led.shared
+    room_session.start(None)
     assert is_open_room(code)
-    assert session[room._LEADS].code != code
+    assert session.led.code != code
 
 
 @pytest.mark.parametrize(
     "ticket", ["\ud800.k", "AAAAA.\ud800", "<b>.k", "A" * 10_000 + ".k", "AAAAA", ".", "AAAAA.k\n"]
 )
-def test_a_ticket_that_is_none_is_a_sentence(ticket: str, code: str, session: dict[str, Any]) -> None:
+def test_a_ticket_that_is_none_is_a_sentence(ticket: str, code: str, session: Visit) -> None:
     for ticket_sent in (ticket, ticket.replace("AAAAA", code)):
-        room._told({"lead": ticket_sent, "offer": ticket_sent, "visitor": ticket_sent})
-        assert "no such room" in session.pop(room._SAID)
-        assert not {room._LEADS, room._OFFERED, room._OVER} & set(session)
+        on_browser_report({"lead": ticket_sent, "offer": ticket_sent, "visitor": ticket_sent})
+        assert "no such room" in session.message
+        assert (session.led, session.offered, session.ended) == (None, "", ())
 
 
 def test_a_code_is_typed_with_what_cannot_be_seen(code: str, open_page: Open) -> None:
@@ -451,17 +462,17 @@ def test_a_code_is_typed_with_what_cannot_be_seen(code: str, open_page: Open) ->
 def test_an_address_that_a_browser_makes_up_is_none(
     url: str, teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(room.st.context), "url", url)
+    monkeypatch.setattr(type(widgets.st.context), "url", url)
     teacher.run()
     assert not teacher.exception
     assert not teacher.error
-    assert room._url() == ""
+    assert widgets._browser_url() == ""
     assert f"/learn?room={code}" in prose(teacher)
 
 
 def test_the_picture_of_a_link_is_a_picture() -> None:
     for link in ('"><script>alert(1)</script>', "\u202e\0 javascript:alert(1)", "ü" * 400):
-        picture = room._qr(link)
+        picture = widgets._qr(link)
         assert picture.startswith("data:image/svg+xml")
         assert not set('"<>') & set(picture)
 
@@ -475,7 +486,7 @@ def test_the_picture_of_a_link_is_a_picture() -> None:
     ],
 )
 def test_students_are_given_the_address_that_the_teacher_has(url: str, base: str) -> None:
-    assert room._base(url) == base
+    assert widgets._base(url) == base
 
 
 def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, code: str) -> None:
@@ -501,15 +512,15 @@ def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, cod
 def test_students_are_told_when_nobody_leads(
     teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room.LEADERS, "_tell", lambda *_: None)  # to which every session of a test is connected
-    visitor = teacher.session_state[room._VISITOR]
-    rooms().here(code, visitor, teaches=True)
+    monkeypatch.setattr(TEACHERS, "_note", lambda *_: None)  # to which every session of a test is connected
+    visitor = visit_of(teacher).visitor
+    rooms().note_present(code, visitor, teaches=True)
     student.run()
     assert "Your teacher has left" not in prose(student)
-    rooms().gone(code, visitor, teaches=True)
+    rooms().note_left(code, visitor, teaches=True)
     student.run()
     assert "Your teacher has left; you can go on by yourself" in prose(student)
-    rooms().here(code, visitor, teaches=True)
+    rooms().note_present(code, visitor, teaches=True)
     student.run()
     assert [element.value for element in student.toast] == ["Your teacher is here."]
 

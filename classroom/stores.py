@@ -1,6 +1,4 @@
-"""Where rooms are kept: in the memory of this process, in a file that outlasts it, or in Redis, where every process
-finds them.
-"""
+"""Stores of rooms: the memory of this process, a file that outlasts it, or Redis, which every process reaches."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from classroom.rooms import AWAY, FORGOTTEN, PRESENT_FOR, Room, Rooms, RoomsUnreachable, Store, is_over
 from web.process import kept
-from web.rooms import AWAY, FORGOTTEN, PRESENT_FOR, Room, Rooms, RoomsUnreachable, Store, is_over
 from web.settings import WrongSetting, settings
 
 if sys.platform != "win32":
@@ -38,7 +36,7 @@ _BEGAN: Final = time.time() - time.monotonic()
 
 @kept()
 def rooms() -> Rooms:
-    """The rooms of this server, kept where its settings say. Raises WrongSetting where they cannot be kept there."""
+    """The rooms of this server, in the store that its settings name. Raises WrongSetting if it cannot be used."""
     return Rooms(_store(), settings().longest_text)
 
 
@@ -83,7 +81,7 @@ class MemoryStore:
             self._changed()
 
     def _changed(self) -> None:
-        """Called with the lock."""
+        """Called after a change, with the lock."""
 
     def last_signs(self) -> Mapping[str, float]:
         with self._lock:
@@ -101,7 +99,7 @@ class MemoryStore:
                 seen.pop(who, None)
                 return
             if who not in seen:
-                self._seen[code] = seen = {each: then for each, then in seen.items() if at - then < AWAY}
+                self._seen[code] = seen = {other: then for other, then in seen.items() if at - then < AWAY}
             seen[who] = at
 
     def last_seen(self, code: str) -> Mapping[str, float]:
@@ -109,19 +107,19 @@ class MemoryStore:
             return dict(self._seen.get(code, ()))
 
 
-_OF_ROOMS: Final = re.compile(rb'{"[A-Z0-9]+":')
+_FILE_OF_ROOMS: Final = re.compile(rb'{"[A-Z0-9]+":')
 
 
 class FileStore(MemoryStore):
-    """In this process, and in a file that the next one begins with, written ``wait`` seconds after the first of several
-    changes. A file that cannot be read or written is a line of the log, and rooms live in memory alone. Raises
-    WrongSetting for what is no regular file or holds no rooms, and for one that another process has.
+    """In this process, and in a file that the next one starts from, written ``wait`` seconds after the first of several
+    changes. If the file cannot be read or written, the log says so, and rooms live in memory alone. Raises WrongSetting
+    for what is no regular file or holds no rooms, and for one that another process uses.
     """
 
     def __init__(self, path: Path, wait: float = 0.5, clock: Callable[[], float] = _steady) -> None:
         super().__init__(clock)
-        self._path, self._wait = _regular(path), wait
-        _hold(self._path)
+        self._path, self._wait = _regular_file(path), wait
+        _lock_file(self._path)
         self._writer: threading.Thread | None = None
         self._rooms = self._read_file()
 
@@ -129,16 +127,16 @@ class FileStore(MemoryStore):
         data = b""
         try:
             data = self._path.read_bytes()
-            found = _ROOMS.validate_json(data)
+            stored = _ROOMS.validate_json(data)
         except FileNotFoundError:
             return {}
         except (OSError, ValidationError) as error:
-            if data.strip(b"\0") and not _OF_ROOMS.match(data):  # what we write is whole, also where the power fails
-                raise _wrong(self._path, "is not a file of rooms. Name another one, or remove it") from error
+            if data.strip(b"\0") and not _FILE_OF_ROOMS.match(data):  # ours are whole, even after a power failure
+                raise _wrong_file(self._path, "is not a file of rooms. Name another one, or remove it") from error
             _log.warning("the rooms in %s cannot be read, and are forgotten: %s", self._path, type(error).__name__)
             return {}
         now = self.now()  # of a clock that may have gone back since
-        rooms = {code: replace(room, used=min(room.used, now)) for code, room in found.items()}
+        rooms = {code: replace(room, used=min(room.used, now)) for code, room in stored.items()}
         return {code: room for code, room in rooms.items() if not is_over(room, now)}
 
     def _changed(self) -> None:
@@ -159,7 +157,7 @@ class FileStore(MemoryStore):
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(_ROOMS.dump_json(dict(rooms)))
+                file.write(_ROOMS.dump_json(dict(rooms), by_alias=True))
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self._path)
@@ -169,22 +167,22 @@ class FileStore(MemoryStore):
                 new.unlink()
 
 
-def _regular(path: Path) -> Path:
-    """The file that a path leads to, be it there or not."""
+def _regular_file(path: Path) -> Path:
+    """The file that a path leads to, whether it exists or not."""
     with suppress(RuntimeError, ValueError):  # no such user's folder; a NUL
-        found = Path(os.path.realpath(path.expanduser()))
-        if os.path.isfile(found) or not os.path.lexists(found):
-            return found
-    raise _wrong(path, "is no regular file. Name another one")
+        target = Path(os.path.realpath(path.expanduser()))
+        if os.path.isfile(target) or not os.path.lexists(target):
+            return target
+    raise _wrong_file(path, "is no regular file. Name another one")
 
 
-def _wrong(path: Path, why: str) -> WrongSetting:
+def _wrong_file(path: Path, why: str) -> WrongSetting:
     return WrongSetting(f"The setting rooms_file is “{str(path)[:200]}”, which {why}.")
 
 
-def _hold(path: Path) -> None:
-    """Lock a file of rooms for as long as this process lives; not where the system has no such locks. Beside it, since
-    the file itself is replaced.
+def _lock_file(path: Path) -> None:
+    """Lock a file of rooms for as long as this process lives, if the system has such locks. The lock is a file beside
+    it, since the file itself is replaced.
     """
     if sys.platform == "win32":
         return
@@ -194,14 +192,15 @@ def _hold(path: Path) -> None:
         try:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError) as error:
-            said = f"Another process keeps its rooms in {path}. Set rooms_file to another file for this one."
-            raise WrongSetting(said) from error
+            raise WrongSetting(
+                f"Another process keeps its rooms in {path}. Set rooms_file to another file for this one."
+            ) from error
 
 
 class RedisStore:
-    """In Redis, at an address such as redis://127.0.0.1:6379/0: a room is a text, who is there a sorted set of times,
-    and both are forgotten by Redis itself; when rooms were used is a sorted set, too. What else stands in one of these
-    places is a line of the log, and removed. ``pause`` is how many seconds nothing is tried after it did not answer, so
+    """In Redis, at an address such as redis://127.0.0.1:6379/0: a room is a text, those present are a sorted set of
+    times, and Redis itself forgets both; the times when rooms were used are a sorted set, too. Anything else under one
+    of these names is removed, and the log says so. For ``pause`` seconds after it did not answer nothing is tried, so
     that pages do not wait for it again and again.
     """
 
@@ -214,8 +213,9 @@ class RedisStore:
         try:
             import redis
         except ImportError as error:
-            said = "The setting rooms_redis needs a package: pip install -r requirements-redis.txt, or leave it out."
-            raise WrongSetting(said) from error
+            raise WrongSetting(
+                "The setting rooms_redis needs a package: pip install -r requirements-redis.txt, or leave it out."
+            ) from error
         self._errors, self._refused = redis.RedisError, redis.ResponseError
         self._pause, self._down_until = pause, 0.0
         self._conflict = redis.WatchError
@@ -231,16 +231,17 @@ class RedisStore:
         except ValueError as error:
             raise WrongSetting(f"The setting rooms_redis cannot be used: {error}.") from error
 
-    def _asked(self, ask: Callable[[], Result], code: str = "") -> Result:
+    def _request(self, ask: Callable[[], Result], code: str = "") -> Result:
+        """What ``ask`` returns, about the room of this code. Raises RoomsUnreachable if Redis does not answer."""
         if time.monotonic() >= self._down_until:
             try:
                 try:
-                    found = ask()
+                    answer = ask()
                 except self._refused as error:
                     if "WRONGTYPE" not in str(error):
                         raise
-                    self._forget_others(code)
-                    found = ask()
+                    self._remove_other_types(code)
+                    answer = ask()
             except self._errors as error:
                 if not self._down_until:
                     _log.warning("Redis, which keeps the rooms, does not answer: %s", type(error).__name__)
@@ -249,41 +250,41 @@ class RedisStore:
                 if self._down_until:
                     _log.warning("Redis, which keeps the rooms, answers again")
                 self._down_until = 0.0
-                return found
+                return answer
         raise RoomsUnreachable("The server that keeps the rooms does not answer. The app tries again by itself.")
 
-    def _forget_others(self, code: str) -> None:
-        """Remove what is of another type than a room's, from the places of a room."""
+    def _remove_other_types(self, code: str) -> None:
+        """Remove entries under a room's names whose type is another one than a room's."""
         for name, kind in ((self._NAME + code, "string"), (self._SEEN + code, "zset"), (self._USED, "zset")):
             if self._client.type(name) not in (kind, "none"):
-                self._forget(name)
+                self._remove(name)
 
-    def _forget(self, name: str) -> None:
+    def _remove(self, name: str) -> None:
         _log.warning("an entry of the rooms in Redis cannot be read, and is forgotten")
         self._client.delete(name)
 
     def now(self) -> float:
-        seconds, microseconds = self._asked(self._client.time)
+        seconds, microseconds = self._request(self._client.time)
         return float(seconds) + float(microseconds) / 1e6
 
     def read(self, code: str) -> Room | None:
-        return self._asked(lambda: self._room(code, self._client.get(self._NAME + code)), code)
+        return self._request(lambda: self._room(code, self._client.get(self._NAME + code)), code)
 
     def _room(self, code: str, text: Any) -> Room | None:
-        """What is not a room of this version is none."""
+        """None for what is not a room of this version."""
         try:
             return None if text is None else _ROOM.validate_json(text)
         except ValidationError:
-            self._forget(self._NAME + code)
+            self._remove(self._NAME + code)
             return None
 
     def change(self, code: str, change: Callable[[Room | None], Room | None]) -> None:
         with self._lock:
-            while not self._asked(lambda: self._try(code, change), code):
+            while not self._request(lambda: self._try(code, change), code):
                 pass
 
     def _try(self, code: str, change: Callable[[Room | None], Room | None]) -> bool:
-        """Whether nobody came in between."""
+        """True if the change took place: nobody else changed the room in between."""
         name = self._NAME + code
         with self._client.pipeline() as pipe:
             pipe.watch(name)
@@ -296,7 +297,7 @@ class RedisStore:
                 pipe.delete(name, self._SEEN + code)
                 pipe.zrem(self._USED, code)
             else:
-                pipe.set(name, _ROOM.dump_json(after), ex=FORGOTTEN)
+                pipe.set(name, _ROOM.dump_json(after, by_alias=True), ex=FORGOTTEN)
                 pipe.zadd(self._USED, {code: after.used})
             try:
                 pipe.execute()
@@ -306,10 +307,10 @@ class RedisStore:
 
     def last_signs(self) -> Mapping[str, float]:
         now = self.now()
-        return self._asked(lambda: self._signs(now))
+        return self._request(lambda: self._signs(now))
 
     def _signs(self, now: float) -> dict[str, float]:
-        """However many there are, by as many messages."""
+        """In the same number of messages, however many rooms there are."""
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zremrangebyscore(self._USED, "-inf", now - FORGOTTEN)
             pipe.zremrangebyscore(self._USED, now + FORGOTTEN, "+inf")
@@ -319,19 +320,19 @@ class RedisStore:
                 pipe.type(self._NAME + code)
                 pipe.zrevrangebyscore(self._SEEN + code, now + PRESENT_FOR, "-inf", 0, 1, withscores=True)
             answers = pipe.execute(raise_on_error=False)
-            signs, gone = {}, []
+            signs, stale = {}, []
             for (code, at), kind, seen in zip(used.items(), answers[::2], answers[1::2], strict=True):
                 if kind != "string":
-                    gone.append(code)
+                    stale.append(code)
                     continue
                 if isinstance(seen, self._errors):
-                    self._forget(self._SEEN + code)
+                    self._remove(self._SEEN + code)
                     seen = ()
-                # A sign that is yet to come was left by a clock that has gone back since.
-                known = [each for each in (at, *dict(seen).values()) if each < now + PRESENT_FOR]
-                signs[code] = max(known, default=0.0)
-            if gone:
-                pipe.zrem(self._USED, *gone)
+                # A sign from the future was left by a clock that has gone back since.
+                times = (then for then in (at, *dict(seen).values()) if then < now + PRESENT_FOR)
+                signs[code] = max(times, default=0.0)
+            if stale:
+                pipe.zrem(self._USED, *stale)
                 pipe.execute()
         return signs
 
@@ -349,8 +350,8 @@ class RedisStore:
                     pipe.expire(name, int(AWAY))
                 pipe.execute()
 
-        self._asked(ask, code)
+        self._request(ask, code)
 
     def last_seen(self, code: str) -> Mapping[str, float]:
-        found: Any = self._asked(lambda: self._client.zrange(self._SEEN + code, 0, -1, withscores=True), code)
-        return dict(found)
+        pairs: Any = self._request(lambda: self._client.zrange(self._SEEN + code, 0, -1, withscores=True), code)
+        return dict(pairs)

@@ -7,7 +7,7 @@
 const TICKET = "inside-bert:room"; // of this tab, and of the last one that led a room
 const VISITOR = "inside-bert:visitor";
 const LINKED = "#teach=";
-const NEWS = Symbol.for("look inside BERT: news of the room for the session");
+const REPORT = Symbol.for("look inside BERT: the last report to the session of its room");
 
 export default function render({ data, setTriggerValue }) {
   const linked = ticketOfLink();
@@ -15,34 +15,34 @@ export default function render({ data, setTriggerValue }) {
     for (const kept of [sessionStorage, localStorage]) forget(kept, ticket);
   }
   const follows = Boolean(data.visitor); // a student may join long after the page was loaded
-  const before = globalThis[NEWS];
+  const before = globalThis[REPORT];
   if (before?.session !== data.session || linked || (follows && !before.follows)) {
-    const news = newsFor(
+    const report = makeReport(
       data,
       linked,
       read(sessionStorage, TICKET),
       read(localStorage, TICKET),
       read(sessionStorage, VISITOR),
     );
-    const serial = Object.keys(news).length ? Math.max(before?.serial ?? 0, data.heard) + 1 : 0;
-    globalThis[NEWS] = { session: data.session, serial, news, follows };
+    const serial = Object.keys(report).length ? Math.max(before?.serial ?? 0, data.heard) + 1 : 0;
+    globalThis[REPORT] = { session: data.session, serial, report, follows };
   }
-  // Again until it is heard: a run that is ended early may lose it.
-  const { serial, news } = globalThis[NEWS];
-  if (serial > data.heard) return setTriggerValue("kept", { ...news, serial });
+  // Repeated until the session has it: a run that is ended early may lose it.
+  const { serial, report } = globalThis[REPORT];
+  if (serial > data.heard) return setTriggerValue("kept", { ...report, serial });
   if (data.led) { for (const kept of [sessionStorage, localStorage]) write(kept, TICKET, data.led); }
   if (data.visitor) write(sessionStorage, VISITOR, data.visitor);
 }
 
-// What a session has to hear that knows less than its browser. Who follows a room has chosen that.
-export function newsFor({ visitor, led, over }, linked, ofTab, ofBrowser, name) {
-  const news = {};
+// What the browser knows and its session does not. A visitor who follows a room has chosen that.
+export function makeReport({ visitor, led, over }, linked, ofTab, ofBrowser, name) {
+  const report = {};
   const fresh = (ticket) => ticket && !over.includes(ticket);
-  if (linked) news.lead = linked;
-  else if (!led && !visitor && fresh(ofTab)) news.lead = ofTab;
-  else if (!led && !visitor && fresh(ofBrowser)) news.offer = ofBrowser;
-  if (visitor && name && name !== visitor) news.visitor = name;
-  return news;
+  if (linked) report.lead = linked;
+  else if (!led && !visitor && fresh(ofTab)) report.lead = ofTab;
+  else if (!led && !visitor && fresh(ofBrowser)) report.offer = ofBrowser;
+  if (visitor && name && name !== visitor) report.visitor = name;
+  return report;
 }
 
 function ticketOfLink() {

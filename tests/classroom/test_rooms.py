@@ -21,17 +21,18 @@ from patience import PATIENCE, until
 from programs import program
 
 from benchmarks.server import free_port
+from classroom import stores
+from classroom.rooms import ALPHABET, AWAY, FORGOTTEN, LED_FOR, PRESENT_FOR, Display, Rooms, RoomsUnreachable, Store
+from classroom.session import ROOM
+from classroom.stores import FileStore, MemoryStore, RedisStore
+from classroom.teachers import Teachers
+from classroom.widgets import SECONDS_BETWEEN_LOOKS
 from model_zoo.errors import InvalidInput
-from ui.room import ROOM, SECONDS_BETWEEN_LOOKS
-from web import room_stores
-from web.leading import Leaders
-from web.room_stores import FileStore, MemoryStore, RedisStore
-from web.rooms import ALPHABET, AWAY, FORGOTTEN, LED_FOR, PRESENT_FOR, Rooms, RoomsUnreachable, Shown, Store
 from web.settings import WrongSetting
 
 ONE, TWO = "pieces.1", "pieces.2"
 ROOT = Path(__file__).parents[2]
-CAT = Shown("learn", {"text": "The cat sat."}, ONE)
+CAT = Display("learn", {"text": "The cat sat."}, ONE)
 DOG = replace(CAT, about={"text": "The dog sat."})
 
 
@@ -139,9 +140,9 @@ def test_a_code_can_be_read_out_and_stands_in_an_address() -> None:
 
 def test_another_thing_shown_is_another_version(rooms: Rooms) -> None:
     code, key = rooms.open()
-    assert (rooms.see(code).version, rooms.see(code).shown) == (0, None)
+    assert (rooms.see(code).version, rooms.see(code).display) == (0, None)
     assert rooms.show(code, key, CAT) == 1
-    assert (rooms.see(code).version, rooms.see(code).shown) == (1, CAT)
+    assert (rooms.see(code).version, rooms.see(code).display) == (1, CAT)
     assert rooms.show(code, key, replace(CAT, about=dict(CAT.about))) == 1  # a run of the page that changed nothing
     assert rooms.show(code, key, replace(CAT, revealed=True)) == 2
     assert list(rooms.see(code).revealed) == [ONE]
@@ -157,7 +158,7 @@ def test_only_the_key_changes_a_room(rooms: Rooms) -> None:
             rooms.show(code, wrong, DOG)
         with pytest.raises(InvalidInput, match="Only the person who started"):
             rooms.end(code, wrong)
-    assert rooms.see(code).shown == CAT
+    assert rooms.see(code).display == CAT
     rooms.end(code, key)
     assert not rooms.holds(code, key)
     with pytest.raises(InvalidInput, match=f"no room “{code}”"):
@@ -170,8 +171,8 @@ def test_each_visitors_last_answer_counts(rooms: Rooms) -> None:
     for visitor, answer in (("one", "1"), ("two", "1"), ("three", "2"), ("one", "2")):
         rooms.answer(code, visitor, ONE, answer)
     assert counts(rooms, code) == {"1": 1, "2": 2}
-    assert rooms.given(code, "one", ONE) == "2"
-    assert rooms.given(code, "four", ONE) is None
+    assert rooms.find_answer(code, "one", ONE) == "2"
+    assert rooms.find_answer(code, "four", ONE) is None
     rooms.answer(code, "one", TWO, "1")  # which was not shown
     rooms.answer(code, "four", ONE, "d" * 101)
     rooms.show(code, key, replace(CAT, votes=True))
@@ -198,12 +199,12 @@ def test_who_is_forgotten_has_answered_nothing(rooms: Rooms) -> None:
     for question in (ONE, TWO):
         rooms.show(code, key, replace(CAT, question=question))
         for visitor in ("one", "two"):
-            rooms.here(code, visitor)
+            rooms.note_present(code, visitor)
             rooms.answer(code, visitor, question, "1")
     rooms.forget(code, "one")
     assert rooms.see(code).n_present == 1
     for question in (ONE, TWO):
-        assert [rooms.given(code, visitor, question) for visitor in ("one", "two")] == [None, "1"]
+        assert [rooms.find_answer(code, visitor, question) for visitor in ("one", "two")] == [None, "1"]
 
 
 def test_a_step_has_place_for_so_many() -> None:
@@ -211,7 +212,7 @@ def test_a_step_has_place_for_so_many() -> None:
     code, key = rooms.open()
     rooms.show(code, key, CAT)
     for number in range(500):
-        rooms.here(code, str(number))
+        rooms.note_present(code, str(number))
         rooms.answer(code, str(number), ONE, "1")
     with pytest.raises(InvalidInput, match="cannot take more"):
         rooms.answer(code, "one more", ONE, "1")
@@ -224,30 +225,30 @@ def test_answers_of_those_who_left_refuse_nobody(clock: Clock) -> None:
     rooms = Rooms(MemoryStore(clock))
     code, key = rooms.open()
     rooms.show(code, key, CAT)
-    rooms.here(code, "here")
+    rooms.note_present(code, "here")
     rooms.answer(code, "here", ONE, "2")
     for number in range(600):
-        rooms.here(code, f"fake {number}")
+        rooms.note_present(code, f"fake {number}")
         clock.now += PRESENT_FOR / 400
         rooms.answer(code, f"fake {number}", ONE, "1")
-        rooms.here(code, "here")
-    rooms.here(code, "late")
+        rooms.note_present(code, "here")
+    rooms.note_present(code, "late")
     rooms.answer(code, "late", ONE, "2")
-    assert rooms.given(code, "here", ONE) == rooms.given(code, "late", ONE) == "2"
+    assert rooms.find_answer(code, "here", ONE) == rooms.find_answer(code, "late", ONE) == "2"
     assert counts(rooms, code) == {"1": 498, "2": 2}
 
 
 def test_who_has_not_looked_for_a_while_is_gone(rooms: Rooms, clock: Clock) -> None:
     code, _ = rooms.open()
-    rooms.here(code, "one")
+    rooms.note_present(code, "one")
     clock.now += PRESENT_FOR / 2
-    rooms.here(code, "two")
+    rooms.note_present(code, "two")
     assert rooms.see(code).n_present == 2
     clock.now += PRESENT_FOR / 2
     assert rooms.see(code).n_present == 1
-    rooms.here(code, "one")
+    rooms.note_present(code, "one")
     assert rooms.see(code).n_present == 2
-    rooms.gone(code, "one")
+    rooms.note_left(code, "one")
     assert rooms.see(code).n_present == 1
 
 
@@ -255,15 +256,15 @@ def test_a_room_is_led_while_one_of_its_teachers_is_there(rooms: Rooms, clock: C
     code, _ = rooms.open()
     assert LED_FOR + SECONDS_BETWEEN_LOOKS < 5, "seconds within which students are told"
     assert not rooms.see(code).led
-    rooms.here(code, "at the desk", teaches=True)
-    rooms.here(code, "on the phone", teaches=True)
+    rooms.note_present(code, "at the desk", teaches=True)
+    rooms.note_present(code, "on the phone", teaches=True)
     assert rooms.see(code).led
     assert rooms.see(code).n_present == 0
     clock.now += LED_FOR * 0.6
-    rooms.here(code, "on the phone", teaches=True)
+    rooms.note_present(code, "on the phone", teaches=True)
     clock.now += LED_FOR * 0.6
     assert rooms.see(code).led
-    rooms.gone(code, "on the phone", teaches=True)
+    rooms.note_left(code, "on the phone", teaches=True)
     assert not rooms.see(code).led
 
 
@@ -274,7 +275,7 @@ def test_a_room_is_forgotten_a_day_after_it_was_used(rooms: Rooms, store: Store,
     clock.now += FORGOTTEN - 1
     rooms.answer(code, "one", ONE, "1")
     clock.now += FORGOTTEN - 1
-    rooms.here(code, "one")  # a tab that was left open
+    rooms.note_present(code, "one")  # a tab that was left open
     clock.now += 1
     with pytest.raises(InvalidInput, match="or it has ended"):
         rooms.see(code)
@@ -287,8 +288,8 @@ def test_a_room_that_everybody_has_left_makes_way(rooms: Rooms, store: Store, cl
     with pytest.raises(InvalidInput, match="All 3 rooms"):
         rooms.open()
     clock.now += AWAY
-    rooms.here(full, "a student")
-    rooms.here(taught, "its teacher", teaches=True)
+    rooms.note_present(full, "a student")
+    rooms.note_present(taught, "its teacher", teaches=True)
     new, _ = rooms.open()
     assert {full, taught, new} == set(store.last_signs())
     with pytest.raises(InvalidInput, match=f"no room “{empty}”"):
@@ -303,9 +304,9 @@ def test_of_those_that_were_left_the_one_makes_way_that_was_left_first(
     """Soon: who opens a room from one connection after the other fills no server."""
     first, second, third = (rooms.open()[0] for _ in range(3))
     clock.now += 1
-    rooms.here(first, "its teacher", teaches=True)
+    rooms.note_present(first, "its teacher", teaches=True)
     clock.now += PRESENT_FOR
-    rooms.here(third, "a student")
+    rooms.note_present(third, "a student")
     rooms.open()
     assert second not in store.last_signs()
     rooms.open()
@@ -332,14 +333,14 @@ def test_a_clock_that_jumps_costs_no_room_and_keeps_nobody_there(rooms: Rooms, c
     """That of Redis, for all who use it; those of a process do not jump."""
     code, key = rooms.open()
     rooms.show(code, key, CAT)
-    rooms.here(code, "one")
-    rooms.here(code, "two")
-    rooms.here(code, "its teacher", teaches=True)
+    rooms.note_present(code, "one")
+    rooms.note_present(code, "two")
+    rooms.note_present(code, "its teacher", teaches=True)
     clock.now += jump
-    rooms.here(code, "one")
+    rooms.note_present(code, "one")
     seen = rooms.see(code)
-    assert (seen.shown, seen.n_present, seen.led) == (CAT, 1, False)
-    rooms.here(code, "its teacher", teaches=True)
+    assert (seen.display, seen.n_present, seen.led) == (CAT, 1, False)
+    rooms.note_present(code, "its teacher", teaches=True)
     assert rooms.see(code).led
     clock.now += 2 * FORGOTTEN
     with pytest.raises(InvalidInput, match="or it has ended"):
@@ -350,7 +351,7 @@ def test_halves_of_characters_are_shown_and_answered_as_what_can_be_written(room
     code, key = rooms.open()
     rooms.show(code, key, replace(CAT, about={"text": "a \ud83d\ude00 \udc00 \ud83d"}))
     rooms.answer(code, "one", ONE, "\ud800")
-    shown = rooms.see(code).shown
+    shown = rooms.see(code).display
     assert shown is not None
     assert shown.about == {"text": "a \U0001f600 \ufffd \ufffd"}
     assert counts(rooms, code) == {"\ufffd": 1}
@@ -360,7 +361,7 @@ def test_what_is_shown_has_a_bound(rooms: Rooms) -> None:
     code, key = rooms.open()
     with pytest.raises(InvalidInput, match="41 characters"):
         rooms.show(code, key, replace(CAT, about={"text": "a" * 41}))
-    assert rooms.see(code).shown is None
+    assert rooms.see(code).display is None
 
 
 @pytest.mark.parametrize("processes", [1, 3])
@@ -383,7 +384,7 @@ def test_a_class_and_its_teacher_at_once(processes: int, clock: Clock, request: 
         rooms, mine = doors[number % processes], []
         begin.wait()
         for turn in range(turns):
-            rooms.here(code, str(number))
+            rooms.note_present(code, str(number))
             mine.append(rooms.see(code).version)
             rooms.answer(code, str(number), ONE, str((number + turn) % 3))
         rooms.answer(code, str(number), ONE, str(number % 3))
@@ -426,7 +427,7 @@ def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> No
         return again.holds(code, key) and dict(again.see(code).counts) == {"2": 1}
 
     until(is_written)
-    assert again.see(code).shown == CAT
+    assert again.see(code).display == CAT
     assert again.show(code, key, DOG) == 2
     assert path.stat().st_mode & 0o077 == 0, "there are keys in it"
     assert len(path.read_bytes()) < 2000
@@ -508,7 +509,7 @@ def test_a_file_of_rooms_is_one_process_own_until_that_ends(tmp_path: Path) -> N
     path, link = tmp_path / "rooms.json", tmp_path / "link.json"
     link.symlink_to(path)
     holds = (
-        "import sys\nfrom web.room_stores import *\nFileStore(Path(sys.argv[1]))\nprint(flush=True)\nsys.stdin.read()"
+        "import sys\nfrom classroom.stores import *\nFileStore(Path(sys.argv[1]))\nprint(flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", holds, str(path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -535,20 +536,20 @@ def test_a_wrong_place_for_rooms_ends_the_start_with_a_sentence_alone(tmp_path: 
 
 def test_one_place_keeps_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
     both = SimpleNamespace(rooms_file="rooms.json", rooms_redis="redis://127.0.0.1:6379/0")
-    monkeypatch.setattr(room_stores, "settings", lambda: both)
+    monkeypatch.setattr(stores, "settings", lambda: both)
     with pytest.raises(WrongSetting, match="rooms_file and rooms_redis"):
-        room_stores._store()
+        stores._store()
 
 
 def test_rooms_of_this_process_know_no_clock_that_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stores = MemoryStore(), FileStore(tmp_path / "rooms.json")
-    before = [store.now() for store in stores]
+    kept = MemoryStore(), FileStore(tmp_path / "rooms.json")
+    before = [store.now() for store in kept]
     assert all(abs(each - time.time()) < FORGOTTEN for each in before)
     later = time.monotonic() + 100
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    after = [store.now() for store in stores]
+    after = [store.now() for store in kept]
     assert all(99 < now - then < FORGOTTEN for then, now in zip(before, after, strict=True))
-    assert after == [store.now() for store in stores]
+    assert after == [store.now() for store in kept]
 
 
 def test_a_room_of_a_file_from_later_is_kept_for_a_day(tmp_path: Path, clock: Clock) -> None:
@@ -580,9 +581,9 @@ def test_a_redis_that_is_gone_is_a_sentence_until_it_is_back(
             with pytest.raises(RoomsUnreachable, match="does not answer"):
                 rooms.see(code)
     assert caplog.text.count("does not answer") == 1, "one line, not one for each who asks"
-    assert "does not answer" in rooms.wrong()
+    assert "does not answer" in rooms.problem()
     redis_server.start()
-    until(lambda: rooms.wrong() == "")
+    until(lambda: rooms.problem() == "")
     assert rooms.holds(code, key), "redis-server writes what it has when it is told to end"
 
 
@@ -613,7 +614,7 @@ def test_a_wrong_entry_in_redis_is_forgotten_and_all_else_goes_on(
     store = MovedRedis(redis_server.address, clock)
     rooms = Rooms(store, most=2)
     code, key = rooms.open()
-    monkeypatch.setattr("web.rooms.secrets.choice", lambda _: "A")  # the next code
+    monkeypatch.setattr("classroom.rooms.secrets.choice", lambda _: "A")  # the next code
     command: tuple[Any, ...] = WRONG[wrong]
     with redis.Redis(port=redis_server.port) as client:
         if command[0] != "ZADD":
@@ -630,10 +631,10 @@ def test_a_wrong_entry_in_redis_is_forgotten_and_all_else_goes_on(
         assert "AAAAA" not in store.last_signs()
         new, _ = rooms.open()
     assert new == "AAAAA"
-    assert rooms.see(code).shown == CAT
-    rooms.here(new, "one")
+    assert rooms.see(code).display == CAT
+    rooms.note_present(new, "one")
     assert rooms.see(new).n_present == 1
-    assert rooms.wrong() == ""
+    assert rooms.problem() == ""
     assert set(store.last_signs()) == {code, new}
     lines = [record.getMessage() for record in caplog.records]
     quiet = command[0] == "ZADD"  # which is removed with what is too old, too new, or of no room
@@ -683,18 +684,18 @@ def test_an_address_that_is_none_ends_the_start() -> None:
 
 
 def test_teachers_are_told_of_while_they_are_connected() -> None:
-    connected, told = {"here"}, []
-    leaders = Leaders(connected.__contains__, lambda code, visitor: told.append((code, visitor)))
-    assert not leaders.look()
-    leaders.lead("here", "AAAAA", "one")
-    leaders.lead("away", "CCCCC", "two")
-    told.clear()
-    assert leaders.look()
-    assert ("AAAAA", "one") in told
-    assert ("CCCCC", "two") not in told
+    connected, noted = {"here"}, []
+    teachers = Teachers(connected.__contains__, lambda code, visitor: noted.append((code, visitor)))
+    assert not teachers.note_connected()
+    teachers.add("here", "AAAAA", "one")
+    teachers.add("away", "CCCCC", "two")
+    noted.clear()
+    assert teachers.note_connected()
+    assert ("AAAAA", "one") in noted
+    assert ("CCCCC", "two") not in noted
     connected.add("away")  # whose connection was lost for a moment
-    leaders.look()
-    assert ("CCCCC", "two") in told
-    leaders.stop("here")
-    leaders.stop("away")
-    assert not leaders.look()
+    teachers.note_connected()
+    assert ("CCCCC", "two") in noted
+    teachers.remove("here")
+    teachers.remove("away")
+    assert not teachers.note_connected()

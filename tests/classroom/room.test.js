@@ -1,32 +1,32 @@
 // What a browser tells a session of rooms: who led one leads on, who follows one is the same as before.
 
 import { deepEqual, equal } from "node:assert/strict";
-import render, { newsFor } from "../../../ui/browser/room.js";
+import render, { makeReport } from "../../classroom/room.js";
 
 const nothing = { visitor: "", led: "", over: [] };
 
 Deno.test("a tab that has led a room leads on; another tab of the browser is only offered it", () => {
-  deepEqual(newsFor(nothing, "", "AAAAA.k", "AAAAA.k", ""), { lead: "AAAAA.k" });
-  deepEqual(newsFor(nothing, "", "", "AAAAA.k", ""), { offer: "AAAAA.k" });
-  deepEqual(newsFor({ ...nothing, led: "AAAAA.k" }, "", "AAAAA.k", "AAAAA.k", ""), {});
-  deepEqual(newsFor({ ...nothing, over: ["AAAAA.k"] }, "", "AAAAA.k", "AAAAA.k", ""), {});
-  deepEqual(newsFor(nothing, "", "", "", "0123"), {});
+  deepEqual(makeReport(nothing, "", "AAAAA.k", "AAAAA.k", ""), { lead: "AAAAA.k" });
+  deepEqual(makeReport(nothing, "", "", "AAAAA.k", ""), { offer: "AAAAA.k" });
+  deepEqual(makeReport({ ...nothing, led: "AAAAA.k" }, "", "AAAAA.k", "AAAAA.k", ""), {});
+  deepEqual(makeReport({ ...nothing, over: ["AAAAA.k"] }, "", "AAAAA.k", "AAAAA.k", ""), {});
+  deepEqual(makeReport(nothing, "", "", "", "0123"), {});
 });
 
 Deno.test("a link of a teacher comes before all else", () => {
-  deepEqual(newsFor({ ...nothing, led: "AAAAA.k" }, "CCCCC.q", "AAAAA.k", "AAAAA.k", ""), { lead: "CCCCC.q" });
+  deepEqual(makeReport({ ...nothing, led: "AAAAA.k" }, "CCCCC.q", "AAAAA.k", "AAAAA.k", ""), { lead: "CCCCC.q" });
 });
 
 Deno.test("who follows a room leads none, and is the visitor of before", () => {
   const follows = { ...nothing, visitor: "4567" };
-  deepEqual(newsFor(follows, "", "AAAAA.k", "AAAAA.k", "0123"), { visitor: "0123" });
-  deepEqual(newsFor(follows, "", "", "", "4567"), {});
+  deepEqual(makeReport(follows, "", "AAAAA.k", "AAAAA.k", "0123"), { visitor: "0123" });
+  deepEqual(makeReport(follows, "", "", "", "4567"), {});
 });
 
-// A tab with these things kept: `run` is a run of the script, `heard` what the session heard.
+// A tab with these things kept: `run` is a run of the script, `reports` what the session heard.
 function tab(kept, hash = "") {
-  delete globalThis[Symbol.for("look inside BERT: news of the room for the session")];
-  const heard = [];
+  delete globalThis[Symbol.for("look inside BERT: the last report to the session of its room")];
+  const reports = [];
   const storage = () => {
     const map = new Map();
     return {
@@ -51,60 +51,60 @@ function tab(kept, hash = "") {
   const run = (data) =>
     render({
       data: { session: "one", heard: 0, ...nothing, ...data },
-      setTriggerValue: (_name, value) => heard.push(value),
+      setTriggerValue: (_name, value) => reports.push(value),
     });
-  return { run, heard, address, ofTab: ofTab.map, ofBrowser: ofBrowser.map };
+  return { run, reports, address, ofTab: ofTab.map, ofBrowser: ofBrowser.map };
 }
 
-Deno.test("the key of a room is kept while it is led, told to every new session until it hears, and forgotten at its end", () => {
-  const { run, heard, ofTab, ofBrowser } = tab({});
+Deno.test("the key of a room is kept while it is led, reported to every new session until it hears, and forgotten at its end", () => {
+  const { run, reports, ofTab, ofBrowser } = tab({});
   run({ led: "AAAAA.k" });
   deepEqual([ofTab.get("inside-bert:room"), ofBrowser.get("inside-bert:room")], ["AAAAA.k", "AAAAA.k"]);
   run({ session: "two" }); // of a process that was started anew, or a page that was loaded again
-  run({ session: "two" }); // what was heard was lost
+  run({ session: "two" }); // that report was lost
   run({ session: "two", heard: 1 });
   run({ session: "three" });
-  const lead = { lead: "AAAAA.k" };
-  deepEqual(heard, [{ ...lead, serial: 1 }, { ...lead, serial: 1 }, { ...lead, serial: 2 }]);
+  const said = { lead: "AAAAA.k" };
+  deepEqual(reports, [{ ...said, serial: 1 }, { ...said, serial: 1 }, { ...said, serial: 2 }]);
   run({ session: "three", heard: 2, over: ["AAAAA.k"] });
   deepEqual([ofTab.size, ofBrowser.size], [0, 0]);
 });
 
 Deno.test("a key is taken out of the address before anybody sees it", () => {
-  const { run, heard, address } = tab({}, "#teach=AAAAA.k");
+  const { run, reports, address } = tab({}, "#teach=AAAAA.k");
   run({});
   run({});
   run({ heard: 1 });
-  deepEqual(heard, [{ lead: "AAAAA.k", serial: 1 }, { lead: "AAAAA.k", serial: 1 }]);
+  deepEqual(reports, [{ lead: "AAAAA.k", serial: 1 }, { lead: "AAAAA.k", serial: 1 }]);
   equal(address.url, "/learn?lesson=pieces");
 });
 
 Deno.test("a student's name is kept in the tab", () => {
-  const { run, heard, ofTab, ofBrowser } = tab({});
+  const { run, reports, ofTab, ofBrowser } = tab({});
   run({ visitor: "0123" });
   run({ visitor: "4567", session: "two" });
-  deepEqual(heard, [{ visitor: "0123", serial: 1 }]);
+  deepEqual(reports, [{ visitor: "0123", serial: 1 }]);
   equal(ofTab.get("inside-bert:visitor"), "0123");
   equal(ofBrowser.size, 0);
 });
 
 Deno.test("a student who joins after the page was loaded again is the one of before; a link is heard after that, too", () => {
-  const { run, heard, address, ofTab } = tab({ visitor: "0123", room: "AAAAA.k" });
+  const { run, reports, address, ofTab } = tab({ visitor: "0123", room: "AAAAA.k" });
   run({});
   run({ heard: 1 });
   run({ heard: 1, visitor: "4567" });
   run({ heard: 2, visitor: "0123" });
   run({ heard: 2 });
   run({ heard: 2, visitor: "0123" });
-  deepEqual(heard, [{ lead: "AAAAA.k", serial: 1 }, { visitor: "0123", serial: 2 }]);
+  deepEqual(reports, [{ lead: "AAAAA.k", serial: 1 }, { visitor: "0123", serial: 2 }]);
   equal(ofTab.get("inside-bert:visitor"), "0123");
   address.hash = "#teach=CCCCC.q";
   run({ heard: 2, visitor: "0123" });
-  deepEqual(heard[2], { lead: "CCCCC.q", serial: 3 });
+  deepEqual(reports[2], { lead: "CCCCC.q", serial: 3 });
 });
 
 Deno.test("a browser that forbids storage is one that knows nothing", () => {
-  const { run, heard } = tab({});
+  const { run, reports } = tab({});
   const forbidden = () => {
     throw new Error("forbidden");
   };
@@ -114,5 +114,5 @@ Deno.test("a browser that forbids storage is one that knows nothing", () => {
   }
   run({ led: "AAAAA.k", over: ["CCCCC.k"] });
   run({ session: "two", visitor: "0123" });
-  deepEqual(heard, []);
+  deepEqual(reports, []);
 });
