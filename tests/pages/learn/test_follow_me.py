@@ -245,7 +245,6 @@ def test_a_look_draws_the_page_again_when_there_is_something_else(
     before = rooms().see(code)
     rerun: list[bool] = []
     monkeypatch.setattr(widgets.st, "rerun", lambda: rerun.append(True))
-    monkeypatch.setattr(widgets, "visit", lambda: Visit(visitor="one"))
     widgets._look(code, before)
     options(student)[0].click().run()
     widgets._look(code, before)  # votes are not seen: another one is nothing to draw
