@@ -53,6 +53,7 @@ _VALUES = {
     ("values", "1"): "value-weighted",
 }
 
+
 def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
     """The parameters of an address of a page by today's names. Where both are there, today's is meant."""
     old = OLD.get(page, {})
