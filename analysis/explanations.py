@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 
 from analysis.words import Unit
-from model_zoo.types import Attribution, DoubleArray, FloatArray, with_interval
+from model_zoo.types import Attribution, DoubleArray, FloatArray, format_interval
 
 Way = Literal["deletion", "insertion"]
 
@@ -110,7 +110,7 @@ class Mean:
 
     def __format__(self, how: str) -> str:
         """ "0.15 (0.13 to 0.17)", each number written as ``how`` says."""
-        return with_interval(self.value, self.low, self.high, how)
+        return format_interval(self.value, self.low, self.high, how)
 
 
 @dataclass(frozen=True, slots=True)

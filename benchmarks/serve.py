@@ -183,7 +183,7 @@ def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
     """Eight threads ask; after a quarter of the answers one of two replicas is killed."""
     texts = [f"The cat number {number} sat on the [MASK]." for number in range(QUESTIONS)]
     found: dict[str, Any] = {}
-    again = asked.counts.again
+    again = asked.counts.retries
 
     def ask(text: str) -> None:
         found[text] = asked.fill_mask(DEFAULT_MODEL, text, 3)
@@ -206,7 +206,7 @@ def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
         killed_after=at,
         lost=lost,
         wrong=wrong,
-        asked_again=asked.counts.again - again,
+        asked_again=asked.counts.retries - again,
     )
     at_most("a replica killed, questions lost", lost, 0)
     at_most("a replica killed, answers wrong", wrong, 0)

@@ -61,14 +61,14 @@ def draw_anew(loaded: LoadedModel, seed: int) -> None:
 
 def deviations(run: AttentionRun) -> DoubleArray:
     """The standard deviation of the scores in each layer, over what a query may see, (layers,)."""
-    every = (layer.whole() for layer in run.layers)
+    every = (layer.load() for layer in run.layers)
     scores = [layer.scores(slice(None)) for layer in every if isinstance(layer, QueryKeyLayer)]
     return np.array([each[np.isfinite(each)].std() for each in scores], dtype=np.float64)
 
 
 def stretched(run: AttentionRun, factors: DoubleArray) -> AttentionRun:
     """The same run with the scores of every layer multiplied."""
-    layers = (layer.whole() for layer in run.layers)
+    layers = (layer.load() for layer in run.layers)
     return replace(
         run,
         layers=tuple(
@@ -92,8 +92,8 @@ def of_networks(loaded: LoadedModel, trained: Sequence[AttentionRun], n: int) ->
         draw_anew(loaded, seed)
         found = runs(loaded, texts)
         factors = wanted / np.mean([deviations(run) for run in found], axis=0)
-        yield RANDOM, list(map(sinks.of_run, found))
-        yield STRETCHED, [sinks.of_run(stretched(run, factors)) for run in found]
+        yield RANDOM, list(map(sinks.measure_run, found))
+        yield STRETCHED, [sinks.measure_run(stretched(run, factors)) for run in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def main() -> None:
     for model in models:
         with engine._memory.lease(model) as loaded:
             trained = runs(loaded, texts)
-        trained_ones[f"`{model}`"] = [list(map(sinks.of_run, trained))]
+        trained_ones[f"`{model}`"] = [list(map(sinks.measure_run, trained))]
         with engine._memory.lease(UNTRAINED + model) as loaded:
             for kind, found in of_networks(loaded, trained, chosen.networks):
                 drawn.setdefault(kind, []).append(found)

@@ -68,7 +68,7 @@ def _masks(loaded: LoadedModel, texts: Sequence[str], most: int) -> tuple[list[E
         ]
         drawn = np.random.default_rng(zlib.crc32(text.encode("utf-8", "replace"))).permutation(len(known))[:most]
         for at in sorted(known[one] for one in drawn):
-            hidden.append(encoding if causal else masked.with_masks(loaded, encoding, {at})[0])
+            hidden.append(encoding if causal else masked.mask_positions(loaded, encoding, {at})[0])
             rows.append(at - 1 if causal else at)
             text_of.append(place)
     if not hidden:

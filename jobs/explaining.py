@@ -133,7 +133,7 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
         for piece in parts:
             pieces.append(piece)
             yield found
-    readings = fixed.whole(pieces).readings
+    readings = fixed.combine(pieces).readings
     probabilities = {each: float(np.exp(one.log_probability)) for each, one in zip(needed, readings, strict=True)}
     for name, each in orders.items():
         for way in WAYS:

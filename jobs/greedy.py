@@ -101,7 +101,7 @@ class Greedy(Job):
             for piece in found:
                 pieces.append(piece)
                 yield
-        return self.question.whole(pieces)
+        return self.question.combine(pieces)
 
     def _search(self, order: Order) -> Generator[None, None, None]:
         off: list[Head] = []

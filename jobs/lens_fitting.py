@@ -72,7 +72,7 @@ class LensFitting(Job):
             changes.append(lens_fit.fit(read.vectors[:, layer], target, read.text_of))
             yield
         average = target.mean(axis=0)
-        lens = FittedLens.of(info.id, info.revision, len(target), np.stack(changes), average)
+        lens = FittedLens.from_changes(info.id, info.revision, len(target), np.stack(changes), average)
         del read, target, changes
         self._doing = "Judging on other sentences"
         parts = yield from self._asked(sentences.judging, lambda texts: JudgeLens(self.model, texts, lens, MASKS))

@@ -83,7 +83,7 @@ class Reading(Job):
                         self._refuse("time")
                     yield
             if outcome.failure == "error":
-                _log.error("the process that reads a file: %s", outcome.said)
+                _log.error("the process that reads a file: %s", outcome.message)
                 raise RuntimeError
             if outcome.failure is not None:
                 self._refuse(outcome.failure)

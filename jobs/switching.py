@@ -107,4 +107,4 @@ class Switching(Job):
                 self._done = min(end, self._done + len(set(part.items)))
                 yield
         self._done = end
-        return question.whole(parts)
+        return question.combine(parts)

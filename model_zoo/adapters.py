@@ -75,7 +75,9 @@ def merge(network: Any, folder: Path, model: str) -> set[str]:
         parts = re.fullmatch(r"(.*?)(\.lora_.*|\.[^.]*)", plain)
         name, rest = parts.groups() if parts else (plain, "")
         # It may have been trained without the heads that are here, or with one that is not.
-        name = next((each for each in (name, base + name, name.removeprefix(base)) if each in modules), name)
+        name = next(
+            (candidate for candidate in (name, base + name, name.removeprefix(base)) if candidate in modules), name
+        )
         (matrices if rest.startswith(".lora_") else replaced)[name + rest] = tensor
     config = PeftConfig.from_pretrained(str(folder))
     config.target_modules = {name.partition(".lora_")[0] for name in matrices}

@@ -37,7 +37,7 @@ def spans(text: str, pieces: Sequence[str], unknown: str | None) -> list[Span | 
     stands for what lies between its neighbours, where it is clear which part of that.
     """
     bare = ["" if piece == unknown else _MARKS.sub("", piece).strip() for piece in pieces]
-    places = _of_bytes(text, pieces) or _Walk(text, pieces, bare, unknown).spans
+    places = _spans_of_bytes(text, pieces) or _Walk(text, pieces, bare, unknown).spans
     start = len(text)
     for number in reversed(range(len(pieces))):
         if places[number] is None and not bare[number] and pieces[number] != unknown:
@@ -48,7 +48,7 @@ def spans(text: str, pieces: Sequence[str], unknown: str | None) -> list[Span | 
     return places if 2 * len(covered) >= len("".join(text.split())) else [None] * len(places)
 
 
-def _of_bytes(text: str, pieces: Sequence[str]) -> list[Span | None]:
+def _spans_of_bytes(text: str, pieces: Sequence[str]) -> list[Span | None]:
     """The spans of pieces that are the text's bytes, each written as the character of that number; [] for others."""
     places = [place for place, sign in enumerate(text) for _ in sign.encode() if sign > " "]
     written = ["".join(sign for sign in piece if sign > " ") for piece in pieces]
@@ -78,13 +78,13 @@ class _Walk:
         if any("".join(bare).count(escape) > text.count(escape) for escape in _MOSES.values()):
             signs = [(place, part) for place, sign in signs for part in _MOSES.get(sign, sign)]
         self.places, self.folded = [place for place, _ in signs], "".join(part for _, part in signs)
-        whole, self.forms = (["".join(part for _, part in _folded(form)) for form in forms] for forms in (pieces, bare))
+        texts, self.forms = (["".join(part for _, part in _folded(form)) for form in forms] for forms in (pieces, bare))
         self.by_sign = all(len(form) < 2 for form in self.forms)
         self.unknown = [piece == unknown for piece in pieces]
         self.spans: list[Span | None] = [None] * len(pieces)
         at = number = end = 0
         while number < len(pieces):
-            forms = (whole[number], self.forms[number])
+            forms = (texts[number], self.forms[number])
             length = next((len(form) for form in forms if form and self.folded.startswith(form, at)), 0)
             following, then = number + 1, at + length
             if length:

@@ -35,7 +35,7 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
     """The answer of ``questions.dissect``."""
     info = loaded.info
     if not info.n_heads:
-        return _without_attention(loaded, text, text_pair, layer)
+        return _dissect_without_attention(loaded, text, text_pair, layer)
     run = running.attend(loaded, text, text_pair, states_of=True)
     attention_map = run.head(layer, head)  # raises InvalidInput where there is no such head
     assert run.states is not None
@@ -43,7 +43,7 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
     if run.states.last_unnormed is not None:
         states = np.concatenate([states[:-1], run.states.last_unnormed[None]])
     parts = loaded.family.anatomy
-    found = Anatomy(
+    anatomy = Anatomy(
         encoding=run.encoding,
         model=info,
         embeddings=(),
@@ -55,18 +55,18 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
         why_not=_why_not(loaded),
     )
     if parts is None:
-        return found
+        return anatomy
     attention = OneLayer(loaded, parts, run, layer)
     stages = attention.stages(states[layer].astype(np.float64))
     of_head = slice(head * attention.size, (head + 1) * attention.size)
     by_name = {stage.name: stage.values for stage in stages}
     query, key = (by_name.get(f"turned {name}", by_name[name])[:, of_head] for name in ("query", "key"))
     return replace(
-        found,
+        anatomy,
         embeddings=tuple(embeddings(loaded, parts, run.encoding)),
         stages=tuple(stages),
         attention=attention.weights[head].astype(np.float32),
-        weights=attention.of_head(of_head),
+        weights=attention.select_head(of_head),
         query=query,
         key=key,
         value=by_name["value"][:, of_head],
@@ -96,16 +96,16 @@ def parts_of(loaded: LoadedModel, so: str, instead: str = "Choose") -> Parts:
     return parts
 
 
-def _without_attention(loaded: LoadedModel, text: str, text_pair: str | None, layer: int) -> Anatomy:
-    ((_, found),) = running.hidden_states(loaded, [(text, text_pair)])
-    if not 0 <= layer < len(found.states) - 1:
-        raise InvalidInput(_no_layer(loaded, len(found.states) - 1, layer))
+def _dissect_without_attention(loaded: LoadedModel, text: str, text_pair: str | None, layer: int) -> Anatomy:
+    ((_, states),) = running.hidden_states(loaded, [(text, text_pair)])
+    if not 0 <= layer < len(states.states) - 1:
+        raise InvalidInput(_no_layer(loaded, len(states.states) - 1, layer))
     return Anatomy(
-        encoding=found.encoding,
+        encoding=states.encoding,
         model=loaded.info,
         embeddings=(),
-        stages=_ends(found.states, layer),
-        states=found.states,
+        stages=_ends(states.states, layer),
+        states=states.states,
         layer=layer,
         head=0,
         attention=np.zeros((0, 0), dtype=np.float32),
@@ -139,9 +139,9 @@ def matrix(module: Any) -> tuple[DoubleArray, DoubleArray]:
     return weight, np.zeros(weight.shape[1]) if module.bias is None else numbers(module.bias)
 
 
-def _normed(module: Any, given: DoubleArray) -> DoubleArray:
+def _normed(module: Any, states: DoubleArray) -> DoubleArray:
     """LayerNorm (Ba et al. 2016) over the last axis, with its learned scale and shift."""
-    centred = given - given.mean(axis=-1, keepdims=True)
+    centred = states - states.mean(axis=-1, keepdims=True)
     standard = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + module.eps)
     shift = 0.0 if module.bias is None else numbers(module.bias)
     return standard * numbers(module.weight) + shift
@@ -212,7 +212,7 @@ class OneLayer:
         self.scores: DoubleArray = np.zeros((0, 0, 0))
         self.weights = self.scores
 
-    def of_head(self, columns: slice) -> HeadWeights:
+    def select_head(self, columns: slice) -> HeadWeights:
         """The matrices of the head that takes these columns of the layer's."""
         (query, query_bias), (key, key_bias), (value, value_bias) = (
             (weight[:, columns].astype(np.float32), bias[columns].astype(np.float32))
@@ -221,62 +221,62 @@ class OneLayer:
         output = self.output[columns].astype(np.float32)
         return HeadWeights(query, query_bias, key, key_bias, value, value_bias, output, self.scaling)
 
-    def stages(self, given: DoubleArray) -> list[Stage]:
+    def stages(self, states: DoubleArray) -> list[Stage]:
         """The stages from what the layer is given, (n, width), to what it gives."""
-        parts, found = self.parts, [_stage("input", given)]
-        entered, source = given, "input"
+        parts, stages = self.parts, [_stage("input", states)]
+        entered, source = states, "input"
         norm = inside(self.module, parts.attention_norm)
         if parts.pre_norm and not isinstance(norm, torch.nn.Identity):  # which stands for the norm of the embeddings
-            entered, source = _normed(norm, given), "normed before"
-            found.append(_stage(source, entered, "input"))
+            entered, source = _normed(norm, states), "normed before"
+            stages.append(_stage(source, entered, "input"))
         query, key, value = (entered @ weight + bias for weight, bias in self.projections)
         for name, values in (("query", query), ("key", key), ("value", value)):
-            found.append(_stage(name, values, source))
+            stages.append(_stage(name, values, source))
         compared = ["query", "key"]
         frequencies = self._frequencies()
         if frequencies is not None:
             query, key = self._turned(query, frequencies), self._turned(key, frequencies)
             compared = ["turned query", "turned key"]
-            found += [_stage(compared[0], query, "query"), _stage(compared[1], key, "key")]
+            stages += [_stage(compared[0], query, "query"), _stage(compared[1], key, "key")]
         context = self._attend(query, key, value)
-        found.append(_stage("context", context, *compared, "value"))
+        stages.append(_stage("context", context, *compared, "value"))
         attention = context @ self.output + self.output_bias
-        found.append(_stage("attention", attention, "context"))
-        after = given + attention
-        found.append(_stage("after attention", after, "input", "attention"))
+        stages.append(_stage("attention", attention, "context"))
+        after = states + attention
+        stages.append(_stage("after attention", after, "input", "attention"))
         main, source = after, "after attention"
         if not parts.pre_norm:
             main, source = _normed(norm, after), "normed after attention"
-            found.append(_stage(source, main, "after attention"))
-        return found + self._feed_forward(main, source)
+            stages.append(_stage(source, main, "after attention"))
+        return stages + self._feed_forward(main, source)
 
     def _feed_forward(self, main: DoubleArray, source: str) -> list[Stage]:
         """The stages from behind attention to the end; ``source`` is the name of the stage that ``main`` is."""
-        parts, found = self.parts, []
+        parts, stages = self.parts, []
         entered, at = main, source
         norm = inside(self.module, parts.feed_forward_norm)
         if parts.pre_norm:
             entered, at = _normed(norm, main), "normed between"
-            found.append(_stage(at, entered, source))
+            stages.append(_stage(at, entered, source))
         weight, bias = matrix(inside(self.module, parts.inner))
         inner = entered @ weight + bias
         gate = None
         if parts.gated:
             inner, gate = np.split(inner, 2, axis=-1)
-        found.append(_stage("inner", inner, at))
+        stages.append(_stage("inner", inner, at))
         active = numbers(inside(self.module, parts.activation)(torch.from_numpy(inner)))
         if gate is not None:
-            found.append(_stage("gate", gate, at))
+            stages.append(_stage("gate", gate, at))
             active = active * gate
-        found.append(_stage("active", active, "inner", *(["gate"] if gate is not None else [])))
+        stages.append(_stage("active", active, "inner", *(["gate"] if gate is not None else [])))
         weight, bias = matrix(inside(self.module, parts.outer))
         forward = active @ weight + bias
-        found.append(_stage("feed-forward", forward, "active"))
+        stages.append(_stage("feed-forward", forward, "active"))
         after = main + forward
         if parts.pre_norm:
-            return [*found, _stage("output", after, source, "feed-forward")]
-        found.append(_stage("after feed-forward", after, source, "feed-forward"))
-        return [*found, _stage("output", _normed(norm, after), "after feed-forward")]
+            return [*stages, _stage("output", after, source, "feed-forward")]
+        stages.append(_stage("after feed-forward", after, source, "feed-forward"))
+        return [*stages, _stage("output", _normed(norm, after), "after feed-forward")]
 
     def _attend(self, query: DoubleArray, key: DoubleArray, value: DoubleArray) -> DoubleArray:
         """softmax(q kᵀ · scaling) v of every head side by side, (n, heads · d); notes scores and weights."""

@@ -63,34 +63,34 @@ class AnswerCache:
         with self._lock:
             self._keep(key, result, n_bytes)
 
-    def of(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The result of one key: kept, being computed by another thread, or computed now.
 
         What computing it raises reaches every thread that waits for it.
         """
-        return self.all_of([key], lambda _: iter([(0, compute())]))[key]
+        return self.get_or_compute_many([key], lambda _: iter([(0, compute())]))[key]
 
-    def all_of(self, keys: Sequence[Hashable], compute: Compute) -> dict[Any, Any]:
+    def get_or_compute_many(self, keys: Sequence[Hashable], compute: Compute) -> dict[Any, Any]:
         """The results of several keys; those that nobody has or computes are computed by one call of ``compute``.
 
         Each is kept, and handed to the waiting threads, as soon as it is done. Where one fails, threads that wait for
         the others compute them for themselves.
         """
-        found: dict[Any, Any] = {}
-        while missing := [key for key in dict.fromkeys(keys) if key not in found]:
+        results: dict[Any, Any] = {}
+        while missing := [key for key in dict.fromkeys(keys) if key not in results]:
             mine: dict[Any, Future[Any]] = {}
             theirs: dict[Any, Future[Any]] = {}
             with self._lock:
                 for key in missing:
                     if key in self._kept:
-                        found[key] = self._kept[key][0]
+                        results[key] = self._kept[key][0]
                     elif key in self._under_way:
                         theirs[key] = self._under_way[key]
                     else:
                         mine[key] = self._under_way[key] = Future()
             # One's own first: who waited for others before that could wait for somebody who waits for oneself.
             if mine:
-                found |= self._computed(mine, compute, alone=len(keys) == 1)
+                results |= self._computed(mine, compute, alone=len(keys) == 1)
             for key, future in theirs.items():
                 try:
                     result = outcome(future)
@@ -99,8 +99,8 @@ class AnswerCache:
                         raise
                     continue  # computed here, so that the failure tells which of these keys it is about
                 if result is not NOTHING:
-                    found[key] = result
-        return found
+                    results[key] = result
+        return results
 
     def _computed(self, mine: dict[Any, Future[Any]], compute: Compute, *, alone: bool) -> dict[Any, Any]:
         """Compute keys that this thread has taken on; whatever happens, nobody is left waiting."""
@@ -158,22 +158,22 @@ def size_of(result: object) -> int:
     waiting: list[Any] = [result]
     total = 0
     while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
+        value = waiting.pop()
+        if id(value) in seen:
             continue
-        seen.add(id(one))
-        if isinstance(one, np.ndarray):
-            total += _buffer(one, buffers)
+        seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            total += _buffer(value, buffers)
             continue
-        total += sys.getsizeof(one)
-        if isinstance(one, tuple | list | set | frozenset):
-            waiting.extend(one)
-        elif isinstance(one, dict):
-            waiting.extend(one.keys())
-            waiting.extend(one.values())
-        elif dataclasses.is_dataclass(one):
+        total += sys.getsizeof(value)
+        if isinstance(value, tuple | list | set | frozenset):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.keys())
+            waiting.extend(value.values())
+        elif dataclasses.is_dataclass(value):
             waiting.extend(
-                getattr(one, field.name) for field in dataclasses.fields(one) if OF_THE_MODEL not in field.metadata
+                getattr(value, field.name) for field in dataclasses.fields(value) if OF_THE_MODEL not in field.metadata
             )
     return total
 

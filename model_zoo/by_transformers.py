@@ -102,7 +102,11 @@ class Plain:
         encoder = model.get_encoder() if model.config.is_encoder_decoder else model
         with torch.no_grad(), _noting_layers(encoder) as noted:
             output = encoder(**inputs, output_attentions=True, output_hidden_states=True)
-        maps = [each for each in getattr(output, "attentions", None) or () if isinstance(each, torch.Tensor)]
+        maps = [
+            layer_maps
+            for layer_maps in getattr(output, "attentions", None) or ()
+            if isinstance(layer_maps, torch.Tensor)
+        ]
         if 0 < len(maps) < len(output.hidden_states) - 1:  # of some layers only, without a word of which
             of_layer = {layer: each for each in maps for layer, tensor in noted if tensor is each}
             none = maps[0].new_zeros(1, 0, *maps[0].shape[2:])
@@ -233,7 +237,7 @@ def _noting_layers(encoder: Any) -> Iterator[list[tuple[int, torch.Tensor]]]:
     def note(name: str) -> Any:
         def hook(_module: Any, _inputs: Any, output: Any) -> None:
             rest = output[1:] if isinstance(output, tuple) else ()
-            noted.extend((_layer_of(name), each) for each in rest if isinstance(each, torch.Tensor))
+            noted.extend((_layer_of(name), tensor) for tensor in rest if isinstance(tensor, torch.Tensor))
 
         return hook
 
@@ -254,14 +258,14 @@ def prepare(model: Any) -> None:
 
 
 def _tensors(weights: Sequence[Path]) -> dict[str, torch.Tensor]:
-    found: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
     for file in weights:
         with safe_open(file, "pt") as part:
-            found |= {name: part.get_tensor(name) for name in part.keys()}  # noqa: SIM118 (it is no mapping)
+            tensors |= {name: part.get_tensor(name) for name in part.keys()}  # noqa: SIM118 (it is no mapping)
             # Names of one and the same tensor in a converted pickle: see ``model_zoo.pickles``.
             aliases: Mapping[str, str] = json.loads((part.metadata() or {}).get("aliases", "{}"))
-            found |= {name: found[of] for name, of in aliases.items()}
-    return found
+            tensors |= {name: tensors[of] for name, of in aliases.items()}
+    return tensors
 
 
 def _unwindowed(windowed: torch.Tensor) -> torch.Tensor:

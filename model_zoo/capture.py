@@ -33,8 +33,8 @@ def hooked(
     """
     own_thread = threading.get_ident()
 
-    def guarded(*given: Any) -> Any:
-        return hook(*given) if threading.get_ident() == own_thread else None
+    def guarded(*arguments: Any) -> Any:
+        return hook(*arguments) if threading.get_ident() == own_thread else None
 
     with ExitStack() as hooks:
         for module in modules:
@@ -89,7 +89,7 @@ class Editor(Protocol):
     @property
     def hidden(self) -> torch.Tensor | None: ...
 
-    def output(self, given: torch.Tensor) -> torch.Tensor: ...
+    def output(self, output: torch.Tensor) -> torch.Tensor: ...
 
 
 _editor: ContextVar[Editor | None] = ContextVar("who changes attention", default=None)

@@ -27,7 +27,7 @@ from model_zoo import registry, sources
 from model_zoo.by_transformers import Plain
 from model_zoo.engine import Engine
 from model_zoo.errors import InvalidInput, ModelZooError
-from model_zoo.tokenizer import unsaid
+from model_zoo.tokenizer import infer_missing_settings
 from model_zoo.types import STACKS, AttentionRun, FloatArray, MaskPrediction, ModelInfo, SentenceScore
 
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
@@ -71,56 +71,56 @@ def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> f
     return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected))
 
 
-def states_difference(found: FloatArray, expected: FloatArray) -> float:
+def states_difference(states: FloatArray, expected: FloatArray) -> float:
     """The largest between hidden states, as a share of the largest number in them where that is more than 1."""
-    return _largest(found, expected, "hidden states") / max(1.0, float(np.abs(expected).max()))
+    return _largest(states, expected, "hidden states") / max(1.0, float(np.abs(expected).max()))
 
 
-def masks_difference(found: Sequence[MaskPrediction], expected: Sequence[Sequence[tuple[int, float]]]) -> float:
+def masks_difference(predictions: Sequence[MaskPrediction], expected: Sequence[Sequence[tuple[int, float]]]) -> float:
     """The largest between the probabilities of a token, which is among the first of one or of both. What only one of
     them has there should be as probable as the other's last, and the order of equals is nobody's mistake.
     """
-    if len(found) != len(expected):
-        raise Unlike(f"The engine fills {len(found)} masks, transformers {len(expected)}.")
+    if len(predictions) != len(expected):
+        raise Unlike(f"The engine fills {len(predictions)} masks, transformers {len(expected)}.")
     largest = 0.0
-    for answer, pairs in zip(found, expected, strict=True):
+    for answer, pairs in zip(predictions, expected, strict=True):
         ours, theirs = {best.id: best.probability for best in answer.best}, dict(pairs)
         for token in ours.keys() | theirs.keys():
-            one, other = (known.get(token, min(known.values())) for known in (ours, theirs))
-            largest = max(largest, abs(one - other))
+            ours_at, other = (known.get(token, min(known.values())) for known in (ours, theirs))
+            largest = max(largest, abs(ours_at - other))
     return largest
 
 
-def sentences_difference(found: SentenceScore, expected: FloatArray) -> float:
+def sentences_difference(score: SentenceScore, expected: FloatArray) -> float:
     """The largest between the two logits."""
-    return _largest(np.array(found.logits), expected, "sentence scores")
+    return _largest(np.array(score.logits), expected, "sentence scores")
 
 
-def _largest(found: FloatArray, expected: FloatArray, what: str) -> float:
-    if found.shape != expected.shape:
-        raise Unlike(f"The engine’s {what} are of shape {found.shape}, transformers’ of {expected.shape}.")
-    difference = float(np.abs(found - expected).max(initial=0.0))
+def _largest(actual: FloatArray, expected: FloatArray, noun: str) -> float:
+    if actual.shape != expected.shape:
+        raise Unlike(f"The engine’s {noun} are of shape {actual.shape}, transformers’ of {expected.shape}.")
+    difference = float(np.abs(actual - expected).max(initial=0.0))
     return float("inf") if np.isnan(difference) else difference
 
 
 def check(model: str) -> Report:
     """Open a model and compare it. What fails is told, and the rest is compared all the same."""
     begun = time.perf_counter()
-    found = Report(model)
+    report = Report(model)
     failures: list[str] = []
     with closing(Engine("cpu", dtype="float32")) as engine:
         try:
             info = engine.info(model)
-            found.revision, found.converted, found.opens = info.revision, info.converted, True
+            report.revision, report.converted, report.opens = info.revision, info.converted, True
             plain = plainly(info)
         except Exception as error:
             failures.append(_sentence(error))
         else:
             failures += _otherwise_listed(info)
-            failures += _compare(found, SideBySide(engine, info, plain))
-    found.seconds = round(time.perf_counter() - begun, 2)
-    found.failed = " ".join(failures) or None
-    return found
+            failures += _compare(report, SideBySide(engine, info, plain))
+    report.seconds = round(time.perf_counter() - begun, 2)
+    report.failed = " ".join(failures) or None
+    return report
 
 
 def plainly(info: ModelInfo) -> Plain:
@@ -129,7 +129,7 @@ def plainly(info: ModelInfo) -> Plain:
     if source.folder is None or source.untrained:
         raise InvalidInput(f"“{info.id}” has no weights to compare. Name the model itself.")
     elsewhere = any(file.parent != source.folder for file in source.weights)
-    return Plain(source.folder, source.weights if elsewhere else (), info.family, unsaid(source.folder))
+    return Plain(source.folder, source.weights if elsewhere else (), info.family, infer_missing_settings(source.folder))
 
 
 def _sentence(error: Exception) -> str:
@@ -145,7 +145,7 @@ def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
     spec = registry.find(info.id)
     if spec is None:
         return
-    for what, listed, found in (
+    for noun, listed, actual in (
         ("family", spec.family, info.family),
         ("layers", spec.layers, info.n_layers),
         ("heads", spec.heads, info.n_heads),
@@ -155,8 +155,8 @@ def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
         ("next sentence", spec.nsp, info.nsp),
         ("decoder", spec.cross_attention, info.cross_attention),
     ):
-        if listed != found:
-            yield f"The list of models says {what}: {listed}, the checkpoint {found}."
+        if listed != actual:
+            yield f"The list of models says {noun}: {listed}, the checkpoint {actual}."
 
 
 @dataclass
@@ -182,8 +182,8 @@ class SideBySide:
         return max(attention_difference(run, expected) for run, expected in runs)
 
     def states(self) -> float:
-        found = self.engine.hidden_states(self.info.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
-        return max(states_difference(ours, theirs) for ours, (_, theirs) in zip(found, self.encoded, strict=False))
+        actual = self.engine.hidden_states(self.info.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
+        return max(states_difference(ours, theirs) for ours, (_, theirs) in zip(actual, self.encoded, strict=False))
 
     @property
     def _masked(self) -> str:
@@ -212,11 +212,11 @@ class SideBySide:
         return masks_difference(predictions, self.plain.predicted(text, self.top_k, not self.info.lm, head))
 
     def next_sentence(self) -> float:
-        found = self.engine.next_sentence(self.info.id, TEXT, TEXT_PAIR)
-        return sentences_difference(found, self.plain.sentence_logits(TEXT, TEXT_PAIR))
+        score = self.engine.next_sentence(self.info.id, TEXT, TEXT_PAIR)
+        return sentences_difference(score, self.plain.sentence_logits(TEXT, TEXT_PAIR))
 
 
-def _compare(found: Report, both: SideBySide) -> Iterator[str]:
+def _compare(report: Report, both: SideBySide) -> Iterator[str]:
     """Fill in the differences; yields what failed, a sentence each."""
     info, rounding = both.info, tolerance(both.info.n_layers)
     for name, title, has, most, difference_of in (
@@ -234,7 +234,7 @@ def _compare(found: Report, both: SideBySide) -> Iterator[str]:
             yield f"{title} cannot be compared: {_sentence(error)}"
             continue
         if isfinite(difference):  # JSON has no other numbers
-            setattr(found, name, float(f"{difference:.3g}"))
+            setattr(report, name, float(f"{difference:.3g}"))
         if not difference <= most:
             yield f"{title}: the difference from transformers is {difference:.2g}, more than {most:.2g}."
 
@@ -253,9 +253,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("name a model, or --listed for all")
     status = 0
     for model in dict.fromkeys(models):
-        found = check(model)
-        print(json.dumps(asdict(found), ensure_ascii=False), flush=True)
-        status |= found.failed is not None
+        report = check(model)
+        print(json.dumps(asdict(report), ensure_ascii=False), flush=True)
+        status |= report.failed is not None
     return int(status)
 
 

@@ -102,11 +102,11 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 def _refuse_file(file: os.DirEntry[str], folder: Path, model: str) -> None:
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:  # a link to nothing: as good as not there
         return
     is_read = _is_read(file.name)
-    if not stat.S_ISREG(found.st_mode) and (is_read or not stat.S_ISDIR(found.st_mode)):
+    if not stat.S_ISREG(status.st_mode) and (is_read or not stat.S_ISDIR(status.st_mode)):
         raise BadCheckpoint(
             f"“{file.name}” of “{model}” is not an ordinary file, so this app does not open it. Replace it, or choose "
             "another checkpoint."
@@ -116,7 +116,7 @@ def _refuse_file(file: os.DirEntry[str], folder: Path, model: str) -> None:
             f"“{file.name}” of “{model}” is a link to a file in another folder, which this app does not follow. Copy "
             "the file itself into the folder, or choose another checkpoint."
         )
-    refuse_size(file.name, found.st_size, model)
+    refuse_size(file.name, status.st_size, model)
 
 
 def _is_read(name: str) -> bool:
@@ -202,10 +202,10 @@ def read_headers(files: Sequence[Path], model: str) -> Headers:
 def stamp(folder: Path) -> tuple[object, ...]:
     """Changes whenever a file that makes the model is written, replaced, added or removed."""
     try:
-        found = [(entry.path, entry.stat()) for entry in _files(folder) if _is_read(entry.name)]
+        entries = [(entry.path, entry.stat()) for entry in _files(folder) if _is_read(entry.name)]
     except OSError:  # one of them went away meanwhile
         return ()
-    return tuple(sorted((path, file.st_ino, file.st_size, file.st_mtime_ns) for path, file in found))
+    return tuple(sorted((path, file.st_ino, file.st_size, file.st_mtime_ns) for path, file in entries))
 
 
 def names(folder: Path) -> list[str]:
@@ -235,11 +235,11 @@ def other_form(model: str, names: Sequence[str]) -> str:
             f"“{model}” is no checkpoint itself; there are some in folders in it: {folders}. Choose one of these "
             "folders."
         )
-    for pattern, what, advice in _FORMS:
+    for pattern, form, advice in _FORMS:
         file = next((name for name in names if re.fullmatch(pattern, name.rpartition("/")[2])), None)
         if file is not None:
             return (
-                f"“{model}” has weights {what} only ({file}), and this app reads what transformers saves for PyTorch "
+                f"“{model}” has weights {form} only ({file}), and this app reads what transformers saves for PyTorch "
                 f"(model.safetensors or pytorch_model.bin). {advice}"
             )
     return ""
@@ -260,11 +260,11 @@ def fingerprint(files: Sequence[Path]) -> str:
 
 def digest(files: Sequence[Path]) -> str:
     """A digest of files, in order, as 64 hexadecimal digits. A file is read once, as long as nobody writes to it."""
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for file in files:
         now = file.stat()
-        found.update(_digest(file.resolve(), now.st_ino, now.st_size, now.st_mtime_ns))
-    return found.hexdigest()
+        checksum.update(_digest(file.resolve(), now.st_ino, now.st_size, now.st_mtime_ns))
+    return checksum.hexdigest()
 
 
 @lru_cache(1000)

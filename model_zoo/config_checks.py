@@ -84,13 +84,13 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
         raise _implausible(model, "says that heads were cut out (pruned_heads), and this app builds whole networks")
     for name, value in _entries(config, model):
         if isinstance(value, float) and not math.isfinite(value):
-            raise _implausible(model, f"gives {_said(value)} for {name[:40]}")
+            raise _implausible(model, f"gives {_quote(value)} for {name[:40]}")
         if isinstance(value, bool) or not isinstance(value, int):
             if name in _SIZES and value is not None:
                 raise _no_size(model, name, value)
             continue
         if abs(value) > _most_of(name):
-            raise _implausible(model, f"gives {_said(value)} for {name[:40]}, more than any network has")
+            raise _implausible(model, f"gives {_quote(value)} for {name[:40]}, more than any network has")
     decoded: dict[str, Any] = PreTrainedConfig._decode_special_floats(config)
     return decoded
 
@@ -134,12 +134,12 @@ def refuse_config(config: Any, source: Source) -> None:
                     raise _no_size(source.id, name, size)
                 if name in _LAYERS and size > source.n_tensors:
                     raise _implausible(
-                        source.id, f"gives {_said(size)} for {name}, and the weights are {source.n_tensors:,} tensors"
+                        source.id, f"gives {_quote(size)} for {name}, and the weights are {source.n_tensors:,} tensors"
                     )
 
 
 def _no_size(model: str, name: str, value: Any) -> BadCheckpoint:
-    return _implausible(model, f"gives {_said(value)} for {name}, which is a whole number from 1 on")
+    return _implausible(model, f"gives {_quote(value)} for {name}, which is a whole number from 1 on")
 
 
 def _nested(config: Any) -> list[Any]:
@@ -155,7 +155,7 @@ def refuse_network(build: Callable[[], Any], source: Source, config: Any) -> Any
     It is made on a device that holds no data, so nothing is allocated, and no further than is plausible.
     """
     most = _TENSORS_SHARE * source.n_tensors + _TENSORS_SLACK
-    with torch.device("meta"), _at_most(most, source.id):
+    with torch.device("meta"), _limit_tensors(most, source.id):
         try:
             network = build()
         except Exception as error:
@@ -189,7 +189,7 @@ def dimension(config: Any, size: int) -> str:
 
 
 @contextmanager
-def _at_most(n_tensors: int, model: str) -> Iterator[None]:
+def _limit_tensors(n_tensors: int, model: str) -> Iterator[None]:
     """Stops this thread's building of a network at its ``n_tensors``-th tensor."""
     thread, n_built = threading.get_ident(), 0
 
@@ -206,7 +206,7 @@ def _at_most(n_tensors: int, model: str) -> Iterator[None]:
         hook.remove()
 
 
-def _said(value: Any) -> str:
+def _quote(value: Any) -> str:
     """A value in a sentence, cut where it is long."""
     text = (
         f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**30 else repr(value)
@@ -214,5 +214,5 @@ def _said(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _implausible(model: str, what: str) -> BadCheckpoint:
-    return BadCheckpoint(f"The config.json of “{model}” {what}. Choose another checkpoint, or copy this one again.")
+def _implausible(model: str, claim: str) -> BadCheckpoint:
+    return BadCheckpoint(f"The config.json of “{model}” {claim}. Choose another checkpoint, or copy this one again.")

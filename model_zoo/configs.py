@@ -49,7 +49,7 @@ def own_code(model: str, kind: str = "") -> BadCheckpoint:
     )
 
 
-def read(folder: Path, names: Sequence[str], model: str) -> Any:
+def load_config(folder: Path, names: Sequence[str], model: str) -> Any:
     """The config of a checkpoint whose weights have these names, with what only these tell: that a decoder was left
     out, or how a head is built. Raises BadCheckpoint, and whatever transformers does.
 

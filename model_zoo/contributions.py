@@ -45,7 +45,7 @@ def contribute(loaded: LoadedModel, encoding: Encoding, measure: ContributionMea
     with torch.inference_mode():
         for number, map_ in enumerate(maps):
             give_way()
-            layer = _Layer.of(loaded, parts, batch, number)
+            layer = _Layer.capture(loaded, parts, batch, number)
             map_.copy_(_zeroed(layer) if measure == "value zeroing" else _shares(layer, measure))
     return LayerContributions(encoding=encoding, model=loaded.info, measure=measure, maps=as_array(maps))
 
@@ -67,7 +67,7 @@ class _Layer:
     after: torch.Tensor
 
     @classmethod
-    def of(cls, loaded: LoadedModel, parts: Parts, batch: running.Batch, number: int) -> _Layer:
+    def capture(cls, loaded: LoadedModel, parts: Parts, batch: running.Batch, number: int) -> _Layer:
         module = inside(loaded.encoder, parts.layer.format(number))
         states, call = batch.states[0], batch.calls[number]
         assert call is not None  # of a family that is known part by part
@@ -83,7 +83,7 @@ class _Layer:
         after = residual + added + (0 if bias is None else bias.float())
         return cls(module, parts, weights.permute(2, 1, 0).contiguous(), value, output, residual, after)
 
-    def given(self, output: torch.Tensor) -> torch.Tensor:
+    def head_vectors(self, output: torch.Tensor) -> torch.Tensor:
         """What each token gives, before it is weighted, (n, heads, width): f, or what an ``output`` makes of it that is
         put through a norm.
         """
@@ -111,8 +111,8 @@ class _Layer:
         """The residual stream that the feed-forward block adds to, and what it adds."""
         parts, norms = self.parts, self.norms
         inner_matrix = inside(self.module, parts.inner)
-        given = after.to(inner_matrix.weight.dtype)
-        main = given if parts.pre_norm else norms[0](given)
+        hidden = after.to(inner_matrix.weight.dtype)
+        main = hidden if parts.pre_norm else norms[0](hidden)
         inner = inner_matrix(norms[1](main) if parts.pre_norm else main)
         gate: torch.Tensor | float = 1.0
         if parts.gated:
@@ -122,34 +122,34 @@ class _Layer:
 
 def _shares(layer: _Layer, measure: ContributionMeasure) -> torch.Tensor:
     """The contributions of a layer as shares, (n, n)."""
-    output, own, left = layer.output, layer.residual, layer.after
-    weights, n = layer.weights, len(own)
+    output, own_share, left = layer.output, layer.residual, layer.after
+    weights, n = layer.weights, len(own_share)
     for norm, total in layer.passed(measure):
         scale, shift = norm.weight.float(), None if norm.bias is None else norm.bias.float()
         left, _, factor = torch.native_layer_norm(total, total.shape[-1:], scale, shift, norm.eps)
-        output, own = ((each - each.mean(dim=-1, keepdim=True)) * scale for each in (output, own))
-        weights, own = weights * factor, own * factor
-    values = layer.given(output)
+        output, own_share = ((vectors - vectors.mean(dim=-1, keepdim=True)) * scale for vectors in (output, own_share))
+        weights, own_share = weights * factor, own_share * factor
+    values = layer.head_vectors(output)
     target = left if measure == "ALTI" else torch.zeros_like(left)
-    lengths = torch.empty(n, n, device=own.device)  # keys, queries
-    room = torch.empty(max(1, _PAIRS_GIVEN // n), *own.shape, device=own.device)
+    lengths = torch.empty(n, n, device=own_share.device)  # keys, queries
+    room = torch.empty(max(1, _PAIRS_GIVEN // n), *own_share.shape, device=own_share.device)
     for first in range(0, n, len(room)):
-        keys, given = slice(first, first + len(room)), room[: n - first]
+        keys, block = slice(first, first + len(room)), room[: n - first]
         # What some tokens give to each query, (keys, queries, width), less the target. The residual stream is what a
         # token gives to itself.
-        torch.baddbmm(target.expand(len(given), -1, -1), weights[keys], values[keys], beta=-1, out=given)
-        given.diagonal(first, 0, 1).add_(own[keys].T)
+        torch.baddbmm(target.expand(len(block), -1, -1), weights[keys], values[keys], beta=-1, out=block)
+        block.diagonal(first, 0, 1).add_(own_share[keys].T)
         # In place, which takes half the time of torch's norms.
-        torch.sum(given.abs_() if measure == "ALTI" else given.square_(), dim=-1, out=lengths[keys])
-    found = (target.abs().sum(dim=-1) - lengths).clamp(min=0) if measure == "ALTI" else lengths.sqrt()
-    return torch.nn.functional.normalize(found.T, p=1, dim=-1)
+        torch.sum(block.abs_() if measure == "ALTI" else block.square_(), dim=-1, out=lengths[keys])
+    shares = (target.abs().sum(dim=-1) - lengths).clamp(min=0) if measure == "ALTI" else lengths.sqrt()
+    return torch.nn.functional.normalize(shares.T, p=1, dim=-1)
 
 
 def _zeroed(layer: _Layer) -> torch.Tensor:
     """Cosine distances of what tokens leave a layer as (rows) when the value of another is zero (columns), (n, n)."""
     n = len(layer.after)
-    found = torch.empty(n, n, device=layer.after.device)
-    untouched, values = layer.left_as(layer.after), layer.given(layer.output)
+    zeroed = torch.empty(n, n, device=layer.after.device)
+    untouched, values = layer.left_as(layer.after), layer.head_vectors(layer.output)
     step = max(1, _PAIRS_ZEROED // n)
     for rows in (slice(first, first + step) for first in range(0, n, step)):
         taken = torch.bmm(layer.weights[:, rows], values).transpose(0, 1)  # (queries, n keys, width)
@@ -161,6 +161,6 @@ def _zeroed(layer: _Layer) -> torch.Tensor:
         distances = (left - untouched[rows][query]).square().sum(dim=-1) / 2  # 1 - cosine, without its rounding
         ratios = torch.full_like(squares, torch.nan)
         ratios[query, key] = distances / squares[query, key]
-        found[rows] = squares * ratios.nanmedian(dim=-1, keepdim=True).values
-        found[rows.start + query, key] = distances
-    return found
+        zeroed[rows] = squares * ratios.nanmedian(dim=-1, keepdim=True).values
+        zeroed[rows.start + query, key] = distances
+    return zeroed

@@ -145,7 +145,7 @@ def _network(settings: Any) -> tuple[Any, Sequence[str]]:
     reader = base or with_head[0]  # type: ignore[index]
     takes = inspect.signature(reader.forward).parameters
     senses = [reader.input_modalities] if isinstance(reader.input_modalities, str) else reader.input_modalities
-    others = [each for each in senses if each != "text"]
+    others = [sense for sense in senses if sense != "text"]
     if "input_ids" not in takes or reader.main_input_name != "input_ids" or "text" not in senses:
         raise NoText(f"reads {' and '.join(others) or reader.main_input_name}")
     besides = [name for name in takes if any(mark in name for mark in (*others, "pixel", "feat", "latents"))]
@@ -305,7 +305,7 @@ def rows(kinds: Sequence[str] = ()) -> Iterator[Row]:
         pool.join()
 
 
-def read(file: Path = DOC) -> dict[str, Row]:
+def read_table(file: Path = DOC) -> dict[str, Row]:
     """The rows of the page, by architecture."""
     by_kind = {}
     for line in file.read_text(encoding="utf-8").splitlines():
@@ -318,10 +318,10 @@ def read(file: Path = DOC) -> dict[str, Row]:
     return by_kind
 
 
-def write(rows: Iterable[Row], file: Path = DOC) -> None:
+def write_table(rows: Iterable[Row], file: Path = DOC) -> None:
     """The page, of all rows."""
-    ordered = sorted(rows, key=lambda each: each.kind)
-    table, others = ([str(each) for each in ordered if bool(each.cells) is text] for text in (True, False))
+    ordered = sorted(rows, key=lambda row: row.kind)
+    table, others = ([str(row) for row in ordered if bool(row.cells) is text] for text in (True, False))
     head = _HEAD.format(version=transformers.__version__, n=len(table), columns=" | ".join(COLUMNS))
     lines = [f"{head}|{'---|' * len(COLUMNS)}", *table, "", "## Not of text alone", "", *others, ""]
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -340,8 +340,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(result, flush=True)
         by_kind[result.kind] = result
     if not options.names or options.write:
-        write(((read() if options.names else {}) | by_kind).values())
-    return int(any("**" in cell for each in by_kind.values() for cell in each.cells))
+        write_table(((read_table() if options.names else {}) | by_kind).values())
+    return int(any("**" in cell for row in by_kind.values() for cell in row.cells))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Downloads:
         self._lock = threading.Lock()
         self._downloads: dict[str, Download] = {}
 
-    def of(self, model: str) -> Download | None:
+    def get(self, model: str) -> Download | None:
         with self._lock:
             return self._downloads.get(model)
 
@@ -69,7 +69,7 @@ class Downloads:
     def coming(self) -> int:
         """Bytes still to come of all downloads under way."""
         with self._lock:
-            return sum(each.n_bytes - each.done for each in self._downloads.values() if each.running)
+            return sum(download.n_bytes - download.done for download in self._downloads.values() if download.running)
 
     def start(self, model: str) -> Download:
         """Begin to fetch a model in a thread of its own, or join those who wait for it already."""
@@ -97,6 +97,6 @@ class Downloads:
             if download.error is not None:
                 self._downloads[download.model] = download  # the latest failure last
             download.end()
-            failed = [model for model, one in self._downloads.items() if not one.running]
+            failed = [model for model, entry in self._downloads.items() if not entry.running]
             for model in failed[:-_MOST_FAILED]:
                 del self._downloads[model]

@@ -41,7 +41,7 @@ class Captured:
     shared: dict[int, torch.Tensor]
 
 
-def in_heads(states: torch.Tensor, n_heads: int) -> torch.Tensor:
+def split_heads(states: torch.Tensor, n_heads: int) -> torch.Tensor:
     """(batch, n, heads * d) as (batch, heads, n, d)."""
     return states.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
@@ -72,7 +72,7 @@ def call_with_rest(
 def plain_call(captured: Captured) -> Call:
     """Projections as (batch, n, width), scores divided by √d, a bias that all layers share if there is one."""
     query, key, value = (
-        in_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
+        split_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
     )
     return unfused_call(query, key, value, query.shape[-1] ** -0.5, position_bias=captured.position_bias)
 
@@ -101,10 +101,10 @@ class Projections:
         """The weight of each layer's output projection."""
         return [_weight(layer, self.output) for layer in self.layers(encoder)]
 
-    def of_output(self, encoder: Any) -> Iterator[torch.Tensor]:
+    def output_matrices(self, encoder: Any) -> Iterator[torch.Tensor]:
         """W_O of each layer, (heads, d', width)."""
-        for whole in self.output_weights(encoder):
-            weight = whole.flatten(1)  # (width, heads * d' / groups)
+        for matrix in self.output_weights(encoder):
+            weight = matrix.flatten(1)  # (width, heads * d' / groups)
             groups = len(weight) // weight.shape[1]  # it is square but for SqueezeBERT's groups
             dense = weight if groups == 1 else torch.block_diag(*weight.chunk(groups))
             yield dense.T.reshape(encoder.config.num_attention_heads, -1, len(weight))
@@ -134,9 +134,9 @@ class _Watch(TorchFunctionMode):
             self._softmax(args[0])
         result = func(*args, **(kwargs or {}))
         if isinstance(result, torch.Tensor):
-            for given in args:
-                if id(given) in self._weights:
-                    self._weights[id(given)](result)
+            for argument in args:
+                if id(argument) in self._weights:
+                    self._weights[id(argument)](result)
         return result
 
 

@@ -58,11 +58,11 @@ def positions(loaded: LoadedModel, n: int) -> Positions:
                 else:  # MPNet
                     bias = layer.compute_position_bias(torch.zeros(1, n, device=module.weight.device))[0]
             return Positions("relative", bias=as_array(bias))
-    found = _learned(encoder)
-    if found is None:
+    table = _learned(encoder)
+    if table is None:
         return Positions("none")
     first = first_position(loaded)
-    return Positions("learned", table=as_array(found.weight[first : first + n]).copy())
+    return Positions("learned", table=as_array(table.weight[first : first + n]).copy())
 
 
 def _learned(encoder: Any) -> torch.nn.Embedding | None:
@@ -75,7 +75,7 @@ def _learned(encoder: Any) -> torch.nn.Embedding | None:
 
 def first_position(loaded: LoadedModel) -> int:
     """The number of the first position: some tables begin with rows that stand for padding."""
-    found = _learned(loaded.encoder)
-    if found is None:
+    table = _learned(loaded.encoder)
+    if table is None:
         return 0
-    return int(getattr(found, "offset", 0)) if found.padding_idx is None else found.padding_idx + 1
+    return int(getattr(table, "offset", 0)) if table.padding_idx is None else table.padding_idx + 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from model_zoo import alignment, tokenizer_sandbox
-from model_zoo.text import on_one_line, word_spans
+from model_zoo.text import single_line, word_spans
 from model_zoo.types import Encoding
 
 
@@ -27,7 +27,7 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
     texts = (text, text_pair or "")
     spans = [all_spans[place] for place in kept]
     offsets = [
-        _with_marks(texts[segment], segment, *_without_spaces(texts[segment], *(span or (0, 0))), starts)
+        _cover_marks(texts[segment], segment, *_strip_spaces(texts[segment], *(span or (0, 0))), starts)
         for segment, span in zip(segments, spans, strict=True)
     ]
     framing = _framing_ids(tokenizer)
@@ -93,7 +93,7 @@ def token_names(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     if tokenizer.is_fast:
         return names
     roles = {name: f"[{role.removesuffix('_token').upper()}]" for role, name in tokenizer.special_tokens_map.items()}
-    return [name if name.isprintable() else roles.get(name) or on_one_line(name) for name in names]
+    return [name if name.isprintable() else roles.get(name) or single_line(name) for name in names]
 
 
 def shifted(encoding: Encoding, start: str, start_id: int) -> Encoding:
@@ -145,14 +145,14 @@ def _segments(sequence_ids: list[int | None]) -> list[int]:
     return segments
 
 
-def _without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_spaces(text: str, start: int, end: int) -> tuple[int, int]:
     """Some tokenizers count the space before a word to the token; a word's label should not have it."""
     while start < end and text[start].isspace():
         start += 1
     return start, end
 
 
-def _with_marks(text: str, segment: int, start: int, end: int, starts: set[tuple[int | None, int]]) -> tuple[int, int]:
+def _cover_marks(text: str, segment: int, start: int, end: int, starts: set[tuple[int | None, int]]) -> tuple[int, int]:
     """Uncased tokenizers drop combining marks, and the accent at the end of "cafe\\u0301" would belong to no token: it
     goes to the letter that it stands on, unless another token begins there.
     """
@@ -173,12 +173,12 @@ def _word_ids(
     A typed mask such as [MASK] or <mask> starts at a bracket, which is a word: it merges with no neighbour.
     """
     ends = tuple([end for _, end in word_spans(text)] for text in texts)
-    found: list[int | None] = []
+    word_ids: list[int | None] = []
     numbers: dict[tuple[int, int], int] = {}
     for segment, (start, _), is_nowhere in zip(segments, offsets, nowhere, strict=True):
         if is_nowhere:
-            found.append(None)
+            word_ids.append(None)
             continue
         word = min(bisect_right(ends[segment], start), len(ends[segment]) - 1)
-        found.append(numbers.setdefault((segment, word), len(numbers)))
-    return tuple(found)
+        word_ids.append(numbers.setdefault((segment, word), len(numbers)))
+    return tuple(word_ids)

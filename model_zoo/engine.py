@@ -198,7 +198,7 @@ class Engine(EngineInterface):
         return [_status(spec) for spec in registry.MODELS.values()]
 
     def has(self, model: str) -> bool:
-        return sources.at_hand(model)
+        return sources.is_available(model)
 
     def revision(self, model: str) -> str:
         return self._find(model).revision
@@ -225,7 +225,9 @@ class Engine(EngineInterface):
         with self._lease(question) as loaded:
             if not question.remembered or question.of_loaded:
                 return self._answered(question, loaded)
-            return self._results.of(_key(question, loaded), lambda: self._computed(self._answered(question, loaded)))
+            return self._results.get_or_compute(
+                _key(question, loaded), lambda: self._computed(self._answered(question, loaded))
+            )
 
     def _answered(self, question: Question[Result], loaded: LoadedModel) -> Result:
         """An answer, with memory set aside for what it takes beyond the model's own."""
@@ -236,14 +238,14 @@ class Engine(EngineInterface):
         return answer
 
     @staticmethod
-    def _note(what: str, question: Question[Any], began: float) -> None:
-        tracing.note(_log, what, question, question.model, time.perf_counter() - began)
+    def _note(event: str, question: Question[Any], began: float) -> None:
+        tracing.note(_log, event, question, question.model, time.perf_counter() - began)
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
-        found: dict[Question[Result], Result] = {}
+        results: dict[Question[Result], Result] = {}
         for group in together(questions):
-            found |= self._with_memory(group[0].model, partial(self._ask_group, questions, group))
-        return [found[question] for question in questions]
+            results |= self._with_memory(group[0].model, partial(self._ask_group, questions, group))
+        return [results[question] for question in questions]
 
     def _ask_group(
         self, questions: Sequence[Question[Result]], group: Sequence[Question[Result]]
@@ -256,12 +258,12 @@ class Engine(EngineInterface):
 
             def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
                 began = time.perf_counter()
-                found = answers(questions, [by_key[key] for key in missing], loaded)
-                yield from map(self._computed, self._scheduler.in_turns(found, long=False))
+                pairs = answers(questions, [by_key[key] for key in missing], loaded)
+                yield from map(self._computed, self._scheduler.in_turns(pairs, long=False))
                 self._note(f"answered by the model, {len(missing)} together", group[0], began)
 
             if group[0].remembered and not group[0].of_loaded:
-                answered = self._results.all_of(every, compute)
+                answered = self._results.get_or_compute_many(every, compute)
             else:
                 answered = {every[place]: answer for place, answer in compute(every)}
             return {question: answered[key] for question, key in keys.items()}
@@ -320,7 +322,7 @@ class Engine(EngineInterface):
             key = _key(question, loaded)
             known = self._results.get(key) if question.remembered else NOTHING
             if known is not NOTHING:
-                yield from question.again(known)
+                yield from question.replay(known)
                 return
             parts = []
             extra = question.extra_bytes(loaded)
@@ -333,7 +335,7 @@ class Engine(EngineInterface):
                         parts.append(part)
                     yield part
             if question.remembered:
-                self._results.keep(key, question.whole(parts))
+                self._results.keep(key, question.combine(parts))
             self._note("answered part by part", question, began)
 
     def stream_all(
@@ -352,8 +354,8 @@ class Engine(EngineInterface):
                         missing.append(question)
                     else:
                         yield from ((place, known) for place in places[question])
-                found = answers(questions, missing, loaded)
-                for which, answer in self._in_turns(group[0].model, found, SECONDS_A_TURN):
+                pairs = answers(questions, missing, loaded)
+                for which, answer in self._in_turns(group[0].model, pairs, SECONDS_A_TURN):
                     if keep:
                         self._results.keep(_key(missing[which], loaded), answer)
                     yield from ((place, answer) for place in places[missing[which]])

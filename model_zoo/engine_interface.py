@@ -109,7 +109,7 @@ class EngineInterface(ABC):
         ``key`` says what it is and what it is computed from, models with their revisions. ``compute`` may ask further
         questions. Raises what ``compute`` does.
         """
-        return self._results.of(("derived", key), compute)
+        return self._results.get_or_compute(("derived", key), compute)
 
     @abstractmethod
     def models(self) -> list[ModelStatus]:
@@ -134,7 +134,7 @@ class EngineInterface(ABC):
 
     def downloading(self, model: str) -> Download | None:
         """The download of a model that is under way, or the last one if it failed."""
-        return self._downloads.of(model)
+        return self._downloads.get(model)
 
     @abstractmethod
     def tuned_folder(self, model: str) -> Path:
@@ -241,8 +241,8 @@ class EngineInterface(ABC):
 
         For lists that are too long to be kept: nothing is looked up or remembered.
         """
-        asked = [EncodeStates(model, *pair, layers) for pair in texts_.check_list(texts)]
-        return self.stream_all(asked, remember=False)
+        questions = [EncodeStates(model, *pair, layers) for pair in texts_.check_list(texts)]
+        return self.stream_all(questions, remember=False)
 
     @overload
     def prefer(self, model: str, a: str, b: str, *, scheme: Scheme | None = None) -> Preference: ...
@@ -260,8 +260,8 @@ class EngineInterface(ABC):
         """
         pairs = texts_.pairs_of(a, b)
         scores = self.ask_all([ScoreTokens(model, text, scheme) for pair in pairs for text in pair])
-        found = [Preference(*both) for both in zip(scores[0::2], scores[1::2], strict=True)]
-        return found[0] if isinstance(a, str) else found
+        preferences = [Preference(*both) for both in zip(scores[0::2], scores[1::2], strict=True)]
+        return preferences[0] if isinstance(a, str) else preferences
 
     @overload
     def next_sentence(self, model: str, a: str, b: str) -> SentenceScore: ...
@@ -277,8 +277,8 @@ class EngineInterface(ABC):
         Instead of two texts there may be a list of pairs, batched by length. Raises NotSupported for a model without
         such a head.
         """
-        found = self.ask_all([JudgePair(model, *pair) for pair in texts_.pairs_of(a, b)])
-        return found[0] if isinstance(a, str) else found
+        judgements = self.ask_all([JudgePair(model, *pair) for pair in texts_.pairs_of(a, b)])
+        return judgements[0] if isinstance(a, str) else judgements
 
     def iter_next_sentences(self, model: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, SentenceScore]]:
         """Like ``next_sentence`` for many pairs: yields (index of the pair, score) as batches are done."""

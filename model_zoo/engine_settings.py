@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHan
 from pydantic.fields import FieldInfo
 
 from model_zoo.machine import memory_limit
-from model_zoo.text import on_one_line
+from model_zoo.text import single_line
 from model_zoo.types import MB, Device, DType, Pickles
 
 MOST_MB: Final = 100_000_000
@@ -24,9 +24,9 @@ MOST_MB: Final = 100_000_000
 _LONGEST: Final = 2_000  # characters of a text
 
 
-def of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
-    """A field whose default follows the machine; ``said`` is how that is written down."""
-    return Field(default_factory=value, json_schema_extra={"said": said}, **options)
+def machine_default(value: Callable[[], Any], default_text: str, **options: Any) -> Any:
+    """A field whose default follows the machine; ``default_text`` is how that is written down."""
+    return Field(default_factory=value, json_schema_extra={"default_text": default_text}, **options)
 
 
 def share_of_memory(share: float, most: float = float("inf")) -> int:
@@ -58,7 +58,9 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         *others, last = get_args(kind)
         return f"{', '.join(others)} or {last}"
-    bounds: list[Any] = [getattr(each, name) for name in ("ge", "le") for each in field.metadata if hasattr(each, name)]
+    bounds: list[Any] = [
+        getattr(bound, name) for name in ("ge", "le") for bound in field.metadata if hasattr(bound, name)
+    ]
     return f"{'a' if kind is float else 'a whole'} number from {bounds[0]:_} to {bounds[1]:_}" if bounds else ""
 
 
@@ -84,10 +86,10 @@ def _beginning(value: object) -> str:
         written = str(value)
     except ValueError:  # a number of thousands of digits
         written = "…"
-    return on_one_line(without_password(written)[:40])
+    return single_line(hide_password(written)[:40])
 
 
-def without_password(address: str) -> str:
+def hide_password(address: str) -> str:
     return re.sub("//[^/]*@", "//…@", address)
 
 
@@ -99,32 +101,32 @@ class EngineSettings(BaseModel):
     any_model: bool = Field(
         default=True, description="Whether visitors may name any model of the hub or a folder, or only listed ones."
     )
-    device: Device | None = of_machine(
+    device: Device | None = machine_default(
         lambda: None,
         "cuda, else mps, else cpu",
         description="Where models run: on a GPU (`cuda`), a Mac's GPU (`mps`) or the processor (`cpu`).",
     )
-    dtype: DType | None = of_machine(
+    dtype: DType | None = machine_default(
         lambda: None,
         "float32; half precision on a GPU",
         description="Number format that models run in. Interventions, attributions and tokens' scores always run in "
         "`float32`.",
     )
-    model_memory_mb: int | None = of_machine(
+    model_memory_mb: int | None = machine_default(
         lambda: None,
         "40% of the memory, or 70% of a GPU's",
         ge=1,
         le=MOST_MB,
         description="Memory of all models together, MB.",
     )
-    result_memory_mb: int = of_machine(
+    result_memory_mb: int = machine_default(
         lambda: share_of_memory(0.05, 48),
         "5% of the memory, at most 48",
         ge=1,
         le=MOST_MB,
         description="Memory of remembered answers, MB.",
     )
-    process_memory_mb: int = of_machine(
+    process_memory_mb: int = machine_default(
         lambda: share_of_memory(0.85),
         "85% of the memory",
         ge=1,
@@ -142,14 +144,14 @@ class EngineSettings(BaseModel):
         description="Whose weights are converted where they are published as pickles (`pytorch_model.bin`): nobody's "
         "(`never`), those of listed models (`listed`), or all (`any`). A pickle is opened in a process of its own.",
     )
-    runs: int = of_machine(
+    runs: int = machine_default(
         lambda: min(4, os.cpu_count() or 1),
         "one per core, at most 4",
         ge=1,
         le=256,
         description="How many questions run on models at the same time; others wait.",
     )
-    threads: int = of_machine(
+    threads: int = machine_default(
         lambda: max(1, (os.cpu_count() or 1) // 4),
         "one for four cores",
         ge=1,
@@ -164,11 +166,11 @@ class EngineSettings(BaseModel):
         """The arguments of ``Engine``: those of the same names, and ``model_bytes`` for ``model_memory_mb``,
         ``download_bytes`` for ``download_mb`` and so on.
         """
-        found = {}
+        arguments = {}
         for name in EngineSettings.model_fields:
             value = getattr(self, name)
             if name.endswith("_mb"):
                 name = f"{name.removesuffix('_mb').removesuffix('_memory')}_bytes"
                 value = None if value is None else value * MB
-            found[name] = value
-        return found
+            arguments[name] = value
+        return arguments

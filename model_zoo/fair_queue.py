@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-Told = Callable[[int], None]
+ReportPlace = Callable[[int], None]
 """Called now and then while its thread waits, with how many are before it. What it raises ends the waiting."""
 
-told: ContextVar[Told | None] = ContextVar("told", default=None)
-"""Whom a waiting thread tells its place in line; nobody by default."""
+report_place: ContextVar[ReportPlace | None] = ContextVar("report_place", default=None)
+"""What a waiting thread calls with its place in line; nothing by default."""
 
 _SECONDS_BETWEEN_CALLS = 0.2
 
@@ -29,21 +29,21 @@ class _Turns(threading.local):
     """The turns that a thread has or has left for a while, the outermost first."""
 
     def __init__(self) -> None:
-        self.mine: list[Turn] = []
+        self.turns: list[Turn] = []
 
 
 _here = _Turns()
 
 
 class Turn:
-    """A place in line, and then at work. ``what`` tells others in line what it is for."""
+    """A place in line, and then at work. ``work`` tells others in line what it is for."""
 
-    __slots__ = ("_ended", "gone", "held", "line", "long", "what")
+    __slots__ = ("_ended", "cancelled", "held", "line", "long", "work")
 
-    def __init__(self, line: FairQueue, what: Any, *, long: bool) -> None:
-        self.line, self.what, self.long = line, what, long
+    def __init__(self, line: FairQueue, work: Any, *, long: bool) -> None:
+        self.line, self.work, self.long = line, work, long
         self.held = False
-        self.gone = False  # nobody waits for it any more
+        self.cancelled = False  # nobody waits for it any more
         self._ended = threading.Event()  # the waiting: because it has its turn, or because it needs none any more
 
     def dismiss(self) -> None:
@@ -67,7 +67,7 @@ class Turn:
             _watched(self._ended.wait, lambda: self.line.before(self))
         except BaseException:
             with self.line._lock:
-                self.gone = True
+                self.cancelled = True
                 if self in self.line._waiting:
                     self.line._waiting.remove(self)
             self.leave()
@@ -104,9 +104,9 @@ class FairQueue:
         return len(self._waiting)
 
     @property
-    def mine(self) -> bool:
+    def held_here(self) -> bool:
         """Whether this thread has a turn."""
-        return any(turn.line is self and turn.held for turn in _here.mine)
+        return any(turn.line is self and turn.held for turn in _here.turns)
 
     def before(self, turn: Turn) -> int:
         """How many stand in line before this one."""
@@ -117,7 +117,7 @@ class FairQueue:
         """Give turns to those who are next, as long as there are places. Needs the lock."""
         while self._running < self.places:
             most_long = max(1, self.places - 1)
-            turn = next((one for one in self._waiting if not one.long or self._n_long < most_long), None)
+            turn = next((waiting for waiting in self._waiting if not waiting.long or self._n_long < most_long), None)
             if turn is None:
                 return
             self._waiting.remove(turn)
@@ -127,30 +127,30 @@ class FairQueue:
             turn._ended.set()
 
     @contextmanager
-    def turn(self, what: Any = None, *, long: bool = False) -> Iterator[bool]:
+    def turn(self, work: Any = None, *, long: bool = False) -> Iterator[bool]:
         """Wait for a turn, and have it inside the block. ``long`` work leaves a place to others.
 
-        Gives False where no turn was needed in the end, because another turn did ``what`` this one is for.
+        Gives False where no turn was needed in the end, because another turn did the ``work`` this one is for.
         """
-        turn = Turn(self, what, long=long)
+        turn = Turn(self, work, long=long)
         if turn._enter():
-            with _having(turn):
+            with _holding(turn):
                 yield True
             return
-        with away():
+        with leaving_turns():
             turn._wait()
             if not turn.held:
                 yield False
                 return
-            with _having(turn):
+            with _holding(turn):
                 yield True
 
     def take(self, wanted: Callable[[Any], bool], most: int) -> list[Turn]:
-        """Take up to ``most`` turns out of the line whose ``what`` is wanted, in their order: who takes them does what
+        """Take up to ``most`` turns out of the line whose ``work`` is wanted, in their order: who takes them does what
         they are for, and dismisses them or puts them back.
         """
         with self._lock:
-            taken = [turn for turn in self._waiting if turn.what is not None and wanted(turn.what)][:most]
+            taken = [turn for turn in self._waiting if turn.work is not None and wanted(turn.work)][:most]
             for turn in taken:
                 self._waiting.remove(turn)
         return taken
@@ -158,24 +158,24 @@ class FairQueue:
     def put_back(self, turns: list[Turn]) -> None:
         """Put turns that were taken and not dismissed back where they were: before all others."""
         with self._lock:
-            self._waiting.extendleft(turn for turn in reversed(turns) if not turn.gone)
+            self._waiting.extendleft(turn for turn in reversed(turns) if not turn.cancelled)
             self._admit()
 
 
 @contextmanager
-def _having(turn: Turn) -> Iterator[None]:
-    _here.mine.append(turn)
+def _holding(turn: Turn) -> Iterator[None]:
+    _here.turns.append(turn)
     try:
         yield
     finally:
-        _here.mine.remove(turn)
+        _here.turns.remove(turn)
         turn.leave()
 
 
 @contextmanager
-def away() -> Iterator[None]:
+def leaving_turns() -> Iterator[None]:
     """Leave this thread's turns while it waits for something inside the block, and have the next ones after it."""
-    left = [turn for turn in _here.mine if turn.held]
+    left = [turn for turn in _here.turns if turn.held]
     for turn in reversed(left):
         turn.leave()
     try:
@@ -195,7 +195,7 @@ def _return_to(turns: list[Turn], *, first: bool = True) -> None:
 
 def give_way() -> None:
     """Between two steps of long work: let those go before who wait for a turn that this thread has."""
-    mine = [turn for turn in _here.mine if turn.held]
+    mine = [turn for turn in _here.turns if turn.held]
     if not any(turn.line.waiting for turn in mine):
         return
     for turn in reversed(mine):
@@ -217,7 +217,7 @@ def outcome(future: Future[Any]) -> Any:
         return True
 
     if not future.done():
-        with away():
+        with leaving_turns():
             _watched(done, lambda: 0)
     return future.result()
 
@@ -225,13 +225,13 @@ def outcome(future: Future[Any]) -> Any:
 def acquired(lock: threading.Lock) -> None:
     """Acquire a lock that others hold for long; this thread's turns are free for others as long."""
     if not lock.acquire(blocking=False):
-        with away():
+        with leaving_turns():
             _watched(lambda seconds: lock.acquire(timeout=-1 if seconds is None else seconds), lambda: 0)
 
 
 def _watched(wait: Callable[[float | None], bool], before: Callable[[], int]) -> None:
     """Wait until ``wait(seconds)`` says that it is over, and tell who wants to be told how many are ``before``."""
-    tell = told.get()
+    tell = report_place.get()
     if tell is None:
         wait(None)
         return

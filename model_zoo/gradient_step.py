@@ -31,11 +31,11 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
         model = copy.deepcopy(loaded.model).requires_grad_(True)
         copied = replace(loaded, model=model)
         # The output layer alone: its gradient needs what it is given.
-        given: list[torch.Tensor] = []
+        final_inputs: list[torch.Tensor] = []
         output = model.get_output_embeddings()
-        with capture.hooked([output], lambda _, inputs: given.append(inputs[0]), before=True):
+        with capture.hooked([output], lambda _, inputs: final_inputs.append(inputs[0]), before=True):
             before = _logits(copied, hidden, position)
-        if not given:
+        if not final_inputs:
             raise NotSupported(
                 f"The output layer of {loaded.info.id} ({loaded.info.family}) is not one matrix, so its step cannot be "
                 "followed by hand. Choose another model, such as BERT."
@@ -49,7 +49,7 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
                     weight -= rate * weight.grad
             after = _logits(copied, hidden, position).cpu().double()
         logits = before.detach().cpu().double()
-        vector = given[0].detach().cpu().double().reshape(-1, given[0].shape[-1])[-1]
+        vector = final_inputs[0].detach().cpu().double().reshape(-1, final_inputs[0].shape[-1])[-1]
     shares = logits.softmax(dim=0)
     gradient = shares.clone()
     gradient[answer] -= 1

@@ -42,7 +42,7 @@ from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMe
 from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
-from model_zoo.tokenizer import read as read_tokenizer
+from model_zoo.tokenizer import read_tokenizer
 from model_zoo.trial import SAMPLE, Trial, leave_the_fused_kernel_where_wrong, try_out
 from model_zoo.types import STACKS, Device, DType, Encoding, FloatArray, ModelInfo, Stack, TunedFor
 
@@ -97,12 +97,12 @@ def best_device() -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def device_for(asked: Device | None) -> torch.device:
+def device_for(requested: Device | None) -> torch.device:
     """The device that was asked for, without one the best; float32 is float32 there, which on a GPU need not be so.
 
     Raises NotSupported for a device that this machine has not.
     """
-    device = torch.device(asked) if asked else best_device()
+    device = torch.device(requested) if requested else best_device()
     if device.type != "cpu" and not torch.get_device_module(device).is_available():
         raise NotSupported(
             f"This machine has no {device} that torch can use, and models were to run on it. Choose "
@@ -114,10 +114,10 @@ def device_for(asked: Device | None) -> torch.device:
     return device
 
 
-def dtype_for(device: torch.device, asked: DType | None = None) -> torch.dtype:
+def dtype_for(device: torch.device, requested: DType | None = None) -> torch.dtype:
     """The number format that was asked for; without one half precision on a GPU, float32 on a CPU."""
-    if asked is not None:
-        return getattr(torch, asked)
+    if requested is not None:
+        return getattr(torch, requested)
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
     return torch.float16 if device.type == "mps" else torch.float32
@@ -174,8 +174,8 @@ class LoadedModel:
         Every question to the model comes through here, so that all of them see the same tokens.
         """
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
-        own = self.tokenizer.mask_token or "[MASK]"
-        read, read_pair = (part and part.replace("[MASK]", own) for part in (text, text_pair))
+        mask_token = self.tokenizer.mask_token or "[MASK]"
+        read, read_pair = (part and part.replace("[MASK]", mask_token) for part in (text, text_pair))
         with self.tokenizer_lock, tokenizer_sandbox.failures_told(self.info.id):
             encoding = encode(self.tokenizer, read or "", read_pair, limit)
         n_known = getattr(self.model.config, "vocab_size", None)
@@ -186,7 +186,7 @@ class LoadedModel:
             )
         return encoding
 
-    def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
+    def encode_decoder(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
         """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
         encoding = self.encode(text_pair or (text if self.family.restores else ""), None, max_tokens)
         start = self.decoder_start(encoding.ids)
@@ -242,7 +242,7 @@ class LoadedModel:
         last = self.family.sums_up_last or getattr(self.model.config, "pad_token_id", None) == _NO_PADDING
         return not (last and task in ("classification", "similarity")) and self.trial.pads
 
-    def by_number(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
+    def order_by_layer(self, of_attention: Sequence[Item], of_others: Item) -> tuple[Item, ...]:
         """What was made by each layer of the encoder with attention, at the numbers of these layers; ``of_others`` at
         those without. Nothing, where there is no attention to show.
         """
@@ -332,21 +332,21 @@ class LoadedModel:
         with self._projections_lock:
             if stack not in self._projections:
                 if self.unfused is not None:
-                    of_output = self.unfused.of_output(self.encoder)
-                    self._projections[stack] = tuple(map(capture.as_array, of_output))
+                    output_matrices = self.unfused.output_matrices(self.encoder)
+                    self._projections[stack] = tuple(map(capture.as_array, output_matrices))
                 elif stack == "encoder":
                     of_calls = module_discovery.output_projections(self.model, self._sample_pass)
-                    self._projections[stack] = self.by_number(of_calls, None)
+                    self._projections[stack] = self.order_by_layer(of_calls, None)
                 else:
-                    found = module_discovery.output_projections(
+                    weights = module_discovery.output_projections(
                         self.model, partial(self._sample_pass, self._sample_pass())
                     )
-                    self._projections |= {one: tuple(self.family.of_stack(one, found)) for one in STACKS[1:]}
+                    self._projections |= {name: tuple(self.family.select_stack(name, weights)) for name in STACKS[1:]}
             return self._projections[stack]
 
     def _sample_pass(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""
-        encoding = self.encode(SAMPLE) if states is None else self.written(SAMPLE, SAMPLE)
+        encoding = self.encode(SAMPLE) if states is None else self.encode_decoder(SAMPLE, SAMPLE)
         return self.forward(encoding, states).last_hidden_state
 
     def _sample_states(self) -> Sequence[torch.Tensor]:
@@ -397,7 +397,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
 def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedModel:
     assert source.folder is not None
     names = checkpoint.read_headers(source.weights, source.id).names
-    config = configs.read(source.folder, names, source.id)
+    config = configs.load_config(source.folder, names, source.id)
     config_checks.refuse_config(config, source)
     for name, value in _OF_A_RUN.items():
         setattr(config, name, value)
@@ -405,7 +405,7 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
     family = family_of(config.model_type)
     family.configure(config)
     number_format = dtype_for(device, dtype) if family.half else torch.float32
-    model, missing = network.read(source, config, family, device, number_format)
+    model, missing = network.build(source, config, family, device, number_format)
     heads = set() if source.untrained else network.heads(model, family, missing, source.id)
     eager = model.config._attn_implementation == "eager"
     max_tokens = _max_tokens(config, tokenizer, model, family)
@@ -479,8 +479,8 @@ def _unreadable(model: str, error: BaseException) -> str:
         return str(configs.own_code(model))
     _log.warning("%s cannot be loaded", model, exc_info=error)
     files = {Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)}
-    own = {file.stem for file in files if file.parent == Path(__file__).parent}
-    why = next((why for stem, why in _FAILED_IN.items() if stem in own), _FAILED_IN["loading"])
+    modules = {file.stem for file in files if file.parent == Path(__file__).parent}
+    why = next((why for stem, why in _FAILED_IN.items() if stem in modules), _FAILED_IN["loading"])
     return f"“{model}” cannot be loaded: {why}. Choose another checkpoint, or copy this one again."
 
 

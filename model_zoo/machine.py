@@ -9,19 +9,19 @@ from pathlib import Path
 import psutil
 
 
-def _cgroups(root: Path, own: Path) -> tuple[Path, ...]:
+def _cgroups(root: Path, membership: Path) -> tuple[Path, ...]:
     """Where limits are written: a container's, cgroup 2 and 1, then those of the process's groups, which ``own`` names,
     and of the groups that these are in, as systemd sets them.
     """
     names = {"": root / "memory.max", "memory": root / "memory/memory.limit_in_bytes"}
-    found = list(names.values())
+    folders = list(names.values())
     with suppress(OSError):
-        for _, controllers, path in (line.split(":", 2) for line in own.read_text("utf-8").splitlines()):
-            file = next((names[each] for each in controllers.split(",") if each in names), None)
+        for _, controllers, path in (line.split(":", 2) for line in membership.read_text("utf-8").splitlines()):
+            file = next((names[controller] for controller in controllers.split(",") if controller in names), None)
             if file is not None:
                 group = path.strip("/").split("/")
-                found += [file.parent.joinpath(*group[:n], file.name) for n in range(len(group), 0, -1)]
-    return tuple(dict.fromkeys(found))
+                folders += [file.parent.joinpath(*group[:n], file.name) for n in range(len(group), 0, -1)]
+    return tuple(dict.fromkeys(folders))
 
 
 CGROUPS = _cgroups(Path("/sys/fs/cgroup"), Path("/proc/self/cgroup"))
@@ -57,7 +57,7 @@ def memory_left() -> int:
 
 
 @cache
-def in_memory(place: Path) -> bool:
+def is_memory_backed(place: Path) -> bool:
     """Whether files in this folder, which need not exist, take memory: it lies in a tmpfs."""
     place = place.resolve()
     mounts = [mount for mount in psutil.disk_partitions(all=True) if place.is_relative_to(mount.mountpoint)]

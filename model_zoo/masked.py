@@ -83,7 +83,7 @@ def _refuse_unplaced(encoding: Encoding, positions: Collection[int]) -> None:
         )
 
 
-def with_masks(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
+def mask_positions(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
     """The encoding with ``masked`` replaced by the mask, and the positions of all masks, also of typed ones."""
     refuse_unmaskable(encoding, masked)
     mask = loaded.tokenizer.mask_token_id
@@ -95,13 +95,16 @@ def with_masks(loaded: LoadedModel, encoding: Encoding, masked: Collection[int])
 
 
 def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
-    own = loaded.tokenizer.mask_token
-    if encoding.n_dropped and own in encoding.text:
+    mask_token = loaded.tokenizer.mask_token
+    if encoding.n_dropped and mask_token in encoding.text:
         return (
             f"No mask is left: {loaded.info.id} reads {len(encoding)} tokens at most, "
-            f"and every {own} comes after them. Shorten the text before it."
+            f"and every {mask_token} comes after them. Shorten the text before it."
         )
-    return foreign_mask(encoding.text, own) or f"There is no mask in the text. Choose a word to mask, or type {own}."
+    return (
+        foreign_mask(encoding.text, mask_token)
+        or f"There is no mask in the text. Choose a word to mask, or type {mask_token}."
+    )
 
 
 def fill_mask(
@@ -119,21 +122,21 @@ def fill_mask(
     for which, (text, places) in enumerate(zip(texts, masked, strict=True)):
         encoding = loaded.encode(text)
         try:
-            masks, positions = with_masks(loaded, encoding, places)
-            asked = [slot_at(loaded, encoding, position, position, targets) for position in positions]
+            masks, positions = mask_positions(loaded, encoding, places)
+            requested = [slot_at(loaded, encoding, position, position, targets) for position in positions]
         except InvalidInput as error:
             error.which = which
             raise
         hidden.append(masks)
-        slots.append(asked)
+        slots.append(requested)
     yield from predictions(loaded, hidden, slots, top_k)
 
 
-def _read(loaded: LoadedModel, text: str, masked: Collection[int]) -> tuple[Encoding, list[Slot]]:
+def _mask_and_slots(loaded: LoadedModel, text: str, masked: Collection[int]) -> tuple[Encoding, list[Slot]]:
     """The encoding of a text, its masks, and the answers wanted there. Raises what ``fill_mask`` raises."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    hidden, positions = with_masks(loaded, encoding, masked)
+    hidden, positions = mask_positions(loaded, encoding, masked)
     return hidden, [slot_at(loaded, encoding, position, position) for position in positions]
 
 
@@ -157,7 +160,7 @@ def fill_without(
     loaded: LoadedModel, text: str, masked: Collection[int], without: Without, top_k: int
 ) -> tuple[MaskPrediction, ...]:
     """As ``fill_mask``, of a model that is kept from seeing what comes later, or where tokens stand."""
-    hidden, slots = _read(loaded, text, masked)
+    hidden, slots = _mask_and_slots(loaded, text, masked)
     if without and loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
         raise NotSupported(
             f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
@@ -181,7 +184,7 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
 
     Every step runs the model again on what has been filled so far.
     """
-    hidden, slots = _read(loaded, text, masked)
+    hidden, slots = _mask_and_slots(loaded, text, masked)
     while slots:
         ((_, answers),) = predictions(loaded, [hidden], [slots], 1)
         surest = max(answers, key=lambda answer: answer.best[0].probability)
@@ -206,7 +209,7 @@ def token_scores(
     encodings = [loaded.encode(text) for text in texts]
     mask = loaded.tokenizer.mask_token_id
     every = positions or [None] * len(texts)
-    wanted = [range(len(one)) if chosen is None else chosen for one, chosen in zip(encodings, every, strict=True)]
+    wanted = [range(len(tokens)) if chosen is None else chosen for tokens, chosen in zip(encodings, every, strict=True)]
     copies = [
         (index, place)
         for index, encoding in enumerate(encodings)
@@ -251,7 +254,7 @@ def mask_lens(
     loaded: LoadedModel, text: str, masked: Collection[int], top_k: int, fitted: FittedLens | None = None
 ) -> tuple[MaskLens, ...]:
     """The head applied to each mask's hidden state after every layer, see ``prediction_heads.lens``."""
-    return lens(loaded, *_read(loaded, text, masked), top_k, fitted)
+    return lens(loaded, *_mask_and_slots(loaded, text, masked), top_k, fitted)
 
 
 def shifts(
@@ -266,13 +269,13 @@ def shifts(
     nothing. Raises InvalidInput when the texts have different numbers of masks.
     """
     refuse_without_head(loaded)
-    sides = [with_masks(loaded, loaded.encode(text), masked) for text, masked in (before, after)]
+    sides = [mask_positions(loaded, loaded.encode(text), masked) for text, masked in (before, after)]
     if len(sides[0][1]) != len(sides[1][1]):
         raise InvalidInput(
             f"There are {len(sides[0][1])} masks before the change and {len(sides[1][1])} after it. "
             "Replace a word that is not masked with one that contains no mask."
         )
-    found = []
+    shifts_ = []
     with torch.inference_mode():
         first, second = (states_of(loaded, [hidden])[0, positions] for hidden, positions in sides)
         for pair in zip(first, second, strict=True):
@@ -282,13 +285,13 @@ def shifts(
             order = (moved[1] - moved[0]).abs().argsort(descending=True)[:top_k]
             ids = candidates[order].tolist()
             names = loaded.token_names(ids)
-            found.append(
+            shifts_.append(
                 tuple(
                     Shift(*entry)
                     for entry in zip(names, ids, moved[0, order].tolist(), moved[1, order].tolist(), strict=True)
                 )
             )
-    return tuple(found)
+    return tuple(shifts_)
 
 
 def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:
@@ -305,7 +308,7 @@ def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:
     return written
 
 
-def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
+def fill_masks(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
     """The text with the tokens at some positions replaced by others (position -> id), spaced as they read.
 
     A piece that continues a word ("##ing") joins the word before it.
@@ -321,7 +324,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
             )
     written, rest = encoding.text, len(encoding.text)
     for position, token in sorted(fills.items(), reverse=True):
-        piece = _as_written(loaded, token)
+        piece = _surface_form(loaded, token)
         start, end = encoding.offsets[position]
         before, after = written[:start], written[min(end, rest) :]
         if not piece.startswith(" "):
@@ -332,7 +335,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
     return written
 
 
-def _as_written(loaded: LoadedModel, token: int) -> str:
+def _surface_form(loaded: LoadedModel, token: int) -> str:
     """How a token reads after another word: " cat", or "s" for one that continues a word."""
     tokenizer = loaded.tokenizer
     with failures_told(loaded.info.id):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
 from model_zoo.errors import NoRoomNow, OutOfMemory
-from model_zoo.fair_queue import acquired, away
+from model_zoo.fair_queue import acquired, leaving_turns
 from model_zoo.types import megabytes
 
 _LONG_WORK: Final = 0.75
@@ -92,7 +92,7 @@ class ModelCache(Generic[Source, Model]):
                 try:
                     model = slot.model
                     if model is None:
-                        with away():
+                        with leaving_turns():
                             model = self._load_into(slot, *key)
                 finally:
                     slot.loading.release()
@@ -110,18 +110,18 @@ class ModelCache(Generic[Source, Model]):
         ``long`` work also where what is left would be too little for others.
         """
         slot: _Slot[Model] = _Slot(users=1, long_work=long)
-        what = f"Work on {name}"
+        purpose = f"Work on {name}"
         with self._lock:
-            others = sum(each.n_bytes for each in self._slots.values() if each.long_work)
+            others = sum(other.n_bytes for other in self._slots.values() if other.long_work)
             if long and others and others + n_bytes > _LONG_WORK * self.budget:
-                raise _no_room_now(what, n_bytes, "the models that others train")
-            self._slots[f"{what} {id(slot)}", False] = slot
+                raise _no_room_now(purpose, n_bytes, "the models that others train")
+            self._slots[f"{purpose} {id(slot)}", False] = slot
         try:
-            self._make_room(slot, what, n_bytes)
+            self._make_room(slot, purpose, n_bytes)
             yield
         finally:
             with self._lock:
-                self._slots = {key: one for key, one in self._slots.items() if one is not slot}
+                self._slots = {key: kept for key, kept in self._slots.items() if kept is not slot}
 
     def _load_into(self, slot: _Slot[Model], name: str, full: bool) -> Model:
         source = self._find(name, full)
@@ -183,12 +183,12 @@ class ModelCache(Generic[Source, Model]):
         """What is in memory, most recently used first."""
         now = time.monotonic()
         with self._lock:
-            found = [
+            models = [
                 Held(slot.model, slot.n_bytes, max(0.0, now - slot.last_used), slot.users > 0)
                 for slot in self._slots.values()
                 if slot.model is not None
             ]
-        return sorted(found, key=lambda held: held.idle_seconds)
+        return sorted(models, key=lambda held: held.idle_seconds)
 
     def forget(self, name: str) -> None:
         """Forget a model even while it is in use: whoever uses it keeps it until done, others load it anew."""

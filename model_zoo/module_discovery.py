@@ -66,7 +66,7 @@ class LayerCall:
     kwargs: dict[str, Any]
 
     @classmethod
-    def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, LayerCall]:
+    def split(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[torch.Tensor, LayerCall]:
         """The states that a layer was given, and the rest."""
         states, *rest = args or (kwargs["hidden_states"],)
         return states, cls(tuple(rest), {name: value for name, value in kwargs.items() if name != "hidden_states"})
@@ -88,26 +88,28 @@ def layers(
     calls: list[tuple[torch.nn.Module, torch.Tensor, torch.Tensor]] = []  # module, what it was given, what it gave
 
     def watch(module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        given = args[0] if args else kwargs.get("hidden_states")
+        states = args[0] if args else kwargs.get("hidden_states")
         made = first_of(output)
-        if isinstance(given, torch.Tensor) and isinstance(made, torch.Tensor):
-            calls.append((module, given, made))
+        if isinstance(states, torch.Tensor) and isinstance(made, torch.Tensor):
+            calls.append((module, states, made))
 
     with capture.hooked(encoder.modules(), watch, with_kwargs=True), torch.inference_mode():
         states = list(run())
     if norm is not None:
-        states[-1] = next(given for module, given, _ in reversed(calls) if module is norm)
+        states[-1] = next(entered_norm for module, entered_norm, _ in reversed(calls) if module is norm)
     if any(not isinstance(state, torch.Tensor) or state.ndim != 3 for state in states):
         return None
     for order in ((0, 1, 2), (1, 0, 2), (0, 2, 1)):
         turned = [state.permute(order) for state in states]
-        found: list[torch.nn.Module] = []
-        for given, made in pairwise(turned):
+        chain: list[torch.nn.Module] = []
+        for entered_norm, made in pairwise(turned):
             # The last to end of those that do it: a layer ends after its parts do.
-            one = [module for module, entered, left in calls if _begins(entered, given) and _begins(left, made)]
-            found += one[-1:]
-        if len(found) == len(states) - 1:
-            in_order = Layers(tuple(found), order)
+            candidates = [
+                module for module, entered, left in calls if _begins(entered, entered_norm) and _begins(left, made)
+            ]
+            chain += candidates[-1:]
+        if len(chain) == len(states) - 1:
+            in_order = Layers(tuple(chain), order)
             return in_order if _is_chain(in_order, run) else None
     return None
 
@@ -121,7 +123,7 @@ def _is_chain(layers: Layers, run: Callable[[], object]) -> bool:
     left: list[torch.Tensor] = []
 
     def note(module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        calls.append((module, *LayerCall.of(args, kwargs)))
+        calls.append((module, *LayerCall.split(args, kwargs)))
 
     def leave(_: Any, __: Any, output: Any) -> None:
         left.append(first_of(output))
@@ -142,14 +144,14 @@ def _is_chain(layers: Layers, run: Callable[[], object]) -> bool:
             run()
         for module, _, call in known:
             states = call.run(module, states)
-    whole = left[modules.count(modules[-1]) - 1]
-    most = 1e-3 * float(whole.abs().max())
-    return whole.shape == states.shape and torch.allclose(whole, states, rtol=1e-3, atol=most)
+    last = left[modules.count(modules[-1]) - 1]
+    most = 1e-3 * float(last.abs().max())
+    return last.shape == states.shape and torch.allclose(last, states, rtol=1e-3, atol=most)
 
 
 def _begins(states: torch.Tensor, known: torch.Tensor) -> bool:
     """Whether one tensor is the beginning of another: a family may pad after the text by itself."""
-    if states.ndim != 3 or any(given < n for given, n in zip(states.shape, known.shape, strict=True)):
+    if states.ndim != 3 or any(size < n for size, n in zip(states.shape, known.shape, strict=True)):
         return False
     return torch.equal(states[tuple(slice(n) for n in known.shape)], known)
 
@@ -164,9 +166,9 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
 
         def watch(module: Any, inputs: tuple[Any, ...]) -> None:
             if len(projections) < len(calls) and inputs and isinstance(inputs[0], torch.Tensor):
-                output, given = calls[-1].output, inputs[0]
+                output, inner = calls[-1].output, inputs[0]
                 assert output is not None  # the fused kernel tells it
-                if given.numel() == output.numel() and torch.equal(given.reshape(-1), output.reshape(-1)):
+                if inner.numel() == output.numel() and torch.equal(inner.reshape(-1), output.reshape(-1)):
                     projections.extend([None] * (len(calls) - 1 - len(projections)))
                     projections.append(module)
 
@@ -174,11 +176,11 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
         with capture.hooked(linear, watch, before=True), torch.inference_mode():
             run()
     projections.extend([None] * (len(calls) - len(projections)))
-    found: list[FloatArray | None] = []
+    weights: list[FloatArray | None] = []
     for call, projection in zip(calls, projections, strict=True):
         if projection is None:
-            found.append(None)
+            weights.append(None)
             continue
         weight = projection.weight if isinstance(projection, Conv1D) else projection.weight.T  # (heads * d', width)
-        found.append(capture.as_array(weight.reshape(call.query.shape[1], -1, weight.shape[-1])))
-    return tuple(found)
+        weights.append(capture.as_array(weight.reshape(call.query.shape[1], -1, weight.shape[-1])))
+    return tuple(weights)

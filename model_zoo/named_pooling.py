@@ -75,11 +75,11 @@ def _read(folder: Path, network: Path) -> NamedPooling | None:
 
 def _modes(folder: Path, place: str) -> tuple[PoolingMode, ...]:
     """Those of one pooling, whose vectors are put one after the other."""
-    own = folder / place
+    subfolder = folder / place
     # Of no other folder were the files looked at before they are opened.
-    if own.parent != folder or not place.endswith("_Pooling") or own.is_symlink():
+    if subfolder.parent != folder or not place.endswith("_Pooling") or subfolder.is_symlink():
         raise _UnreadableError(f"the pooling in “{place[:_LONGEST]}”, a folder that is not read")
-    settings = _table(own, "config.json", needed=True)
+    settings = _table(subfolder, "config.json", needed=True)
     named = settings.get("pooling_mode")
     if named is None:
         modes = [mode for switch, mode in _SWITCHES.items() if settings.get(switch)] or ["mean"]
@@ -99,10 +99,10 @@ def _prompt(folder: Path) -> bool:
 
 
 def _table(folder: Path, name: str, *, needed: bool = False) -> dict[str, Any]:
-    found = _json(folder, name) if needed or (folder / name).is_file() else {}
-    if not isinstance(found, dict):
+    table = _json(folder, name) if needed or (folder / name).is_file() else {}
+    if not isinstance(table, dict):
         raise _UnreadableError(f"a {name} that this app cannot read")
-    return found
+    return table
 
 
 def _json(folder: Path, name: str) -> Any:
@@ -114,12 +114,12 @@ def _json(folder: Path, name: str) -> Any:
 
 def write(named: NamedPooling, folder: Path) -> None:
     """Write it beside a network, as sentence-transformers reads it. Raises OSError."""
-    for name, content in _written(named):
+    for name, content in _config_files(named):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
 
-def _written(named: NamedPooling) -> Iterator[tuple[str, Any]]:
+def _config_files(named: NamedPooling) -> Iterator[tuple[str, Any]]:
     types = {"": "sentence_transformers.models.Transformer", "1_Pooling": "sentence_transformers.models.Pooling"}
     yield MODULES, [{"idx": n, "name": str(n), "path": path, "type": types[path]} for n, path in enumerate(types)]
     yield "1_Pooling/config.json", {switch: mode in named.modes for switch, mode in _SWITCHES.items()}

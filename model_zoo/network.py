@@ -110,7 +110,9 @@ def _auto(config: Any, family: Family) -> Any:
     return auto if type(config) in auto._model_mapping else AutoModel
 
 
-def read(source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype) -> tuple[Any, set[str]]:
+def build(
+    source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype
+) -> tuple[Any, set[str]]:
     """A source's network in evaluation mode on the device, and the names of weights the checkpoint does not hold.
 
     Raises BadCheckpoint, and whatever transformers and torch do.
@@ -123,7 +125,7 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     network = auto._model_mapping[type(config)]
     if isinstance(network, tuple):  # Funnel has two, the second without a decoder
         named = config.architectures or ()
-        network = next((each for each in network if each.__name__ in named), network[0])
+        network = next((candidate for candidate in network if candidate.__name__ in named), network[0])
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
     with _building, torch.random.fork_rng(devices=[]):
         try:
@@ -185,7 +187,7 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
         tensors = {name: part.get_slice(of) for part in opened for name, of in _names(part, source)}
         wrapper = "" if outline is None else _wrapper(tensors, outline)
         # Whole numbers and truths are places and masks, and no weights.
-        whole = {name.removeprefix(wrapper) for name, tensor in tensors.items() if "F" not in tensor.get_dtype()}
+        integers = {name.removeprefix(wrapper) for name, tensor in tensors.items() if "F" not in tensor.get_dtype()}
         model, report = network.from_pretrained(
             None,
             state_dict={name.removeprefix(wrapper): tensor for name, tensor in tensors.items()},
@@ -196,7 +198,7 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype, outl
             ignore_mismatched_sizes=True,
         )
     _refuse_mismatched(report["mismatched_keys"], config, source.id)
-    _refuse_left_over(model, report["unexpected_keys"] - whole, source.id)
+    _refuse_left_over(model, report["unexpected_keys"] - integers, source.id)
     # What is never trained is computed: Marian's positions are sines.
     parts = outline.named_parameters() if outline is not None else ()
     computed = {name for name, parameter in parts if not parameter.requires_grad}
@@ -227,8 +229,8 @@ def _wrapper(names: Iterable[str], network: Any) -> str:
     """What a program has put before the names of weights ("module.", "model._orig_mod."): without it, more of them are
     those of the network. Empty where nothing was, or where two networks lie side by side.
     """
-    own = network.state_dict().keys()
-    known = {*own, *(name.removeprefix(f"{network.base_model_prefix}.") for name in own)}
+    parameters = network.state_dict().keys()
+    known = {*parameters, *(name.removeprefix(f"{network.base_model_prefix}.") for name in parameters)}
     prefixes: Counter[str] = Counter()
     for name in names:
         parts = name.split(".")
@@ -302,17 +304,17 @@ def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
             f"“{name}” lacks {len(of_encoder)} of the {len(model.base_model.state_dict())} weights of its encoder "
             f"(such as {min(of_encoder)}), which would have to be random. Choose a complete checkpoint."
         )
-    found: set[str] = set()
+    present: set[str] = set()
     if tuned_for(model.config) is not None:
-        return {"task"} if has_head and not missing else found
+        return {"task"} if has_head and not missing else present
     head = _head(model.config, family)
     if has_head and head in ("pretraining", "masked") and not missing - sentence:
-        found.add("mlm")
+        present.add("mlm")
     if has_head and head == "causal" and not missing:
-        found.add("lm")
+        present.add("lm")
     if has_head and head == "pretraining" and family.nsp and not sentence:
-        found.add("nsp")
-    return found
+        present.add("nsp")
+    return present
 
 
 def n_constants(model: Any, missing: set[str]) -> int:

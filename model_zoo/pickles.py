@@ -100,7 +100,7 @@ def _convert(files: Sequence[Path], target: Path, model: str) -> None:
             "folder that can be, or choose another model."
         ) from error
     try:
-        found = confined.run(
+        outcome = confined.run(
             "convert_pickle",
             str(half),
             *(os.path.abspath(file) for file in files),
@@ -109,8 +109,8 @@ def _convert(files: Sequence[Path], target: Path, model: str) -> None:
             n_bytes=int(_MEMORY_SHARE * largest) + _MEMORY,
             file_bytes=_FILE_SHARE * largest + _FILE,
         )
-        if found.failure is not None:
-            raise _failed(found, files, model, n_bytes)
+        if outcome.failure is not None:
+            raise _failed(outcome, files, model, n_bytes)
         try:
             half.rename(target)
         except OSError as error:
@@ -120,11 +120,11 @@ def _convert(files: Sequence[Path], target: Path, model: str) -> None:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes: int) -> BadCheckpoint | DiskFull:
+def _failed(outcome: confined.Outcome, files: Sequence[Path], model: str, n_bytes: int) -> BadCheckpoint | DiskFull:
     """What a failed conversion is told as. What the pickle itself is to blame for is remembered."""
     answer: dict[str, str] = {}
     with suppress(ValueError, IndexError, TypeError):
-        answer = dict(json.loads(found.said.splitlines()[-1]))
+        answer = dict(json.loads(outcome.message.splitlines()[-1]))
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
     start = f"The weights of “{model}” ({name}) were not opened"
     reasons = {
@@ -137,16 +137,16 @@ def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes:
         "time": "reading them takes longer than any such file should",
         "memory": "reading them takes more memory than such a file needs, or than is left",
     }
-    if found.failure == "disk":
+    if outcome.failure == "disk":
         return DiskFull(_disk_full(model, n_bytes, shutil.disk_usage(root()).free))
-    why = answer.get("refused") or ("damaged" if found.failure == "error" else str(found.failure))
+    why = answer.get("refused") or ("damaged" if outcome.failure == "error" else str(outcome.failure))
     advice = "None of it was run. Choose another model, or one with safetensors."
     if why == "damaged":
         advice = "Copy or download it again, or choose another model."
-    said = f"{start}: {reasons[why]}. {advice}"
+    message = f"{start}: {reasons[why]}. {advice}"
     if "refused" in answer:  # it will not be another one next time
-        _refused[checkpoint.digest(files)] = said
-    return BadCheckpoint(said)
+        _refused[checkpoint.digest(files)] = message
+    return BadCheckpoint(message)
 
 
 def _disk_full(model: str, n_bytes: int, free: int) -> str:

@@ -92,8 +92,8 @@ def head_of(model: Any, output: Output | None = None) -> Any:
 
 def scores_of(output: Any) -> torch.Tensor:
     """The scores over the vocabulary in what a head gives."""
-    found = getattr(output, "prediction_logits", None)
-    return output.logits if found is None else found
+    logits = getattr(output, "prediction_logits", None)
+    return output.logits if logits is None else logits
 
 
 def states_of(
@@ -119,28 +119,28 @@ def answers_of(
     wanted = torch.tensor([[-1 if t is None else t for t in row] for row in targets], device=states.device).reshape(
         len(states), n_targets
     )
-    found: list[Answer] = []
+    answers: list[Answer] = []
     for logits in logits_of(loaded, states):
         totals = logits.logsumexp(dim=-1)
         piece = logits - totals[:, None]  # ln P
-        ids_wanted = wanted[len(found) : len(found) + len(piece)]
+        ids_wanted = wanted[len(answers) : len(answers) + len(piece)]
         highest, ids = piece.topk(min(top_k, piece.shape[-1]), dim=-1)
         of_targets = piece.gather(1, ids_wanted.clamp(min=0))
         ranks = torch.stack(
             [(piece > of_targets[:, [t]]).sum(dim=-1) + 1 for t in range(n_targets)] or [ids[:, 0]], dim=-1
         )
         columns = [t.tolist() for t in (highest.exp(), ids, ids_wanted, of_targets, ranks, totals)]
-        for probabilities, best, asked, logs, places, total in zip(*columns, strict=True):
+        for probabilities, best, wanted_ids, logs, places, total in zip(*columns, strict=True):
             names = loaded.token_names(best)
-            found.append(
+            answers.append(
                 Answer(
                     tuple(Prediction(*entry) for entry in zip(names, best, probabilities, strict=True)),
-                    tuple(float("nan") if a < 0 else log for a, log in zip(asked, logs, strict=True)),
-                    tuple(0 if a < 0 else rank for a, rank in zip(asked, places[: len(asked)], strict=True)),
+                    tuple(float("nan") if a < 0 else log for a, log in zip(wanted_ids, logs, strict=True)),
+                    tuple(0 if a < 0 else rank for a, rank in zip(wanted_ids, places[: len(wanted_ids)], strict=True)),
                     total,
                 )
             )
-    return found
+    return answers
 
 
 def predictions(
@@ -154,14 +154,14 @@ def predictions(
     answers) as batches are done. ``changed`` are inputs of a single text other than the usual ones.
     """
     for batch in batches(loaded, encodings):
-        asked = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
-        if not asked:
+        of_batch = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
+        if not of_batch:
             yield from ((index, ()) for index in batch)
             continue
         with torch.inference_mode():
             states = states_of(loaded, [encodings[index] for index in batch], changed)
-            rows = states[[place for place, _ in asked], [slot.row for _, slot in asked]]
-            answers = iter(answers_of(loaded, rows, [_followed(slot) for _, slot in asked], top_k))
+            rows = states[[place for place, _ in of_batch], [slot.row for _, slot in of_batch]]
+            answers = iter(answers_of(loaded, rows, [_followed(slot) for _, slot in of_batch], top_k))
         for index in batch:
             yield index, tuple(_prediction(loaded, slot, next(answers)) for slot in slots[index])
 
@@ -238,10 +238,10 @@ def mapped(loaded: LoadedModel, layers: Sequence[torch.Tensor], fitted: FittedLe
             "and would show nothing true of them. Fit a lens to this model."
         )
     changes, _ = fitted.arrays()
-    found = []
+    results = []
     for states, change in zip(layers, torch.tensor(changes, device=loaded.model.device), strict=True):
-        found.append((states.float() + states.float() @ change[:-1] + change[-1]).to(states.dtype))
-    return found
+        results.append((states.float() + states.float() @ change[:-1] + change[-1]).to(states.dtype))
+    return results
 
 
 def lens(
@@ -258,13 +258,13 @@ def lens(
         if fitted is not None:
             layers = mapped(loaded, layers, fitted)
         answers = answers_of(loaded, final, [[] for _ in slots], 1)
-        targets = [[answer.best[0].id, asked.original] for answer, asked in zip(answers, slots, strict=True)]
+        targets = [[answer.best[0].id, of_slot.original] for answer, of_slot in zip(answers, slots, strict=True)]
         every = [*layers, final]
         followed = answers_of(loaded, torch.cat(every), targets * len(every), top_k)
-    found = []
+    lenses = []
     for place, slot in enumerate(slots):
         mine = followed[place :: len(slots)]
-        found.append(
+        lenses.append(
             MaskLens(
                 slot.position,
                 tuple(row.best for row in mine),
@@ -274,7 +274,7 @@ def lens(
                 None if slot.original is None else tuple(row.ranks[1] for row in mine),
             )
         )
-    return tuple(found)
+    return tuple(lenses)
 
 
 def target_id(loaded: LoadedModel, encoding: Encoding, position: int, target: str | int) -> tuple[str, int]:

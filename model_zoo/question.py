@@ -76,8 +76,8 @@ class Question(Generic[Result]):
 
     def answer(self, loaded: LoadedModel) -> Result:
         """The answer of a loaded model. Raises what the question's docstring says."""
-        ((_, found),) = type(self).answer_all(loaded, [self])
-        return found
+        ((_, answer),) = type(self).answer_all(loaded, [self])
+        return answer
 
     @classmethod
     def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, Result]]:
@@ -128,16 +128,16 @@ class Streamed(Question[Result], Generic[Piece, Result]):
     def parts(self, loaded: LoadedModel) -> Iterator[Piece]:
         raise NotImplementedError
 
-    def whole(self, parts: Sequence[Piece]) -> Result:
+    def combine(self, parts: Sequence[Piece]) -> Result:
         """The answer that the parts make."""
         return cast(Result, tuple(parts))
 
-    def again(self, whole: Result) -> Iterable[Piece]:
+    def replay(self, result: Result) -> Iterable[Piece]:
         """What is streamed to who asks for an answer that is remembered."""
-        return cast(Iterable[Piece], whole)
+        return cast(Iterable[Piece], result)
 
     def answer(self, loaded: LoadedModel) -> Result:
-        return self.whole(list(self.parts(loaded)))
+        return self.combine(list(self.parts(loaded)))
 
 
 class Comparison(Generic[Piece]):
@@ -170,10 +170,10 @@ def check_top_k(top_k: int) -> int:
     return top_k
 
 
-def check_choice(value: str, choices: Sequence[str], what: str) -> str:
+def check_choice(value: str, choices: Sequence[str], noun: str) -> str:
     """Raises InvalidInput for a word that is none of the choices; ``what`` says of what there is none such."""
     if value not in choices:
-        raise InvalidInput(f"There is no {what.format(repr(value))}. Choose {', '.join(choices)}.")
+        raise InvalidInput(f"There is no {noun.format(repr(value))}. Choose {', '.join(choices)}.")
     return value
 
 

@@ -65,14 +65,14 @@ def _result_or_list(_: Any, result: Any) -> Any:
 
 
 def _one_or_many(engine: Any, question: Callable[..., Any], fields: dict[str, Any]) -> Any:
-    given = fields.pop("text")
-    if isinstance(given, str):
-        return engine.ask(question(text=given, **fields))
+    texts_ = fields.pop("text")
+    if isinstance(texts_, str):
+        return engine.ask(question(text=texts_, **fields))
     if fields.get("masked"):
         raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
     if "text_pair" not in inspect.signature(question).parameters:
-        return engine.ask_all([question(text=text, **fields) for text in texts.check_texts(given)])
-    pairs = texts.check_list(given, fields.pop("text_pair", None))
+        return engine.ask_all([question(text=text, **fields) for text in texts.check_texts(texts_)])
+    pairs = texts.check_list(texts_, fields.pop("text_pair", None))
     return engine.ask_all([question(text=text, text_pair=pair, **fields) for text, pair in pairs])
 
 

@@ -11,7 +11,7 @@ from model_zoo.loading import LoadedModel
 from model_zoo.types import RecurrentPass
 
 
-def read(loaded: LoadedModel, text: str) -> RecurrentPass:
+def trace(loaded: LoadedModel, text: str) -> RecurrentPass:
     """The answer of ``questions.read_recurrence``.
 
     The derivative of the last state by the vector that enters at a token is a matrix (d, width); its rows come from one
@@ -24,10 +24,10 @@ def read(loaded: LoadedModel, text: str) -> RecurrentPass:
     lstm = encoder.layers[0].lstm
     with torch.inference_mode(False), torch.enable_grad():  # callers may be in inference mode
         ids = torch.tensor([encoding.ids], device=loaded.model.device)
-        given = encoder.norm(encoder.embeddings(ids)).detach().requires_grad_()
-        states = lstm(given)[0][0, :, : lstm.hidden_size]  # (n, d), of the direction from left to right
-        squares = torch.zeros(len(encoding), device=given.device)
+        inputs = encoder.norm(encoder.embeddings(ids)).detach().requires_grad_()
+        states = lstm(inputs)[0][0, :, : lstm.hidden_size]  # (n, d), of the direction from left to right
+        squares = torch.zeros(len(encoding), device=inputs.device)
         for number in states[-1]:
-            (gradient,) = torch.autograd.grad(number, given, retain_graph=True)
+            (gradient,) = torch.autograd.grad(number, inputs, retain_graph=True)
             squares += gradient[0].square().sum(dim=-1)
     return RecurrentPass(encoding, as_array(states.detach()), as_array(squares.sqrt()))

@@ -27,14 +27,16 @@ def _value(written: str) -> Any:
     return int(written) if written.isdecimal() else _WORDS.get(written, written)
 
 
-def _read() -> list[ModelSpec]:
+def _read_models() -> list[ModelSpec]:
     """The entries of the file. The id of a model that does not lie in this repository is its Hugging Face id."""
     names, *rows = (line.split("\t") for line in Path(__file__).with_name("models.tsv").read_text("utf-8").splitlines())
     entries = (dict(zip(names, map(_value, row), strict=True)) for row in rows)
-    return [ModelSpec(**one, hub_id=None if one["id"].startswith("embedded/") else one["id"]) for one in entries]
+    return [
+        ModelSpec(**fields, hub_id=None if fields["id"].startswith("embedded/") else fields["id"]) for fields in entries
+    ]
 
 
-MODELS: dict[str, ModelSpec] = {spec.id: spec for spec in _read()}
+MODELS: dict[str, ModelSpec] = {spec.id: spec for spec in _read_models()}
 
 
 def find(model_id: str) -> ModelSpec | None:

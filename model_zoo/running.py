@@ -51,7 +51,7 @@ def attend(
     if stack == "encoder":
         return attend_tokens(loaded, loaded.encode(text, text_pair, max_tokens), states_of=states_of)
     refuse_without_stack(loaded, stack)
-    encoding, source = loaded.written(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
+    encoding, source = loaded.encode_decoder(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
     return attend_tokens(loaded, encoding, source, stack, states_of)
 
 
@@ -71,7 +71,7 @@ def attend_tokens(
         read = None if source is None else loaded.forward(source).last_hidden_state
         options = {"output_hidden_states": True} if with_states else {}
         norm = loaded.final_norm if with_states else None
-        with loaded.recording(len(encoding)) as calls, _given_to(norm) as given:
+        with loaded.recording(len(encoding)) as calls, _given_to(norm) as normed:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
                 shape = len(encoding), len(encoding if stack != "cross" or source is None else source)
@@ -79,9 +79,9 @@ def attend_tokens(
             else:
                 output = loaded.forward(encoding, read, **options)
                 masks: dict[int, np.ndarray | None] = {}
-                layers = tuple(_layer(call, masks) for call in loaded.family.of_stack(stack, calls))
+                layers = tuple(_layer(call, masks) for call in loaded.family.select_stack(stack, calls))
     if stack == "encoder":
-        layers = loaded.by_number(layers, MapsLayer(_no_heads(len(encoding))))
+        layers = loaded.order_by_layer(layers, MapsLayer(_no_heads(len(encoding))))
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
@@ -89,7 +89,7 @@ def attend_tokens(
         output_projections=loaded.output_projections(stack),
         stack=stack,
         source=source,
-        states=_states(loaded, [encoding], output.hidden_states, given, state_layers)[0] if with_states else None,
+        states=_states(loaded, [encoding], output.hidden_states, normed, state_layers)[0] if with_states else None,
     )
 
 
@@ -172,7 +172,7 @@ def attend_batches(
         with (
             torch.inference_mode(),
             loaded.recording(max(map(len, of_batch))) as calls,
-            _given_to(norm) as given,
+            _given_to(norm) as normed,
         ):
             if loaded.gives_maps:
                 output = loaded.encoder(**inputs, output_attentions=True, **options)
@@ -181,12 +181,12 @@ def attend_batches(
             else:
                 output = loaded.encoder(**inputs, **options)
             states = (
-                _states(loaded, of_batch, output.hidden_states, given, state_layers)
+                _states(loaded, of_batch, output.hidden_states, normed, state_layers)
                 if with_states
                 else [None] * len(places)
             )
-        by_number: Any = loaded.by_number
-        yield Batch(loaded, places, of_batch, by_number(calls, None), by_number(maps, None), states)
+        order_by_layer: Any = loaded.order_by_layer
+        yield Batch(loaded, places, of_batch, order_by_layer(calls, None), order_by_layer(maps, None), states)
 
 
 def attend_many(
@@ -224,8 +224,8 @@ def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
 
 def refuse_without_attention(loaded: LoadedModel) -> None:
     """Raises NotSupported for a network whose attention cannot be shown."""
-    if loaded.info.without_attention:
-        raise NotSupported(loaded.info.without_attention)
+    if loaded.info.attention_refusal:
+        raise NotSupported(loaded.info.attention_refusal)
 
 
 def _no_heads(n: int) -> FloatArray:
@@ -276,14 +276,14 @@ def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> QueryKeyLayer:
     return QueryKeyLayer(
         query=as_array(call.query[0]),
         key=as_array(call.key[0]),
-        value=as_array(_own(call.value, call.query)[0]),
+        value=as_array(_without_shared_memory(call.value, call.query)[0]),
         scaling=call.scaling,
         mask=_mask(call, masks),
         causal=call.causal,
     )
 
 
-def _own(value: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+def _without_shared_memory(value: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
     """Values in memory of their own where one matrix made them together with queries and keys that were then
     replaced (by rotary embedding): a view would keep all three alive.
     """
@@ -341,10 +341,10 @@ def hidden_states(
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
     for batch in batches(loaded, encodings):
         inputs = loaded.inputs([encodings[i] for i in batch])
-        with torch.inference_mode(), _given_to(loaded.final_norm) as given:
+        with torch.inference_mode(), _given_to(loaded.final_norm) as normed:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
         of_batch = [encodings[index] for index in batch]
-        yield from zip(batch, _states(loaded, of_batch, states, given, layers), strict=True)
+        yield from zip(batch, _states(loaded, of_batch, states, normed, layers), strict=True)
 
 
 def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Sequence[int] | None]:
@@ -358,7 +358,7 @@ def _states(
     loaded: LoadedModel,
     encodings: Sequence[Encoding],
     states: Sequence[torch.Tensor],
-    given: Sequence[torch.Tensor],
+    normed: Sequence[torch.Tensor],
     layers: Sequence[int] | None = None,
 ) -> list[HiddenStates]:
     """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, ``given`` to the final norm."""
@@ -376,8 +376,8 @@ def _states(
                 f"(after the last layer); {layer} does not exist. Choose one of these."
             )
     stacked = as_array(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
-    kept = given and given[-1].shape[-1] == stacked.shape[-1]  # Reformer's norm reads two streams side by side
-    last = as_array(given[-1]) if kept else None  # (batch, longest, width)
+    kept = normed and normed[-1].shape[-1] == stacked.shape[-1]  # Reformer's norm reads two streams side by side
+    last = as_array(normed[-1]) if kept else None  # (batch, longest, width)
     return [
         HiddenStates(
             encoding,
@@ -392,10 +392,10 @@ def _states(
 @contextmanager
 def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
     """What this thread gives to a module inside the block; nothing where there is no module."""
-    given: list[torch.Tensor] = []
+    noted: list[torch.Tensor] = []
     modules = [] if module is None else [module]
-    with capture.hooked(modules, lambda _, inputs: given.append(inputs[0]), before=True):
-        yield given
+    with capture.hooked(modules, lambda _, inputs: noted.append(inputs[0]), before=True):
+        yield noted
 
 
 def batches(

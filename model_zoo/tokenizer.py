@@ -24,7 +24,7 @@ _NAMES_OF_FILES = ("vocab", "merges", "gguf_file")
 _SETTINGS = ("tokenizer_config.json", "special_tokens_map.json")
 
 
-def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
+def read_tokenizer(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     """A tokenizer of transformers that neither pads nor cuts: a fast one, or one written in Python where there is none
     of its kind. One that is not of a listed model is tried first.
 
@@ -41,7 +41,7 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     _refuse_files_elsewhere(folder, model)
     try:
         with tokenizer_sandbox.time_bounded() if slow else nullcontext():
-            options = {} if slow else unsaid(folder)
+            options = {} if slow else infer_missing_settings(folder)
             tokenizer = AutoTokenizer.from_pretrained(
                 folder, config=config, trust_remote_code=False, local_files_only=True, **options
             )
@@ -113,7 +113,7 @@ def _refuse_files_elsewhere(folder: Path, model: str) -> None:
         for key, value in _settings(folder / file).items():
             named = key in _NAMES_OF_FILES or (file == _SETTINGS[1] and key.endswith(("_file", "_spm")))
             if key.endswith("_kwargs") and isinstance(value, dict):  # MeCab's dictionary by its name, no path
-                named = any(isinstance(each, str) and not each.isidentifier() for each in value.values())
+                named = any(isinstance(entry, str) and not entry.isidentifier() for entry in value.values())
             if named and isinstance(value, str | dict):
                 raise BadCheckpoint(
                     f"The {file} of “{model}” names a file to read the tokenizer from (“{key}”), which this app does "
@@ -124,13 +124,13 @@ def _refuse_files_elsewhere(folder: Path, model: str) -> None:
 def _settings(file: Path) -> dict[str, Any]:
     """What a file of settings says; empty where it is not there, or holds something else."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        settings = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
-def unsaid(folder: Path) -> dict[str, Any]:
+def infer_missing_settings(folder: Path) -> dict[str, Any]:
     """What a vocabulary alone does not say, and transformers would take as BERT's: whether capitals are lowered. They
     are not where the vocabulary has words with capitals.
     """

@@ -38,11 +38,11 @@ def refuse_dangerous(rules: bytes, model: str, package: str = "tokenizers") -> N
     with _trying:  # one process at a time, however many ask
         if fingerprint in _passed:
             return
-        found = _tried(rules, package)
-        if found.failure is not None:
+        outcome = _tried(rules, package)
+        if outcome.failure is not None:
             raise BadCheckpoint(
-                f"The tokenizer of “{model}” {_what_happened(found)}. Choose another checkpoint, or save its tokenizer "
-                "again."
+                f"The tokenizer of “{model}” {_what_happened(outcome)}. Choose another checkpoint, or save its "
+                "tokenizer again."
             )
         _passed[fingerprint] = True
 
@@ -51,16 +51,16 @@ def _tried(rules: bytes, package: str = "tokenizers") -> confined.Outcome:
     return confined.run("try_tokenizer", package, package=package, seconds=_SECONDS, n_bytes=_BYTES, stdin=rules)
 
 
-def _what_happened(found: confined.Outcome) -> str:
-    if found.failure == "start":
-        return f"could not be tried: no process can be started ({found.said})"
-    return f"was tried on a few words and {_how_it_ended(found)}"
+def _what_happened(outcome: confined.Outcome) -> str:
+    if outcome.failure == "start":
+        return f"could not be tried: no process can be started ({outcome.message})"
+    return f"was tried on a few words and {_how_it_ended(outcome)}"
 
 
-def _how_it_ended(found: confined.Outcome) -> str:
-    if found.failure == "time":
+def _how_it_ended(outcome: confined.Outcome) -> str:
+    if outcome.failure == "time":
         return f"was not done after {_SECONDS} seconds"
-    if found.failure == "memory":
+    if outcome.failure == "memory":
         return f"needed more than {_BYTES / 2**30:g} GB of memory"
     return "stopped with an error"
 

@@ -16,7 +16,7 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def note(log: logging.Logger, what: str, kind: object, model: str, seconds: float) -> None:
+def note(log: logging.Logger, event: str, kind: object, model: str, seconds: float) -> None:
     """Log that something was done for the question of this thread; never what was typed.
 
     ``kind`` is the question, of which the type is written. What nobody has given an id is not logged.
@@ -24,4 +24,4 @@ def note(log: logging.Logger, what: str, kind: object, model: str, seconds: floa
     number = question_id.get()
     if number and log.isEnabledFor(logging.INFO):
         listed = model if registry.find(model) else "another model"  # whose name somebody typed
-        log.info("question %s %s: %s of %s, %.1f ms", number, what, type(kind).__name__, listed, 1000 * seconds)
+        log.info("question %s %s: %s of %s, %.1f ms", number, event, type(kind).__name__, listed, 1000 * seconds)

@@ -48,8 +48,8 @@ def try_out(loaded: LoadedModel) -> Trial:
     """Run a few words through the encoder. Raises BadCheckpoint where what comes out are no numbers, and whatever the
     network fails with.
     """
-    whole = loaded.encode(_LETTERS)
-    part = whole.first(max(1, len(whole) // 2))
+    letters = loaded.encode(_LETTERS)
+    part = letters.first(max(1, len(letters) // 2))
     n = len(part)
     with torch.inference_mode():
         output, maps, numbers = _passed(loaded, [part])
@@ -60,16 +60,16 @@ def try_out(loaded: LoadedModel) -> Trial:
                 "Its training may have failed, or a file be damaged: choose another checkpoint, or copy this one again."
             )
         try:
-            batch, maps_of_batch, _ = _passed(loaded, [part, whole])
-            pads = n < len(whole) and _alike(batch[0][:1, :n], last[:, :n])
+            batch, maps_of_batch, _ = _passed(loaded, [part, letters])
+            pads = n < len(letters) and _alike(batch[0][:1, :n], last[:, :n])
         except RuntimeError:  # torch's, of a network that takes no padding
-            batch, maps_of_batch, _ = _passed(loaded, [whole])
+            batch, maps_of_batch, _ = _passed(loaded, [letters])
             pads = False
     states = getattr(output, "hidden_states", None)
     n_layers = len(states) - 1 if states else getattr(loaded.model.config, "num_hidden_layers", 0)
     if len(maps) == n_layers:
         numbers = range(n_layers)
-    why = flaw_of(maps, n, n) or flaw_of(maps_of_batch, len(whole), len(whole))
+    why = flaw_of(maps, n, n) or flaw_of(maps_of_batch, len(letters), len(letters))
     if not why and (len({*numbers}) < len(maps) or not {*numbers} <= {*range(n_layers)}):
         why = f"computes attention {counted(len(maps), 'time')} in {counted(n_layers, 'layer')}, in ways of its own"
     return Trial(
@@ -78,7 +78,7 @@ def try_out(loaded: LoadedModel) -> Trial:
         n_heads=0 if why else max(layer.shape[1] for layer in maps),
         why_no_attention=why,
         pads=pads,
-        causal=n < len(whole) and _alike(batch[0][-1:, :n], last[:, :n]),
+        causal=n < len(letters) and _alike(batch[0][-1:, :n], last[:, :n]),
     )
 
 
@@ -90,8 +90,8 @@ def leave_the_fused_kernel_where_wrong(loaded: LoadedModel) -> None:
     with torch.inference_mode():
         fused = loaded.forward(encoding)[0]
         model.set_attn_implementation("eager")
-        own = loaded.forward(encoding)[0]
-    if _alike(fused, own):
+        unchanged = loaded.forward(encoding)[0]
+    if _alike(fused, unchanged):
         model.set_attn_implementation(capture.IMPLEMENTATION)
 
 
@@ -112,14 +112,14 @@ def _passed(loaded: LoadedModel, encodings: Sequence[Encoding]) -> tuple[Any, li
         return output, [capture.weights_of(call) for call in calls], [layer for layer in layers if layer is not None]
     made: dict[int, int] = {}
 
-    def watch(module: Any, _: Any, given: Any) -> None:
-        made.update((id(part), module.layer_idx) for part in given if isinstance(given, tuple))
+    def watch(module: Any, _: Any, output: Any) -> None:
+        made.update((id(part), module.layer_idx) for part in output if isinstance(output, tuple))
 
     numbered = [module for module in loaded.encoder.modules() if isinstance(getattr(module, "layer_idx", None), int)]
     with capture.hooked(numbered, watch):
         output = loaded.encoder(**inputs, output_attentions=True, output_hidden_states=True)
     maps = maps_of(output)
-    return output, maps, [made[id(each)] for each in maps if id(each) in made]
+    return output, maps, [made[id(weights)] for weights in maps if id(weights) in made]
 
 
 def flaw_of(maps: Sequence[Any], n_queries: int, n_keys: int) -> str:

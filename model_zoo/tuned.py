@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from model_zoo.errors import DiskFull, UnknownModel
-from model_zoo.machine import in_memory, memory_left, memory_limit
+from model_zoo.machine import is_memory_backed, memory_left, memory_limit
 from model_zoo.process_folder import ProcessFolder, made_private, remove
 from model_zoo.types import megabytes
 
@@ -69,7 +69,7 @@ def default_limit(root: Path | None = None) -> int:
     """Bytes for all of them together where nobody has set a bound: 4 GB, and a fifth of the memory at most where they
     lie in memory.
     """
-    if in_memory(root or Path(tempfile.gettempdir())):
+    if is_memory_backed(root or Path(tempfile.gettempdir())):
         return min(_MOST_BYTES, int(_SHARE_OF_MEMORY * memory_limit()))
     return _MOST_BYTES
 
@@ -98,13 +98,13 @@ def _place(model: str) -> Path:
 
 def folder(model: str) -> Path:
     """Where a tuned model lies. Raises UnknownModel where it does no more."""
-    found = _place(model)
-    if not (found / "config.json").is_file():
+    place = _place(model)
+    if not (place / "config.json").is_file():
         raise UnknownModel(
             "This model was trained in a visit that is over, or had to make room for others. Train it again, or choose "
             "another model."
         )
-    return found
+    return place
 
 
 def state_folder(model: str) -> Path:
@@ -129,21 +129,21 @@ def writing(model: str, n_bytes: int) -> AbstractContextManager[Path]:
     """An empty folder for a model of so many bytes, for which others make room, and for an archive of it, so that it
     can be saved; half of a model does not stay. Raises DiskFull.
     """
-    said, advice = "The tuned model, with an archive to save it, takes", "Free some space, or tune a smaller model."
-    return _written(_place(model), 2 * n_bytes + _HEADERS, said, advice)
+    message, advice = "The tuned model, with an archive to save it, takes", "Free some space, or tune a smaller model."
+    return _write_folder(_place(model), 2 * n_bytes + _HEADERS, message, advice)
 
 
 def writing_state(model: str, n_bytes: int) -> AbstractContextManager[Path]:
     """As ``writing``, for the state of a training that was stopped, in the place of an earlier one."""
-    said = "The training was stopped, and nothing of it could be kept: what it had learned takes"
-    return _written(state_folder(model), n_bytes, said, "Free some space, then train again.")
+    message = "The training was stopped, and nothing of it could be kept: what it had learned takes"
+    return _write_folder(state_folder(model), n_bytes, message, "Free some space, then train again.")
 
 
 @contextmanager
-def _written(place: Path, n_bytes: int, said: str, advice: str) -> Iterator[Path]:
+def _write_folder(place: Path, n_bytes: int, message: str, advice: str) -> Iterator[Path]:
     with _writing:
         remove(place)
-        _make_room(place, n_bytes, said, advice)
+        _make_room(place, n_bytes, message, advice)
         place.mkdir()
         try:
             yield place
@@ -151,7 +151,9 @@ def _written(place: Path, n_bytes: int, said: str, advice: str) -> Iterator[Path
             remove(place)
             if isinstance(error, OSError):
                 why = error.strerror or error
-                raise DiskFull(f"{said} {megabytes(n_bytes)}, which could not be written ({why}). {advice}") from error
+                raise DiskFull(
+                    f"{message} {megabytes(n_bytes)}, which could not be written ({why}). {advice}"
+                ) from error
             raise
 
 
@@ -165,8 +167,8 @@ def archive(model: str, write: Callable[[Path, Path], object]) -> Iterator[Path]
     with _writing:
         if not place.is_file():
             source, half = folder(model), place.with_suffix(_HALF)
-            said, advice = "The archive of the model takes", "Try again in a minute, or tune a smaller model."
-            _make_room(place, _size(source) + _HEADERS, said, advice)
+            message, advice = "The archive of the model takes", "Try again in a minute, or tune a smaller model."
+            _make_room(place, _size(source) + _HEADERS, message, advice)
             try:
                 write(source, half)
                 half.replace(place)
@@ -186,11 +188,11 @@ def archive(model: str, write: Callable[[Path, Path], object]) -> Iterator[Path]
                 del _being_read[place]
 
 
-def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
+def _make_room(place: Path, n_bytes: int, message: str, advice: str) -> None:
     """Have others make room for so many bytes at a place: archives, then what was made first, and models for a model
     alone; nothing goes where that is not enough. Needs the lock.
 
-    Raises DiskFull, which begins with ``said`` and ends with ``advice``.
+    Raises DiskFull, which begins with ``message`` and ends with ``advice``.
     """
     root = _made_root()
     most = default_limit(root) if _most is None else _most
@@ -206,11 +208,11 @@ def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
         taken, free = taken - there[entry], free + there[entry]
     if taken + n_bytes > most:
         left = f"{megabytes(max(0, most - taken))} of the {megabytes(most)} that all tuned models may take are left"
-        raise DiskFull(f"{said} {megabytes(n_bytes)}, and {left} for it. {advice}")
+        raise DiskFull(f"{message} {megabytes(n_bytes)}, and {left} for it. {advice}")
     if n_bytes > free:
-        where = "memory, where its files would lie," if in_memory(root) else "disk"
+        where = "memory, where its files would lie," if is_memory_backed(root) else "disk"
         left = f"the {where} has {megabytes(max(0, free))} left"
-        raise DiskFull(f"{said} {megabytes(n_bytes)}, and {left} for it. {advice}")
+        raise DiskFull(f"{message} {megabytes(n_bytes)}, and {left} for it. {advice}")
     for entry in going:
         remove(entry)
 
@@ -218,7 +220,7 @@ def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
 def room_left(root: Path) -> int:
     """Bytes that may be taken where a folder lies, on a disk or in memory: the app itself needs some."""
     free = shutil.disk_usage(root).free
-    if not in_memory(root):
+    if not is_memory_backed(root):
         return free - _RESERVE
     return min(free, memory_left()) - min(_RESERVE, int(_RESERVE_OF_MEMORY * memory_limit()))
 
@@ -226,16 +228,16 @@ def room_left(root: Path) -> int:
 def memory_taken() -> int:
     """Bytes of memory that all of them take: 0 where they lie on a disk."""
     root = _root()
-    return _size(root) if in_memory(root) else 0
+    return _size(root) if is_memory_backed(root) else 0
 
 
 def _size(place: Path) -> int:
     """Bytes of a file, or of all in a folder; of what goes meanwhile, none."""
-    found = 0
-    for each in (place, *place.rglob("*")):
+    total = 0
+    for file in (place, *place.rglob("*")):
         with suppress(OSError):
-            found += each.stat().st_size if each.is_file() else 0
-    return found
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def _age(place: Path) -> float:

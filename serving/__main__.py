@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "settings", nargs="*", metavar="name=value", help="a setting of serving.app.Arguments, such as max_replicas=2"
     )
-    found = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
 
     import ray
     from pydantic import ValidationError
@@ -47,30 +47,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from model_zoo.types import MB
     from serving.app import TOKEN, Arguments, app
 
-    given = {name: value for name, _, value in (each.partition("=") for each in found.settings)}
-    for name in given.keys() - Arguments.model_fields.keys():
+    settings = {name: value for name, _, value in (setting.partition("=") for setting in options.settings)}
+    for name in settings.keys() - Arguments.model_fields.keys():
         parser.error(f"{name} is not a setting. There are: {', '.join(Arguments.model_fields)}.")
     try:
-        chosen = Arguments(**given)
+        chosen = Arguments(**settings)
         tuned.share(chosen.folder)
     except ValidationError as error:
         parser.error(sentences(error, Arguments.model_fields, lambda _name: "the command"))
     except (ModelZooError, OSError) as error:
         parser.error(f"Tuned models cannot be kept: {error}")
-    if found.update:
+    if options.update:
         ray.init(address="auto", namespace="serve", log_to_driver=False, logging_level="ERROR")
         _patiently(lambda: serve.run(app(chosen), name="models"))
         return
     if not os.environ.get(TOKEN, "").strip():
         os.environ[TOKEN] = secrets.token_urlsafe(24)
         print(f"The app needs to know this token: export {TOKEN}={os.environ[TOKEN]}")
-    metrics = {} if found.metrics_port is None else {"_metrics_export_port": found.metrics_port}
+    metrics = {} if options.metrics_port is None else {"_metrics_export_port": options.metrics_port}
     node = {
         "address": "local",
         "namespace": "serve",
-        "num_cpus": found.cpus,
-        "object_store_memory": found.object_store_mb * MB,
-        "include_dashboard": found.dashboard,
+        "num_cpus": options.cpus,
+        "object_store_memory": options.object_store_mb * MB,
+        "include_dashboard": options.dashboard,
         "dashboard_host": LOOPBACK,
         "log_to_driver": False,
         "logging_level": "ERROR",
@@ -78,10 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         **metrics,
     }
     _patiently(lambda: _start_node(node))
-    http = {"host": found.host, "port": found.port}
+    http = {"host": options.host, "port": options.port}
     _patiently(lambda: serve.start(proxy_location="HeadOnly", http_options=http))
     _patiently(lambda: serve.run(app(chosen), name="models"))
-    print(f"Ready: INSIDE_BERT_ENGINE=http://{found.host}:{found.port} streamlit run app.py", flush=True)
+    print(f"Ready: INSIDE_BERT_ENGINE=http://{options.host}:{options.port} streamlit run app.py", flush=True)
     stopped = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     with suppress(KeyboardInterrupt):

@@ -73,8 +73,8 @@ class Arguments(EngineSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_defaults(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return _OF_A_REPLICA | given
+    def _fill_defaults(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        return _OF_A_REPLICA | settings
 
     @property
     def folder(self) -> Path:

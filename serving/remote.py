@@ -23,7 +23,7 @@ from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
-from model_zoo.fair_queue import away
+from model_zoo.fair_queue import leaving_turns
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
 from model_zoo.types import (
@@ -73,8 +73,8 @@ class Unforeseen(RuntimeError):
 class Counts:
     """What happened on the way since the start, for who watches."""
 
-    asked: int = 0
-    again: int = 0
+    requests: int = 0
+    retries: int = 0
     unreachable: int = 0
     busy: int = 0
     sent_bytes: int = 0
@@ -118,23 +118,23 @@ class RemoteEngine(EngineInterface):
             return compute()
         return self._remembered(question, question.model, compute)
 
-    def _remembered(self, what: Hashable, model: str, compute: Callable[[], Any]) -> Any:
-        key = self._key(what, model)
-        found = self._results.of(key, compute)
-        if (now := self._key(what, model)) != key:  # the answer told of a revision that was not known before
-            self._results.keep(now, found)
-        return found
+    def _remembered(self, request: Hashable, model: str, compute: Callable[[], Any]) -> Any:
+        key = self._key(request, model)
+        answer = self._results.get_or_compute(key, compute)
+        if (now := self._key(request, model)) != key:  # the answer told of a revision that was not known before
+            self._results.keep(now, answer)
+        return answer
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         known = self._all_known(questions)
         if known is not None:
             return known
         answers = self._post("ask_all", list(questions), questions[0].model)
-        found = [self._received(*both) for both in zip(questions, answers, strict=True)]
-        for question, answer in zip(questions, found, strict=True):
+        results = [self._received(*both) for both in zip(questions, answers, strict=True)]
+        for question, answer in zip(questions, results, strict=True):
             if question.remembered:
                 self._results.keep(self._key(question, question.model), answer)
-        return found
+        return results
 
     def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
         model = ", ".join(question.models[:1]) if isinstance(question, Comparison) else question.model
@@ -147,19 +147,19 @@ class RemoteEngine(EngineInterface):
             yield from enumerate(known)
         elif questions:
             for place, answer in self._streamed("stream_all", (list(questions), remember), questions[0].model):
-                found = self._received(questions[place], answer)
+                result = self._received(questions[place], answer)
                 if remember and questions[place].remembered:
-                    self._results.keep(self._key(questions[place], questions[place].model), found)
-                yield place, found
+                    self._results.keep(self._key(questions[place], questions[place].model), result)
+                yield place, result
 
     def _all_known(self, questions: Sequence[Question[Result]]) -> list[Result] | None:
         """The answers to all of them, where all are remembered: a failure tells the place among all that were asked."""
-        found: list[Any] = [self._results.get(self._key(question, question.model)) for question in questions]
-        return None if any(one is NOTHING for one in found) else found
+        known: list[Any] = [self._results.get(self._key(question, question.model)) for question in questions]
+        return None if any(result is NOTHING for result in known) else known
 
-    def _key(self, what: Hashable, model: str) -> Hashable:
+    def _key(self, request: Hashable, model: str) -> Hashable:
         """What an answer is remembered by: a model that has changed on the cluster has other answers."""
-        return what, self._revisions.get(model, "")
+        return request, self._revisions.get(model, "")
 
     def _received(self, question: Question[Any], answer: Any) -> Any:
         """The answer, or the run that it sketches."""
@@ -178,14 +178,14 @@ class RemoteEngine(EngineInterface):
             engine=self,
         )
 
-    def read(self, what: ReadLayers | ReadNorms) -> Any:
+    def read(self, request: ReadLayers | ReadNorms) -> Any:
         """The arrays of a run that is held on the cluster."""
-        model = what.attend.model
-        return self._remembered(what, model, lambda: self._post("read", what, model))
+        model = request.attend.model
+        return self._remembered(request, model, lambda: self._post("read", request, model))
 
-    def known(self, what: ReadLayers) -> Any:
+    def known(self, request: ReadLayers) -> Any:
         """What is remembered of it here; NOTHING where it would have to be fetched."""
-        return self._results.get(self._key(what, what.attend.model))
+        return self._results.get(self._key(request, request.attend.model))
 
     # ---- the cluster --------------------------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class RemoteEngine(EngineInterface):
         return self._post("has", model)
 
     def revision(self, model: str) -> str:
-        return self._results.of(("revision", model), lambda: self._post("revision", model))
+        return self._results.get_or_compute(("revision", model), lambda: self._post("revision", model))
 
     def _follow(self, download: Download) -> None:
         """Note how far the cluster is with a download, until it is over."""
@@ -237,7 +237,7 @@ class RemoteEngine(EngineInterface):
     @property
     def n_replicas(self) -> int:
         """How many replicas have answered of late."""
-        return len(self._heard())
+        return len(self._recent_states())
 
     @property
     def reachable(self) -> bool:
@@ -261,14 +261,14 @@ class RemoteEngine(EngineInterface):
 
     @property
     def device(self) -> str:
-        return ", ".join(sorted({state.device for state in self._heard() if state.device})) or "cluster"
+        return ", ".join(sorted({state.device for state in self._recent_states() if state.device})) or "cluster"
 
     @property
     def model_budget(self) -> int:
         """Bytes that models may take together on one replica; a whole terabyte before any has answered."""
-        return min((s.engine.model_budget for s in self._heard() if s.engine.model_budget), default=2**40)
+        return min((s.engine.model_budget for s in self._recent_states() if s.engine.model_budget), default=2**40)
 
-    def _heard(self) -> list[ReplicaState]:
+    def _recent_states(self) -> list[ReplicaState]:
         """The replicas that have answered of late, as they were then."""
         oldest = time.monotonic() - _SECONDS_A_STATE_IS_GOOD
         with self._lock:
@@ -276,18 +276,20 @@ class RemoteEngine(EngineInterface):
 
     def _crowded(self, model: str) -> bool:
         """Whether questions wait wherever a model is: then any replica will do, which loads it, too."""
-        there = [state for state in self._heard() if any(held.info.id == model for held in state.held)]
+        there = [state for state in self._recent_states() if any(held.info.id == model for held in state.held)]
         return bool(there) and min(state.engine.waiting for state in there) > _FEW_WAIT
 
     def held(self) -> list[HeldModel]:
-        return sorted((held for state in self._heard() for held in state.held), key=lambda held: held.idle_seconds)
+        return sorted(
+            (held for state in self._recent_states() for held in state.held), key=lambda held: held.idle_seconds
+        )
 
     def _doing(self) -> dict[str, Any]:
         """What the replicas heard of did when they last answered, together."""
-        engines = [state.engine for state in self._heard()]
+        engines = [state.engine for state in self._recent_states()]
         counts = ("running", "waiting", "n_answered", "n_runs", "model_bytes", "model_budget")
-        found: dict[str, Any] = {name: sum(getattr(engine, name) for engine in engines) for name in counts}
-        return found | {"moved": tuple(sorted({model for engine in engines for model in engine.moved}))}
+        totals: dict[str, Any] = {name: sum(getattr(engine, name) for engine in engines) for name in counts}
+        return totals | {"moved": tuple(sorted({model for engine in engines for model in engine.moved}))}
 
     def close(self) -> None:
         """Forget all results, here and on one of the replicas, and there every model that is not in use."""
@@ -301,23 +303,23 @@ class RemoteEngine(EngineInterface):
 
     def _post(self, name: str, sent: object, model: str = "") -> Any:
         """The value of a reply."""
-        with away():
-            data = self._answer(name, sent, model, whole=True).data
+        with leaving_turns():
+            data = self._answer(name, sent, model, buffered=True).data
         self.counts.received_bytes += len(data)
         return self._value(wire.unpack(data))
 
     def _streamed(self, name: str, sent: object, model: str) -> Generator[Any, None, None]:
         """The parts of a stream. Raises Unreachable, and says after how many, where it breaks off."""
         n = 0
-        with away():
-            response = self._answer(name, sent, model, whole=False)
+        with leaving_turns():
+            response = self._answer(name, sent, model, buffered=False)
         try:
             received = wire.frames(self._pieces(response))
             if response.headers.get("Content-Length"):  # refused before it began
                 self._value(wire.unpack(response.read()))
             while True:
                 try:
-                    with away():
+                    with leaving_turns():
                         frame = next(received, None)
                 except (urllib3.exceptions.HTTPError, OSError, wire.BadMessage):
                     frame = None
@@ -363,8 +365,8 @@ class RemoteEngine(EngineInterface):
             for name in [name for name, (_, at) in self._states.items() if at < oldest]:
                 del self._states[name]
 
-    def _answer(self, name: str, sent: object, model: str, *, whole: bool) -> urllib3.BaseHTTPResponse:
-        """An answer of the service itself, ``whole`` or still to be read.
+    def _answer(self, name: str, sent: object, model: str, *, buffered: bool) -> urllib3.BaseHTTPResponse:
+        """An answer of the service itself, ``buffered`` or still to be read.
 
         Asked twice where nobody could say that the question was answered. Raises Busy and Unreachable.
         """
@@ -377,17 +379,17 @@ class RemoteEngine(EngineInterface):
         if model and not self._crowded(model):
             headers["serve_multiplexed_model_id"] = model.encode("ascii", "backslashreplace").decode()
         counts = Counts() if name == "look" else self.counts
-        counts.asked += 1
+        counts.requests += 1
         _log.info("question %s goes to the cluster: %s, %s bytes", number, name, len(body))
         counts.sent_bytes += len(body)
         busy = False
         for again in (False, True):
             if again:
-                counts.again += 1
+                counts.retries += 1
                 time.sleep(_SECONDS_BEFORE_AGAIN)
             try:
                 response = self._http.request(
-                    "POST", f"{self.address}/{name}", body=body, headers=headers, preload_content=whole
+                    "POST", f"{self.address}/{name}", body=body, headers=headers, preload_content=buffered
                 )
             except urllib3.exceptions.ReadTimeoutError:
                 break  # somebody may still be at it
@@ -423,8 +425,8 @@ class _Looks:
     def many(self, layer: int, head: int | None) -> bool:
         """Note a look; whether there were so many that the whole run is worth fetching."""
         self.seen.add((layer, head))
-        whole = {seen for seen, one in self.seen if one is None}
-        return len(self.seen) > _FEW_HEADS or len(whole) > 1
+        complete = {seen for seen, which in self.seen if which is None}
+        return len(self.seen) > _FEW_HEADS or len(complete) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,16 +450,16 @@ class RemoteLayer:
 
     def weights(self, head: int | slice, queries: slice = slice(None)) -> FloatArray:
         every = ReadLayers(self.attend)
-        one = None if isinstance(head, slice) else head
+        only_head = None if isinstance(head, slice) else head
         run: Any = self.engine.known(every)
-        if run is NOTHING and self.looks.many(self.layer, one):
+        if run is NOTHING and self.looks.many(self.layer, only_head):
             run = self.engine.read(every)
         if run is not NOTHING:
             return run[self.layer].weights(head, queries)
-        part: QueryKeyLayer | MapsLayer = self.engine.read(ReadLayers(self.attend, self.layer, one))
-        return part.weights(head if one is None else 0, queries)
+        part: QueryKeyLayer | MapsLayer = self.engine.read(ReadLayers(self.attend, self.layer, only_head))
+        return part.weights(head if only_head is None else 0, queries)
 
-    def whole(self) -> QueryKeyLayer | MapsLayer:
+    def load(self) -> QueryKeyLayer | MapsLayer:
         return self.engine.read(ReadLayers(self.attend, self.layer, values=True))
 
 

@@ -26,17 +26,21 @@ class ByModelAndText(MultiplexMixin, RequestRouter):
     ) -> list[list[RunningReplica]]:
         if pending_request is None:
             return [candidate_replicas]
-        asked = pending_request.metadata
+        metadata = pending_request.metadata
         pending_request.routing_context.should_backoff = True
-        if asked.multiplexed_model_id:
+        if metadata.multiplexed_model_id:
             meant = self.apply_multiplex_routing(pending_request=pending_request)
         else:
             meant = {replica.replica_id for replica in candidate_replicas}
-        found = [each for each in meant if each in self._replicas]
-        if asked.session_id:
-            found.sort(key=lambda each: _weight(asked.session_id, each), reverse=True)
-            return [[self._replicas[each]] for each in found[: 1 + _NEXT_BEST]]
-        return [[self._replicas[each] for each in random.sample(found, min(2, len(found)))]] if found else []
+        running = [replica_id for replica_id in meant if replica_id in self._replicas]
+        if metadata.session_id:
+            running.sort(key=lambda replica_id: _weight(metadata.session_id, replica_id), reverse=True)
+            return [[self._replicas[replica_id]] for replica_id in running[: 1 + _NEXT_BEST]]
+        return (
+            [[self._replicas[replica_id] for replica_id in random.sample(running, min(2, len(running)))]]
+            if running
+            else []
+        )
 
 
 def _weight(text: str, replica: ReplicaID) -> Any:

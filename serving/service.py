@@ -86,7 +86,7 @@ class Service:
         # Some more than requests: who looks whether this replica lives must not wait for them.
         self._threads = ThreadPoolExecutor(at_once + _MORE_THREADS, thread_name_prefix="answer")
         self._answers: dict[str, Callable[[Any], Any]] = {
-            "ask": lambda question: self._as_sent(engine.ask(_checked(question, Question))),
+            "ask": lambda question: self._prepare(engine.ask(_checked(question, Question))),
             "ask_all": self._ask_all,
             "read": self._read,
             "models": lambda _: engine.models(),
@@ -175,7 +175,7 @@ class Service:
             memory=resident(),
         )
 
-    def _as_sent(self, result: Any) -> Any:
+    def _prepare(self, result: Any) -> Any:
         """A run stays here: what is looked at of it is asked for."""
         if not isinstance(result, AttentionRun):
             return result
@@ -183,14 +183,17 @@ class Service:
         return RunSketch(result.encoding, result.model, heads, result.stack, result.source, result.states)
 
     def _ask_all(self, questions: Any) -> list[Any]:
-        return [self._as_sent(one) for one in self.engine.ask_all([_checked(each, Question) for each in questions])]
+        return [
+            self._prepare(answer)
+            for answer in self.engine.ask_all([_checked(question, Question) for question in questions])
+        ]
 
-    def _read(self, what: Any) -> Any:
-        asked = _checked(what, (ReadLayers, ReadNorms))
-        run: AttentionRun = self.engine.ask(_checked(asked.attend, Attend))
-        if isinstance(asked, ReadNorms):
-            return run.norms_of_sum(asked.layer, asked.heads) if asked.summed else run.value_norms(asked.layer)
-        return _parts(run, asked)
+    def _read(self, request: Any) -> Any:
+        checked = _checked(request, (ReadLayers, ReadNorms))
+        run: AttentionRun = self.engine.ask(_checked(checked.attend, Attend))
+        if isinstance(checked, ReadNorms):
+            return run.norms_of_sum(checked.layer, checked.heads) if checked.summed else run.value_norms(checked.layer)
+        return _parts(run, checked)
 
     def _forget(self, models: Any) -> None:
         self.engine.forget_tuned([model for model in models if tuned.is_id(str(model))])
@@ -203,9 +206,9 @@ class Service:
     def _stream_all(self, sent: Any) -> Generator[Any, None, None]:
         questions, remember = sent
         checked = [_checked(question, Question) for question in questions]
-        with closing(self.engine.stream_all(checked, remember=remember)) as found:
-            for place, result in found:
-                yield place, self._as_sent(result)
+        with closing(self.engine.stream_all(checked, remember=remember)) as answers:
+            for place, result in answers:
+                yield place, self._prepare(result)
 
     def _download(self, model: Any) -> Generator[Any, None, None]:
         download = self.engine.download(str(model))
@@ -296,7 +299,7 @@ def _model_of(sent: Any) -> str:
     return sent.model if isinstance(sent, Question) else ""
 
 
-def _parts(run: AttentionRun, what: ReadLayers) -> Any:
-    found = run.layers if what.layer is None else (run.layers[what.layer],)
-    parts = tuple(layer.whole().of_head(what.head, values=what.values) for layer in found)
-    return parts if what.layer is None else parts[0]
+def _parts(run: AttentionRun, request: ReadLayers) -> Any:
+    layers = run.layers if request.layer is None else (run.layers[request.layer],)
+    parts = tuple(layer.load().select_head(request.head, values=request.values) for layer in layers)
+    return parts if request.layer is None else parts[0]

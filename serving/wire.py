@@ -74,15 +74,15 @@ class BadMessage(ValueError):
 @cache
 def _types() -> dict[str, type[Any]]:
     """The dataclasses and named tuples that travel, by "module:name"."""
-    found: dict[str, type[Any]] = {}
+    types: dict[str, type[Any]] = {}
     for place in _PLACES:
         package = importlib.import_module(place)
         inside = pkgutil.iter_modules(package.__path__, f"{place}.") if hasattr(package, "__path__") else ()
-        for module in [package, *(importlib.import_module(each.name) for each in inside)]:
+        for module in [package, *(importlib.import_module(module_info.name) for module_info in inside)]:
             for name, kind in vars(module).items():
                 if isinstance(kind, type) and _fields(kind) is not None and kind.__module__ == module.__name__:
-                    found[f"{kind.__module__}:{name}"] = kind
-    return found
+                    types[f"{kind.__module__}:{name}"] = kind
+    return types
 
 
 @cache

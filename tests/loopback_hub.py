@@ -91,7 +91,7 @@ class Hub:
         path = request.path.split("?")[0]
         if path.startswith(("/api/models/", "/someone/")):  # huggingface_hub has errands of its own besides
             self.requests.append(f"{request.command} {path}")
-        status, headers, body = self.answers.get(path) or self.found(request.path)
+        status, headers, body = self.answers.get(path) or self.respond(request.path)
         request.send_response(status)
         for name, value in headers.items():
             request.send_header(name, value)
@@ -114,7 +114,7 @@ class Hub:
         else:
             request.wfile.write(body)
 
-    def found(self, address: str) -> Answer:
+    def respond(self, address: str) -> Answer:
         parts = urlsplit(address)
         path, query = unquote(parts.path), {key: values[0] for key, values in parse_qs(parts.query).items()}
         for model in self.models:
@@ -125,21 +125,21 @@ class Hub:
                 return self.refusal if self.gated else (200, {}, b"")
             if path == f"{api}/discussions":
                 return as_json(self.discussions(model, query))
-            for asked, (commit, folder) in self.revisions(model).items():
-                if path == f"{api}/revision/{asked}":
-                    return as_json(self.info(model, asked))
-                if path == f"{api}/commits/{asked}":
+            for requested, (commit, folder) in self.revisions(model).items():
+                if path == f"{api}/revision/{requested}":
+                    return as_json(self.info(model, requested))
+                if path == f"{api}/commits/{requested}":
                     return as_json(self.commits(model, commit))
-                if path in (f"{api}/tree/{asked}", f"{api}/tree/{asked}/"):
+                if path in (f"{api}/tree/{requested}", f"{api}/tree/{requested}/"):
                     return as_json(
                         [
                             {"type": "file", "path": name, "size": file.stat().st_size, "oid": sha1(file.read_bytes())}
                             for name, file in files_in(folder).items()
                         ]
                     )
-                if path.startswith(f"{api}/tree/{asked}/"):  # a folder that no model has
+                if path.startswith(f"{api}/tree/{requested}/"):  # a folder that no model has
                     return 404, {"X-Error-Code": "EntryNotFound"}, b"{}"
-                prefix = f"/{model}/resolve/{asked}/"
+                prefix = f"/{model}/resolve/{requested}/"
                 if path.startswith(prefix):
                     file = files_in(folder).get(path.removeprefix(prefix))
                     if file is None:
@@ -154,11 +154,11 @@ class Hub:
 
     def revisions(self, model: str) -> dict[str, tuple[str, Path]]:
         """The commit and the files that a branch, a pull request or a commit stands for."""
-        found = {"main": (COMMIT, self.models[model]), COMMIT: (COMMIT, self.models[model])}
+        revisions = {"main": (COMMIT, self.models[model]), COMMIT: (COMMIT, self.models[model])}
         offered = self.conversions.get(model)
         if offered is not None:
-            found |= dict.fromkeys((offered.reference, offered.commit), (offered.commit, offered.folder))
-        return found
+            revisions |= dict.fromkeys((offered.reference, offered.commit), (offered.commit, offered.folder))
+        return revisions
 
     def commits(self, model: str, newest: str) -> list[dict[str, Any]]:
         """What led to a commit, newest first."""
@@ -181,21 +181,21 @@ class Hub:
     def discussions(self, model: str, query: dict[str, str]) -> dict[str, Any]:
         """One page of what people have asked and offered, newest first."""
         offered = self.conversions.get(model)
-        found: list[dict[str, Any]] = []
+        discussions: list[dict[str, Any]] = []
         if offered is not None:
-            found.append(a_talk(model, offered.number, offered.title, offered.author, offered.status, pull=True))
-            found += [
+            discussions.append(a_talk(model, offered.number, offered.title, offered.author, offered.status, pull=True))
+            discussions += [
                 a_talk(model, number, "A question", "someone", "open", pull=False)
                 for number in range(offered.number - 1, 0, -1)
             ]
         if (author := query.get("author")) is not None:
-            found = [talk for talk in found if talk["author"]["name"] == author]
+            discussions = [talk for talk in discussions if talk["author"]["name"] == author]
         if (kind := query.get("type", "all")) != "all":
-            found = [talk for talk in found if talk["isPullRequest"] == (kind == "pull_request")]
+            discussions = [talk for talk in discussions if talk["isPullRequest"] == (kind == "pull_request")]
         if (status := query.get("status", "all")) != "all":
-            found = [talk for talk in found if (talk["status"] in ("open", "draft")) == (status == "open")]
+            discussions = [talk for talk in discussions if (talk["status"] in ("open", "draft")) == (status == "open")]
         start = int(query.get("p", 0)) * TALKS_A_PAGE
-        return {"discussions": found[start : start + TALKS_A_PAGE], "count": len(found), "start": start}
+        return {"discussions": discussions[start : start + TALKS_A_PAGE], "count": len(discussions), "start": start}
 
     def info(self, model: str, revision: str) -> dict[str, Any]:
         commit, folder = self.revisions(model)[revision]

@@ -59,7 +59,7 @@ class OnGpu(torch.Tensor):
             packed, sizes = result
             return _put_there(packed), sizes  # which the processor reads, too
         if leaves:
-            return tree_map_only(torch.Tensor, lambda each: each.as_subclass(torch.Tensor), result)
+            return tree_map_only(torch.Tensor, lambda tensor: tensor.as_subclass(torch.Tensor), result)
         return _put_there(result)
 
 
@@ -82,16 +82,22 @@ class _Factories(TorchFunctionMode):
 
 def _moved(args: Any, kwargs: Any) -> tuple[Any, Any, bool]:
     """The arguments of ``Tensor.to`` without the GPU, and whether the result lies in the processor's memory."""
-    given = [each for each in (*args[1:], *kwargs.values()) if isinstance(each, str | torch.device | torch.Tensor)]
-    devices = [each.device if isinstance(each, torch.Tensor) else torch.device(each) for each in given]
+    targets = [
+        argument
+        for argument in (*args[1:], *kwargs.values())
+        if isinstance(argument, str | torch.device | torch.Tensor)
+    ]
+    devices = [
+        argument.device if isinstance(argument, torch.Tensor) else torch.device(argument) for argument in targets
+    ]
     stays = devices[0].type != "cuda" if devices else not isinstance(args[0], OnGpu)
     if any(device.type == "cuda" for device in devices):
         cpu, plain = torch.device("cpu"), torch.Tensor
 
-        def without(each: Any) -> Any:
-            if isinstance(each, OnGpu):
-                return each.as_subclass(plain)
-            return cpu if each in ("cuda", "cuda:0", torch.device("cuda"), CUDA) else each
+        def without(argument: Any) -> Any:
+            if isinstance(argument, OnGpu):
+                return argument.as_subclass(plain)
+            return cpu if argument in ("cuda", "cuda:0", torch.device("cuda"), CUDA) else argument
 
         first, *rest = args
         args = (first, *map(without, rest))
@@ -123,11 +129,11 @@ def _refuse_mixed(func: Any, args: Any, kwargs: Any) -> None:
     """
     if func in _BOTH:
         return
-    tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+    tensors = [argument for argument in tree_leaves((args, kwargs)) if isinstance(argument, torch.Tensor)]
     if func in _INDEXES and isinstance(args[0], OnGpu):
-        tensors = [args[0], *(each for each in tree_leaves(args[2:]) if isinstance(each, torch.Tensor))]
-    here = [each for each in tensors if not isinstance(each, OnGpu) and each.ndim]
-    there = [each for each in tensors if isinstance(each, OnGpu)]
+        tensors = [args[0], *(argument for argument in tree_leaves(args[2:]) if isinstance(argument, torch.Tensor))]
+    here = [argument for argument in tensors if not isinstance(argument, OnGpu) and argument.ndim]
+    there = [argument for argument in tensors if isinstance(argument, OnGpu)]
     if here and there:
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but {resolve_name(func) or func} was given some on cuda:0 "

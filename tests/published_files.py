@@ -239,11 +239,11 @@ def iob1(tags: Sequence[str]) -> list[str]:
 
 def brackets(tags: Sequence[str]) -> list[str]:
     """Entities in the brackets of OntoNotes."""
-    found = ["*"] * len(tags)
+    marks = ["*"] * len(tags)
     for first, last, of in entities(tags):
-        found[first] = f"({of}{found[first]}"
-        found[last] += ")"
-    return found
+        marks[first] = f"({of}{marks[first]}"
+        marks[last] += ")"
+    return marks
 
 
 def columns_of(rows: Sequence[Sequence[Sequence[object]]], separator: str, before: str = "", head: str = "") -> bytes:
@@ -340,10 +340,10 @@ def questions() -> Iterator[PublishedFile]:
     late = {"authors": ["A. B."], "len": 1, "license": {"names": []}, "version": "1.1", "data": squad("1.1")["data"]}
     yield PublishedFile("authors_first.json", "questions", json.dumps(late).encode())
     rows: list[dict[str, Any]] = [
-        {"id": each["id"], "title": "Mills", "context": paragraph["context"], "question": each["question"],
-         "answers": {"text": [a["text"] for a in each["answers"]],
-                     "answer_start": [a["answer_start"] for a in each["answers"]]}}
-        for paragraph in squad("v2.0")["data"][0]["paragraphs"] for each in paragraph["qas"]
+        {"id": question["id"], "title": "Mills", "context": paragraph["context"], "question": question["question"],
+         "answers": {"text": [a["text"] for a in question["answers"]],
+                     "answer_start": [a["answer_start"] for a in question["answers"]]}}
+        for paragraph in squad("v2.0")["data"][0]["paragraphs"] for question in paragraph["qas"]
     ]  # fmt: skip
     yield PublishedFile("squad_v2.jsonl", "questions", json_lines(rows))
     yield PublishedFile("squad_v2.parquet", "questions", parquet(rows))

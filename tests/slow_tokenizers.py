@@ -21,15 +21,15 @@ _RESIDUES = "LAGVSERTIDPKQNFYMHWC"
 def slow_kinds() -> Iterator[str]:
     """The classes without a fast one, of all that the installed transformers has for a kind of network."""
     for name in dict.fromkeys(name for name in TOKENIZER_MAPPING_NAMES.values() if name):
-        found = tokenizer_class_from_name(name)
-        if isinstance(found, type) and issubclass(found, PreTrainedTokenizer):
+        kind_class = tokenizer_class_from_name(name)
+        if isinstance(kind_class, type) and issubclass(kind_class, PreTrainedTokenizer):
             yield name
 
 
 def class_of(kind: str) -> type[PreTrainedTokenizer]:
     """A class by its name."""
-    found: type[PreTrainedTokenizer] = tokenizer_class_from_name(kind)
-    return found
+    kind_class: type[PreTrainedTokenizer] = tokenizer_class_from_name(kind)
+    return kind_class
 
 
 def _write(file: Path, content: Any) -> None:

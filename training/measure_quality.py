@@ -27,11 +27,11 @@ class MeasureQuality(Streamed[Quality, Quality]):
 
         return quality.measure_quality(loaded)
 
-    def whole(self, parts: Sequence[Quality]) -> Quality:
+    def combine(self, parts: Sequence[Quality]) -> Quality:
         return parts[-1]
 
-    def again(self, whole: Quality) -> Iterable[Quality]:
-        return (whole,)
+    def replay(self, merged: Quality) -> Iterable[Quality]:
+        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> MeasureQuality:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from analysis.corpus.importance import Effect, HeadComparison, Mean
-from model_zoo.types import with_interval
+from model_zoo.types import format_interval
 from viz.layout import PERCENT, axis, token_text
 from viz.marks import LEGEND_BELOW, bars_layout, error_bars
 from viz.palette import theme
@@ -51,7 +51,7 @@ def switched_off(effects: HeadComparison, quantity: str, *, right: bool = False,
                 values, [effect.low for effect in means], [effect.high for effect in means], colour, 2
             ),
             "hovertext": [
-                f"{names[place]} off: {with_interval(mean.value, mean.low, mean.high, unit)}"
+                f"{names[place]} off: {format_interval(mean.value, mean.low, mean.high, unit)}"
                 for place, mean in zip(places, means, strict=True)
             ],
             "hovertemplate": "%{hovertext}<extra></extra>",

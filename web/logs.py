@@ -11,7 +11,7 @@ import logging
 import time
 from typing import Any, Literal
 
-from model_zoo.text import on_one_line
+from model_zoo.text import single_line
 from web.frames import frames
 
 _make_record = logging.LogRecord
@@ -47,7 +47,7 @@ class Formatter(logging.Formatter):
             return json.dumps(entry | extra, ensure_ascii=False, default=repr)
         record.message, record.asctime = record.getMessage(), self.formatTime(record)
         lines = [self.formatMessage(record), *(f"  {frame}" for frame in extra.get("frames", ()))]
-        return "\n".join(map(on_one_line, lines))  # nothing that is logged can look like another line of the log
+        return "\n".join(map(single_line, lines))  # nothing that is logged can look like another line of the log
 
 
 def without_words(*args: Any, **kwargs: Any) -> logging.LogRecord:

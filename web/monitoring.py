@@ -92,8 +92,8 @@ def _cluster() -> Cluster | None:
     return Cluster(
         reachable=remote.reachable,
         n_replicas=remote.n_replicas,
-        n_sent=counts.asked,
-        n_sent_twice=counts.again,
+        n_sent=counts.requests,
+        n_sent_twice=counts.retries,
         n_unanswered=counts.unreachable,
         n_refused=counts.busy,
     )

@@ -34,12 +34,12 @@ from model_zoo.engine_settings import (
     EngineSettings,
     allowed,
     checked,
-    of_machine,
+    hide_password,
+    machine_default,
     sentences,
     share_of_memory,
-    without_password,
 )
-from model_zoo.text import on_one_line
+from model_zoo.text import single_line
 from model_zoo.types import MB
 
 PREFIX = "INSIDE_BERT_"
@@ -104,7 +104,7 @@ class Settings(BaseSettings, EngineSettings):
         env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, coerce_numbers_to_str=True
     )
 
-    hosted: bool = of_machine(
+    hosted: bool = machine_default(
         _on_community_cloud,
         "on Community Cloud",
         description="The profile for strangers: only listed models, no local folders, smaller limits, no details of "
@@ -121,7 +121,7 @@ class Settings(BaseSettings, EngineSettings):
     error_details: bool = Field(
         default=True, description="Whether a message about an unforeseen error names it and its place."
     )
-    tuned_mb: int = of_machine(
+    tuned_mb: int = machine_default(
         lambda: tuned.default_limit() // MB,
         "4000; where temporary files lie in memory, at most 20% of it",
         ge=1,
@@ -166,7 +166,7 @@ class Settings(BaseSettings, EngineSettings):
         description="A Redis server that keeps them instead, such as `redis://127.0.0.1:6379/0`, so that every process "
         "finds them (see hosting.md).",
     )
-    upload_memory_mb: int = of_machine(
+    upload_memory_mb: int = machine_default(
         lambda: share_of_memory(0.1, 256),
         "10% of the memory, at most 256",
         ge=1,
@@ -230,7 +230,7 @@ def _secrets() -> dict[str, Any]:
         if outside:
             name = outside[0].lower().removeprefix(PREFIX.lower())
             complaint = f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}]."
-            raise WrongSetting(on_one_line(complaint))
+            raise WrongSetting(single_line(complaint))
         table = written.get(TABLE, {})
         if not isinstance(table, dict):
             raise WrongSetting(f"In {path}, {TABLE} is not a table. Write [{TABLE}], and the settings below it.")
@@ -262,7 +262,7 @@ def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], 
     prefix = written[: len(written) - len(name)]
     meant = difflib.get_close_matches(name, Settings.model_fields, n=1)
     hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists all settings."
-    raise WrongSetting(f"{on_one_line(written[:40])} in {where} is not a setting of this app. {hint}")
+    raise WrongSetting(f"{single_line(written[:40])} in {where} is not a setting of this app. {hint}")
 
 
 def _place(name: str) -> str:
@@ -295,7 +295,7 @@ def table() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
     for name, field in Settings.model_fields.items():
         value = getattr(current, name)
-        text = without_password(_written(value)) if field.repr or not value else "(hidden)"
+        text = hide_password(_written(value)) if field.repr or not value else "(hidden)"
         default = _written(field.get_default(call_default_factory=True))
         rows.append((name, text, _origin(name, current.hosted), default, field.description or ""))
     return rows
@@ -317,7 +317,7 @@ def page() -> str:
     rows = [_row(("Setting", "Default", "When hosted", "Allowed", "Meaning")), _row(["---"] * 5)]
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
-        default = extra["said"] if isinstance(extra, dict) else _written(field.default)
+        default = extra["default_text"] if isinstance(extra, dict) else _written(field.default)
         hosted = _written(_HOSTED[name]) if name in _HOSTED else ""
         rows.append(_row((f"`{name}`", str(default), hosted, allowed(field), field.description or "")))
     return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", _ABOUT, *rows, ""])

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import tracing
-from model_zoo.fair_queue import FairQueue, Told, told
+from model_zoo.fair_queue import FairQueue, ReportPlace, report_place
 from viz.palette import DARK, LIGHT
 from web.settings import settings
 
@@ -29,20 +29,20 @@ def turn() -> Iterator[None]:
     answer, a note says how many are before; a newer action of the same visitor, or leaving, ends the waiting.
     """
     note = st.empty()  # also where it stays empty: else what a fragment draws alone would stand one place further down
-    if PAGES.mine:  # a fragment that is drawn with its page
+    if PAGES.held_here:  # a fragment that is drawn with its page
         yield
         return
-    token, number = told.set(_teller(note)), tracing.question_id.set(tracing.new_id())
+    token, number = report_place.set(_teller(note)), tracing.question_id.set(tracing.new_id())
     try:
         with PAGES.turn():
             yield
     finally:
-        told.reset(token)
+        report_place.reset(token)
         tracing.question_id.reset(number)
     note.empty()
 
 
-def _teller(note: DeltaGenerator) -> Told:
+def _teller(note: DeltaGenerator) -> ReportPlace:
     begun: float | None = None
     last: int | None = None
 

@@ -30,11 +30,11 @@ class AverageHeads(Streamed[tuple[Cases, ...], tuple[Cases, ...]]):
 
         return surveying.average(loaded, self.sentences, self.tried)
 
-    def whole(self, parts: Sequence[tuple[Cases, ...]]) -> tuple[Cases, ...]:
+    def combine(self, parts: Sequence[tuple[Cases, ...]]) -> tuple[Cases, ...]:
         return tuple(map(Cases.joined, zip(*parts, strict=True)))
 
-    def again(self, whole: tuple[Cases, ...]) -> Iterable[tuple[Cases, ...]]:
-        return (whole,)
+    def replay(self, merged: tuple[Cases, ...]) -> Iterable[tuple[Cases, ...]]:
+        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -65,7 +65,7 @@ class HeadGradients(Streamed[GradientPart, Gradients]):
 
         return head_gradients(loaded, self)
 
-    def whole(self, parts: Sequence[GradientPart]) -> Gradients:
+    def combine(self, parts: Sequence[GradientPart]) -> Gradients:
         found = np.zeros((len(self.items), *parts[0].gradients.shape[1:]), dtype=np.float64)
         for part in parts:
             np.add.at(found, list(part.items), part.gradients)

@@ -36,7 +36,7 @@ class JudgeLens(Streamed[LensDistances, LensDistances]):
 
         return distances(loaded, self)
 
-    def whole(self, parts: Sequence[LensDistances]) -> LensDistances:
+    def combine(self, parts: Sequence[LensDistances]) -> LensDistances:
         return LensDistances.joined(parts)
 
     @classmethod

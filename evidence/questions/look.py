@@ -66,11 +66,11 @@ class Look(Streamed[Looks, Looks]):
             most=self.most,
         )
 
-    def whole(self, parts: Sequence[Looks]) -> Looks:
+    def combine(self, parts: Sequence[Looks]) -> Looks:
         return reduce(Looks.__add__, parts)
 
-    def again(self, whole: Looks) -> Iterable[Looks]:
-        return (whole,)
+    def replay(self, merged: Looks) -> Iterable[Looks]:
+        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Self:

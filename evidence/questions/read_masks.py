@@ -37,7 +37,7 @@ class ReadMasks(Streamed[MaskVectors, MaskVectors]):
 
         return vectors(loaded, self)
 
-    def whole(self, parts: Sequence[MaskVectors]) -> MaskVectors:
+    def combine(self, parts: Sequence[MaskVectors]) -> MaskVectors:
         return MaskVectors.joined(parts)
 
     @classmethod

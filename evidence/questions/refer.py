@@ -41,11 +41,11 @@ class Refer(Streamed[PronounAttention, PronounAttention]):
 
         return referring.refer(loaded, self.sentences)
 
-    def whole(self, parts: Sequence[PronounAttention]) -> PronounAttention:
+    def combine(self, parts: Sequence[PronounAttention]) -> PronounAttention:
         return PronounAttention.joined(parts)
 
-    def again(self, whole: PronounAttention) -> Iterable[PronounAttention]:
-        return (whole,)
+    def replay(self, merged: PronounAttention) -> Iterable[PronounAttention]:
+        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Refer:

@@ -29,11 +29,11 @@ class SurveyHeads(Streamed[HeadStatistics, HeadStatistics]):
 
         return surveying.survey(loaded, self.sentences)
 
-    def whole(self, parts: Sequence[HeadStatistics]) -> HeadStatistics:
+    def combine(self, parts: Sequence[HeadStatistics]) -> HeadStatistics:
         return total(parts)
 
-    def again(self, whole: HeadStatistics) -> Iterable[HeadStatistics]:
-        return (whole,)
+    def replay(self, merged: HeadStatistics) -> Iterable[HeadStatistics]:
+        return (merged,)
 
     @classmethod
     def example(cls, model: str) -> Self:

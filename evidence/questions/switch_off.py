@@ -69,7 +69,7 @@ class SwitchOff(Streamed[Part, SwitchedOff]):
 
         return switched_off(loaded, self)
 
-    def whole(self, parts: Sequence[Part]) -> SwitchedOff:
+    def combine(self, parts: Sequence[Part]) -> SwitchedOff:
         n_sets, n = 1 + len(self.sets), len(self.items)
         scores, best = np.zeros((n_sets, n), dtype=np.float64), np.zeros((n_sets, n), dtype=np.float32)
         for part in parts:

@@ -40,11 +40,11 @@ Failure = Literal["error", "time", "memory", "disk", "start"]
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How the process ended: ``failure`` is None where it did its work, and "start" where there was none to do it;
-    ``said`` is the end of what it wrote.
+    ``message`` is the end of what it wrote.
     """
 
     failure: Failure | None
-    said: str = ""
+    message: str = ""
 
 
 class Process:
@@ -109,13 +109,13 @@ def run(
         return process.wait(2 * seconds) or Outcome("time")
 
 
-def _failure(code: int, said: str) -> Failure | None:
+def _failure(code: int, message: str) -> Failure | None:
     if code == 0:
         return None
     if code == -getattr(signal, "SIGXCPU", 0):
         return "time"
-    if code == -getattr(signal, "SIGKILL", 0) or any(words in said for words in _SHORTAGES):
+    if code == -getattr(signal, "SIGKILL", 0) or any(words in message for words in _SHORTAGES):
         return "memory"
-    if code == -getattr(signal, "SIGXFSZ", 0) or "No space left" in said or "File too large" in said:
+    if code == -getattr(signal, "SIGXFSZ", 0) or "No space left" in message or "File too large" in message:
         return "disk"
     return "error"

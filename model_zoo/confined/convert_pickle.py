@@ -24,34 +24,34 @@ def end(**answer: object) -> None:
     sys.exit(0 if answer.get("done") else 1)
 
 
-def read(file: Path) -> dict[str, torch.Tensor]:
+def load_tensors(file: Path) -> dict[str, torch.Tensor]:
     """The tensors of a pickle, in its order. An archive with compressed files is none that torch wrote."""
     is_archive = zipfile.is_zipfile(file)
     if is_archive:
         with zipfile.ZipFile(file) as archive:
-            if any(each.compress_type != zipfile.ZIP_STORED for each in archive.infolist()):
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 end(refused="archive")
     try:
-        found: Any = torch.load(file, map_location="cpu", weights_only=True, mmap=is_archive)
+        content: Any = torch.load(file, map_location="cpu", weights_only=True, mmap=is_archive)
     except pickle.UnpicklingError as error:
-        asked = re.search(r"GLOBAL (\S{1,60})", str(error))
-        end(refused="code" if asked else "damaged", asked=asked.group(1) if asked else "")
-    if not isinstance(found, dict) or not found:
+        requested = re.search(r"GLOBAL (\S{1,60})", str(error))
+        end(refused="code" if requested else "damaged", asked=requested.group(1) if requested else "")
+    if not isinstance(content, dict) or not content:
         end(refused="no table")
-    for name, tensor in found.items():
+    for name, tensor in content.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             end(refused="no table")
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
             end(refused="format")
-    return found
+    return content
 
 
-def write(found: dict[str, torch.Tensor], file: Path) -> None:
+def write(named: dict[str, torch.Tensor], file: Path) -> None:
     kept: dict[tuple[object, ...], str] = {}
     tensors: dict[str, torch.Tensor] = {}
     aliases: dict[str, str] = {}
     storages: set[int] = set()
-    for name, tensor in found.items():
+    for name, tensor in named.items():
         data, place = tensor.detach(), tensor.untyped_storage().data_ptr()
         same = (place, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
         if tensor.numel() and same in kept:
@@ -69,7 +69,7 @@ def main() -> None:
     target, *files = map(Path, sys.argv[1:])
     for number, file in enumerate(files, 1):
         name = "model.safetensors" if len(files) == 1 else f"model-{number:05}-of-{len(files):05}.safetensors"
-        write(read(file), target / name)
+        write(load_tensors(file), target / name)
     end(done=True)
 
 

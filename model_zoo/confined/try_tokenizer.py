@@ -27,7 +27,7 @@ def strings(rule: Any) -> Iterator[str]:
             yield from strings(value)
 
 
-def of_sentencepiece(rules: bytes) -> None:
+def try_sentencepiece(rules: bytes) -> None:
     from sentencepiece import SentencePieceProcessor
 
     pieces = SentencePieceProcessor()
@@ -38,7 +38,7 @@ def of_sentencepiece(rules: bytes) -> None:
     try_out(pieces.Normalize, (), pieces.Encode)
 
 
-def of_tokenizers(rules: bytes) -> None:
+def try_tokenizers(rules: bytes) -> None:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_buffer(rules)
@@ -74,4 +74,4 @@ def try_out(
         sys.exit("it makes more than sixteen tokens of no text")
 
 
-{"sentencepiece": of_sentencepiece, "tokenizers": of_tokenizers}[sys.argv[1]](sys.stdin.buffer.read())
+{"sentencepiece": try_sentencepiece, "tokenizers": try_tokenizers}[sys.argv[1]](sys.stdin.buffer.read())

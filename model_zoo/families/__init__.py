@@ -15,7 +15,7 @@ from model_zoo.families.rule import Family, Head
 __all__ = ["FAMILIES", "Family", "Head", "family_of"]
 
 
-def _found() -> dict[str, Family]:
+def _import_families() -> dict[str, Family]:
     families: dict[str, Family] = {}
     for file in pkgutil.iter_modules(__path__, f"{__name__}."):
         for member in vars(importlib.import_module(file.name)).values():
@@ -24,7 +24,7 @@ def _found() -> dict[str, Family]:
     return families
 
 
-FAMILIES: dict[str, Family] = _found()
+FAMILIES: dict[str, Family] = _import_families()
 """Those that differ, by ``model_type``."""
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Captured, Projections, call_with_rest, in_heads
+from model_zoo.eager_attention import Captured, Projections, call_with_rest, split_heads
 from model_zoo.families.rule import Family
 
 WITHOUT_NSP = "DeBERTa was trained without next-sentence prediction."
@@ -12,7 +12,7 @@ WITHOUT_NSP = "DeBERTa was trained without next-sentence prediction."
 def _call(captured: Captured) -> Call:
     """The matrix goes head by head; the biases of queries and values come after it."""
     attention = captured.attention.get_submodule("self")
-    query, key, value = in_heads(captured.query, captured.n_heads).chunk(3, dim=-1)
+    query, key, value = split_heads(captured.query, captured.n_heads).chunk(3, dim=-1)
     query = query + attention.q_bias.unflatten(0, (captured.n_heads, 1, -1))
     value = value + attention.v_bias.unflatten(0, (captured.n_heads, 1, -1))
     scaling = (query.shape[-1] * (1 + len(attention.pos_att_type))) ** -0.5

@@ -1,7 +1,7 @@
 """DeBERTa v2 and v3: outside the fused kernel; positions are added by text."""
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Captured, Projections, call_with_rest, in_heads
+from model_zoo.eager_attention import Captured, Projections, call_with_rest, split_heads
 from model_zoo.families.deberta import WITHOUT_NSP
 from model_zoo.families.rule import Family
 
@@ -9,7 +9,7 @@ from model_zoo.families.rule import Family
 def _call(captured: Captured) -> Call:
     attention = captured.attention.get_submodule("self")
     query, key, value = (
-        in_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
+        split_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
     )
     n_terms = 1 + sum(kind in attention.pos_att_type for kind in ("c2p", "p2c"))
     scaling = (query.shape[-1] * n_terms) ** -0.5

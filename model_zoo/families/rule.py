@@ -108,7 +108,7 @@ class Family:
         """``projections``, unless the config has settings with which queries and keys do not explain attention."""
         return self.projections
 
-    def of_stack(self, stack: Stack, calls: Sequence[Item]) -> Sequence[Item]:
+    def select_stack(self, stack: Stack, calls: Sequence[Item]) -> Sequence[Item]:
         """Those of a stack's attention calls, in order, that belong to a part. A layer of the decoder looks at its own
         text first, then at the encoder's.
         """

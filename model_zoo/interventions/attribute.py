@@ -18,7 +18,7 @@ from model_zoo.fair_queue import give_way
 from model_zoo.interventions.decompx import decompx
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.layerwise import LayerwiseRun, keeping_gradients, layerwise_run
-from model_zoo.interventions.reading import Reader, reader, without
+from model_zoo.interventions.reading import Reader, hide_tokens, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Attribution, FloatArray, Measure, Method, rolled_out
 
@@ -104,17 +104,17 @@ def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> Float
     2014, Li et al. 2016.
     """
     loaded, encoding = read.loaded, read.encoding
-    words = [found for word in encoding.words if (found := [place for place in word if place in counted])]
+    words = [places for word in encoding.words if (places := [place for place in word if place in counted])]
     rows = max(1, _BATCH_HIDDEN // len(encoding))
     scores = np.zeros(len(encoding), dtype=np.float32)
     with torch.inference_mode():
-        whole = float(_measured(read, layerwise_run(loaded, [encoding]).logits(read), measure)[0])
+        unmasked = float(_measured(read, layerwise_run(loaded, [encoding]).logits(read), measure)[0])
         for start in range(0, len(words), rows):
             give_way()
             batch = words[start : start + rows]
-            final = layerwise_run(loaded, [without(loaded, encoding, word) for word in batch]).final
+            final = layerwise_run(loaded, [hide_tokens(loaded, encoding, word) for word in batch]).final
             for word, left in zip(batch, _measured(read, read.logits(final), measure).tolist(), strict=True):
-                scores[word] = (whole - left) / len(word)
+                scores[word] = (unmasked - left) / len(word)
     return scores
 
 
@@ -149,7 +149,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
     the midpoints of so many steps, (n,); and how much F differs between the two.
     """
     loaded = read.loaded
-    nothing = without(loaded, read.encoding, counted)
+    nothing = hide_tokens(loaded, read.encoding, counted)
     with keeping_gradients():
         start, end = _embedded(read, nothing.ids), _embedded(read, read.encoding.ids)
         total = torch.zeros_like(end[0], dtype=torch.float32)
@@ -160,7 +160,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
             total += gradient.float().sum(dim=0)
         scores = as_array((total / steps * (end - start)[0].float()).sum(dim=-1))
     with torch.inference_mode():
-        ends = [LayerwiseRun(loaded, [each]).final for each in (read.encoding, nothing)]
+        ends = [LayerwiseRun(loaded, [encoding]).final for encoding in (read.encoding, nothing)]
         full, empty = _measured(read, read.logits(torch.cat(ends)), measure).tolist()
     return scores, full - empty
 
@@ -185,7 +185,7 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
         with editing(loaded, editor):
             run = LayerwiseRun(loaded, [read.encoding], embedded)
         maps = (editor.maps or [])[: loaded.info.n_layers]  # a decoder's come later
-        if any(one.shape[-2:] != (n, n) for one in maps):
+        if any(layer_maps.shape[-2:] != (n, n) for layer_maps in maps):
             raise NotSupported(
                 f"The attention of {loaded.info.id} ({loaded.info.family}) is computed in windows, and their "
                 "gradients are not combined here. Choose another method."
@@ -222,16 +222,18 @@ def _attention(read: Reader, method: Method) -> FloatArray:
         return rolled_out(mixed.maps, residual=False)[read.row].astype(np.float32)
     run = running.attend_tokens(read.loaded, read.encoding)
     layers = run.layers_with_attention
-    found: FloatArray
+    scores: FloatArray
     if method == "rollout":
         if len(layers) < run.n_layers:
             raise NotSupported(
                 f"Rollout follows attention from layer to layer, and some layers of {run.model.id} have none. Choose "
                 "another method."
             )
-        found = rolled_out(run.layer(layer).mean(axis=0) for layer in layers)[read.row].astype(np.float32)
+        scores = rolled_out(run.layer(layer).mean(axis=0) for layer in layers)[read.row].astype(np.float32)
     elif method == "value-weighted attention":
-        found = np.mean([(run.layer(one)[:, read.row] * run.value_norms(one)).mean(axis=0) for one in layers], axis=0)
+        scores = np.mean(
+            [(run.layer(number)[:, read.row] * run.value_norms(number)).mean(axis=0) for number in layers], axis=0
+        )
     else:
-        found = np.mean([run.layer(layer)[:, read.row].mean(axis=0) for layer in layers], axis=0)
-    return found
+        scores = np.mean([run.layer(layer)[:, read.row].mean(axis=0) for layer in layers], axis=0)
+    return scores

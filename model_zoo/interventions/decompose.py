@@ -39,7 +39,7 @@ def decompose(loaded: LoadedModel, question: Decompose) -> Decomposition:
     run = running.attend_tokens(loaded, read.encoding, states_of=True)
     stream = _stream(loaded, parts, run, read.row)
     with torch.inference_mode():
-        return _written(read, stream, question.top_k)
+        return _decompose_logits(read, stream, question.top_k)
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ def _begin(loaded: LoadedModel, parts: Parts, stream: _Stream, stages: Sequence[
         stream.map(*matrix(inside(loaded.encoder, parts.embedding_projection)))
 
 
-def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
+def _decompose_logits(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     """The parts put through the head, held as it was for their sum."""
     loaded = read.loaded
     head, held = head_of(loaded.model), list[torch.Tensor]()
@@ -129,7 +129,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     read.choose_answers(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
     chosen = [answer for answer in (read.answer, read.foil) if answer is not None]
-    found: list[Contribution] = []
+    contributions: list[Contribution] = []
     total = 0.0
     kinds: list[tuple[Any, int | None, int | None]] = [*stream.kinds, ("bias", None, None)]
     rows = max(1, HEAD_NUMBERS // len(nothing))
@@ -137,11 +137,11 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
         of_piece = kinds[start : start + rows]
         piece = _through(loaded, head, held, vectors[start : start + len(of_piece)])
         for (kind, layer, number), scores in zip(of_piece, piece, strict=True):
-            own = scores if kind == "bias" else scores - nothing
-            adds = [float(own[answer]) for answer in chosen]
+            value = scores if kind == "bias" else scores - nothing
+            adds = [float(value[answer]) for answer in chosen]
             total += adds[0]
-            found.append(
-                Contribution(kind, layer, number, adds[0], adds[1] if adds[1:] else None, _raised(read, own, top_k))
+            contributions.append(
+                Contribution(kind, layer, number, adds[0], adds[1] if adds[1:] else None, _raised(read, value, top_k))
             )
     logs = logits[0].log_softmax(dim=-1)
     return Decomposition(
@@ -152,7 +152,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
         foil=None if read.foil is None else read.prediction(logs, read.foil),
         logit=float(logits[0, read.answer]),
         foil_logit=None if read.foil is None else float(logits[0, read.foil]),
-        parts=tuple(found),
+        parts=tuple(contributions),
         error=total - float(logits[0, read.answer]),
     )
 

@@ -41,13 +41,13 @@ def decompx(read: Reader, wanted: Callable[[torch.Tensor], torch.Tensor]) -> tup
         layers = [inside(loaded.encoder, parts.layer.format(number)) for number in range(run.n_layers)]
         outer = {inside(layer, parts.outer) for layer in layers} if parts.gated else set()
         with frozen(loaded.model, [], noting=True, biases=biases), capture.hooked(outer, _halved, before=True):
-            whole = wanted(read.logits(run.run(1, Editor(), states=entered))).sum()
-        of_states, of_biases = torch.autograd.grad(whole, (entered, biases))
+            total = wanted(read.logits(run.run(1, Editor(), states=entered))).sum()
+        of_states, of_biases = torch.autograd.grad(total, (entered, biases))
         scores = as_array((of_states.cpu().double() * entered.detach().cpu().double()).sum(dim=-1)[0])
-        return scores, float(of_biases), float(whole.detach())
+        return scores, float(of_biases), float(total.detach())
 
 
-def _halved(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+def _halved(_: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     """The same product, of which half counts: its two factors have a gradient each."""
-    product, *rest = given
+    product, *rest = inputs
     return (product / 2 + product.detach() / 2, *rest)

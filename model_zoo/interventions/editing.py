@@ -47,23 +47,23 @@ class Editor:
     outputs: list[torch.Tensor] | None = None
     maps: list[torch.Tensor] | None = None
 
-    def output(self, given: torch.Tensor) -> torch.Tensor:
+    def output(self, output: torch.Tensor) -> torch.Tensor:
         """What the output projection is given instead of ``given`` (rows, n, heads, d')."""
         if self.outputs is not None:
-            self.outputs.append(given)
+            self.outputs.append(output)
         change = self.rows.get(self.layer)
         self.layer += self.counts
         if change is None or change.keep is None:
-            return given
-        keep = change.keep[..., None].to(given.dtype)
+            return output
+        keep = change.keep[..., None].to(output.dtype)
         n = keep.shape[1]
-        if given.shape[1] > n:  # a family that pads by itself
-            keep = torch.nn.functional.pad(keep, (0, 0, 0, 0, 0, given.shape[1] - n), value=1.0)
-        changed = given * keep
+        if output.shape[1] > n:  # a family that pads by itself
+            keep = torch.nn.functional.pad(keep, (0, 0, 0, 0, 0, output.shape[1] - n), value=1.0)
+        changed = output * keep
         if change.fill is not None:
-            fill = change.fill.to(given.dtype)
-            if fill.shape[1] not in (1, given.shape[1]):
-                fill = torch.nn.functional.pad(fill, (0, 0, 0, 0, 0, given.shape[1] - fill.shape[1]))
+            fill = change.fill.to(output.dtype)
+            if fill.shape[1] not in (1, output.shape[1]):
+                fill = torch.nn.functional.pad(fill, (0, 0, 0, 0, 0, output.shape[1] - fill.shape[1]))
             changed = changed + fill * (1 - keep)
         return changed
 
@@ -116,9 +116,9 @@ class _Functions(TorchFunctionMode):
         # The weight is the second argument of linear and conv1d, the third of an einsum.
         at = next((place for place in (1, 2) if len(args) > place and id(args[place]) in self._weights), None)
         if at is not None:
-            given = list(args)
-            given[at - 1] = self._given(func, given[at - 1])
-            args = tuple(given)
+            arguments = list(args)
+            arguments[at - 1] = self._edit_input(func, arguments[at - 1])
+            args = tuple(arguments)
         return func(*args, **(kwargs or {}))
 
     def _softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -138,11 +138,11 @@ class _Functions(TorchFunctionMode):
             self._editor.maps.append(weights)
         return weights
 
-    def _given(self, func: Any, given: torch.Tensor) -> torch.Tensor:
+    def _edit_input(self, func: Any, tensor: torch.Tensor) -> torch.Tensor:
         """Brings it into (rows, n, heads, d'), changes it, and brings it back into the family's own shape."""
         change = self._editor.output
-        if given.ndim == 4:  # XLNet: (n, rows, heads, d')
-            return change(given.transpose(0, 1)).transpose(0, 1)
+        if tensor.ndim == 4:  # XLNet: (n, rows, heads, d')
+            return change(tensor.transpose(0, 1)).transpose(0, 1)
         if func in (torch.conv1d, torch.nn.functional.conv1d):  # (rows, width, n)
-            return change(given.transpose(1, 2).unflatten(-1, (self._n_heads, -1))).flatten(2).transpose(1, 2)
-        return change(given.unflatten(-1, (self._n_heads, -1))).flatten(2)
+            return change(tensor.transpose(1, 2).unflatten(-1, (self._n_heads, -1))).flatten(2).transpose(1, 2)
+        return change(tensor.unflatten(-1, (self._n_heads, -1))).flatten(2)

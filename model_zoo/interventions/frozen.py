@@ -33,24 +33,26 @@ class _Frozen(TorchFunctionMode):
         super().__init__()
         self.held, self.noting, self.biases, self._at = held, noting, biases, 0
 
-    def factor(self, found: torch.Tensor) -> torch.Tensor:
+    def factor(self, computed: torch.Tensor) -> torch.Tensor:
         """What is noted now, or was noted at this place."""
         if self.noting:
-            self.held.append(found.detach())
+            self.held.append(computed.detach())
         self._at += 1
         return self.held[self._at - 1]
 
-    def activated(self, given: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        ratio = torch.where(given == 0, torch.ones_like(given), made / given)
-        return given * self.factor(ratio)
+    def activated(self, inputs: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        ratio = torch.where(inputs == 0, torch.ones_like(inputs), made / inputs)
+        return inputs * self.factor(ratio)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func in _ACTIVATIONS:
             return self.activated(args[0], func(*args, **kwargs))
         if func is torch.nn.functional.layer_norm:
-            given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False)) | kwargs
-            return self._normed(given["input"], given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
+            arguments = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False)) | kwargs
+            return self._normed(
+                arguments["input"], arguments.get("weight"), arguments.get("bias"), arguments.get("eps", 1e-5)
+            )
         if func in _SOFTMAX:
             return func(*args, **kwargs).detach()
         if func is torch.nn.functional.scaled_dot_product_attention:
@@ -66,12 +68,12 @@ class _Frozen(TorchFunctionMode):
         return bias if bias is None or self.biases is None else bias * self.biases
 
     def _normed(
-        self, given: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
+        self, inputs: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
     ) -> torch.Tensor:
-        centred = given - given.mean(dim=-1, keepdim=True)
-        found = centred * self.factor((given.var(dim=-1, keepdim=True, unbiased=False) + eps).rsqrt())
-        found = found if weight is None else found * weight
-        return found if bias is None else found + self._counted(bias)
+        centred = inputs - inputs.mean(dim=-1, keepdim=True)
+        normed = centred * self.factor((inputs.var(dim=-1, keepdim=True, unbiased=False) + eps).rsqrt())
+        normed = normed if weight is None else normed * weight
+        return normed if bias is None else normed + self._counted(bias)
 
 
 @contextmanager
@@ -87,5 +89,5 @@ def frozen(
         for module in network.modules()
         if "activation" in type(module).__module__ and not list(module.children())
     ]
-    with capture.hooked(activations, lambda _, given, made: mode.activated(given[0], made)), mode:
+    with capture.hooked(activations, lambda _, inputs, made: mode.activated(inputs[0], made)), mode:
         yield

@@ -15,7 +15,7 @@ from model_zoo.fair_queue import give_way
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, layerwise_run
 from model_zoo.interventions.means import Values, means_for, noted
-from model_zoo.interventions.reading import Reader, reader, without
+from model_zoo.interventions.reading import Reader, hide_tokens, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
 from model_zoo.types import Change, Effects, Encoding, MaskPrediction, ModelInfo, SentenceScore
@@ -53,9 +53,9 @@ def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
         give_way()
         with torch.inference_mode():
             final = _run(run, read.encoding, [changes[place] for place in batch], first, values)
-            found = read.readings(read.logits(final), logs, top_k)
+            readings = read.readings(read.logits(final), logs, top_k)
         # Batches hold changes that stand together, so that each piece is a run of them.
-        yield replace(effects, first=batch[0], readings=tuple(found))
+        yield replace(effects, first=batch[0], readings=tuple(readings))
 
 
 def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] | SentenceScore:
@@ -133,7 +133,7 @@ def _run(run: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first
     loaded, rows, n = run.loaded, len(changes), len(encoding)
     entering = None
     if any(change.hidden for change in changes):
-        hidden = layerwise_run(loaded, [without(loaded, encoding, change.hidden) for change in changes])
+        hidden = layerwise_run(loaded, [hide_tokens(loaded, encoding, change.hidden) for change in changes])
         if not any(map(_more, changes)):
             return hidden.final
         first = min(_first_layer(replace(change, hidden=()), run.n_layers) for change in changes)
@@ -159,12 +159,12 @@ def _run(run: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first
         between=between,
     )
     # With all states of a layer the run is the other text's from there on, also where words have other pieces there.
-    whole = [
+    blocks = [
         row for row, change in enumerate(changes) if change.states and not change.edges and len({*places[row]}) == n
     ]
-    if whole:
+    if blocks:
         final = final.clone()
-        final[whole] = values["final", 0].to(final.dtype)
+        final[blocks] = values["final", 0].to(final.dtype)
     return final
 
 
@@ -175,29 +175,29 @@ def _places(change: Change, n: int) -> list[int]:
 def _rows_by_layer(run: LayerwiseRun, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
     """Heads that are off and edges that are cut, layer by layer."""
     device, n_heads = run.loaded.model.device, run.loaded.info.n_heads
-    found: dict[int, Rows] = {}
+    rows: dict[int, Rows] = {}
     for row, change in enumerate(changes):
         for layer, head in change.heads:
-            of_layer = found.setdefault(layer, Rows())
+            of_layer = rows.setdefault(layer, Rows())
             if of_layer.keep is None:
                 of_layer.keep = torch.ones(len(changes), n, n_heads, device=device)
                 of_layer.fill = values.get(("heads", layer))
             of_layer.keep[row, _places(change, n), head] = 0
         for edge in change.edges:
             for layer in range(run.n_layers) if edge.layer is None else (edge.layer,):
-                of_layer = found.setdefault(layer, Rows())
+                of_layer = rows.setdefault(layer, Rows())
                 if of_layer.hide is None:
                     of_layer.hide = torch.zeros(len(changes), n_heads, n, n, dtype=torch.bool, device=device)
                 heads = slice(None) if edge.head is None else edge.head
                 of_layer.hide[row, heads, edge.query, edge.key] = True
-    return found
+    return rows
 
 
 def _blocks_by_layer(
     changes: Sequence[Change], places: Sequence[list[int]], values: Values
 ) -> dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]]:
     """Whole blocks that are off, by which and layer."""
-    found: dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]] = {}
+    edits: dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]] = {}
     which: tuple[Block, Block] = ("attention", "feed_forward")
     for name in which:
         for layer in sorted({layer for change in changes for layer in getattr(change, name)}):
@@ -213,27 +213,27 @@ def _blocks_by_layer(
                     output[row, places[row]] = put
                 return output
 
-            found[name, layer] = replaced
-    return found
+            edits[name, layer] = replaced
+    return edits
 
 
 def _values(loaded: LoadedModel, read: Reader, question: Intervene) -> tuple[Values, torch.Tensor | None]:
     """What is put in, and the logits (1, answers) of the run that it comes from, if it comes from one."""
     if question.value == "zero":
         return {}, None
-    whole = any(change.attention or change.feed_forward for change in question.changes)
+    with_blocks = any(change.attention or change.feed_forward for change in question.changes)
     if question.value == "mean":
-        return means_for(loaded, read.encoding, whole), None
+        return means_for(loaded, read.encoding, with_blocks), None
     assert isinstance(question.other, tuple)  # the question says so
     theirs = _other(loaded, read, question.other)
-    run, values = noted(loaded, [theirs.encoding], whole)
+    run, values = noted(loaded, [theirs.encoding], with_blocks)
     values |= {("states", number): states for number, states in enumerate(run.states)}
     values["final", 0] = run.final
     shares = _shares(loaded, read, theirs)
     if shares is not None:
         m = shares.shape[1]
-        for part, one in values.items():
-            values[part] = torch.einsum("nm,bm...->bn...", shares.to(one.dtype), one[:, :m])
+        for part, vectors in values.items():
+            values[part] = torch.einsum("nm,bm...->bn...", shares.to(vectors.dtype), vectors[:, :m])
     return values, theirs.logits(run.final)
 
 
@@ -327,31 +327,31 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
         raise InvalidInput("Hidden states are patched in from another text. Give one, or switch heads off instead.")
     for change in changes:
         for layer in (*change.attention, *change.feed_forward):
-            _within(info.id, "layer", layer, n_layers)
+            _check_range(info.id, "layer", layer, n_layers)
         for layer in change.states:
-            _within(info.id, "hidden state", layer, n_layers + 1)
+            _check_range(info.id, "hidden state", layer, n_layers + 1)
         for edge in change.edges:
-            _within("The text", "token", edge.query, n)
-            _within("The text", "token", edge.key, n)
+            _check_range("The text", "token", edge.query, n)
+            _check_range("The text", "token", edge.key, n)
             if edge.layer is not None:
-                _within(info.id, "layer", edge.layer, n_layers)
+                _check_range(info.id, "layer", edge.layer, n_layers)
             if edge.head is not None:
-                _within(info.id, "head", edge.head, n_heads)
+                _check_range(info.id, "head", edge.head, n_heads)
         for place in (*(change.positions or ()), *change.hidden):
-            _within("The text", "token", place, n)
+            _check_range("The text", "token", place, n)
 
 
 def refuse_heads(info: ModelInfo, heads: Iterable[tuple[int, int]]) -> None:
     """Raises InvalidInput for heads (layer, head) that are not there, NotSupported for a model that has none."""
     for layer, head in heads:
         _refuse_without_heads(info)
-        _within(info.id, "layer", layer, info.n_layers)
-        _within(info.id, "head", head, info.n_heads)
+        _check_range(info.id, "layer", layer, info.n_layers)
+        _check_range(info.id, "head", head, info.n_heads)
 
 
 def _refuse_without_heads(info: ModelInfo) -> None:
     if not info.n_heads:
-        raise NotSupported(info.without_attention)
+        raise NotSupported(info.attention_refusal)
 
 
 def _more(change: Change) -> bool:
@@ -359,6 +359,6 @@ def _more(change: Change) -> bool:
     return replace(change, hidden=(), positions=None) != Change()
 
 
-def _within(whose: str, what: str, number: int, n: int) -> None:
+def _check_range(whose: str, noun: str, number: int, n: int) -> None:
     if not 0 <= number < n:
-        raise InvalidInput(f"{whose} has {counted(n, what)}, 0 to {n - 1}, and no {what} {number}. Choose another.")
+        raise InvalidInput(f"{whose} has {counted(n, noun)}, 0 to {n - 1}, and no {noun} {number}. Choose another.")

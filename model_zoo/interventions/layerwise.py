@@ -54,9 +54,9 @@ class LayerwiseRun:
             self.inputs["inputs_embeds"] = torch.nn.functional.pad(embedded, (0, 0, 0, beyond)) if beyond else embedded
         self._layer_calls: list[LayerCall] = []
         self.states: list[torch.Tensor] = []
-        given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
+        inputs = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
         with self._noted():
-            last: torch.Tensor = loaded.encoder(**given)[0]
+            last: torch.Tensor = loaded.encoder(**inputs)[0]
         self.final = self._decoded(last)
         self._answers: dict[tuple[str, int], torch.Tensor] = {}
 
@@ -87,7 +87,7 @@ class LayerwiseRun:
         def enter(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if len(self._layer_calls) == len(modules):  # a decoder that shares them
                 return
-            states, call = LayerCall.of(args, kwargs)
+            states, call = LayerCall.split(args, kwargs)
             self._layer_calls.append(call)
             self.states.append(states.permute(back))
 
@@ -95,8 +95,8 @@ class LayerwiseRun:
             if len(self.states) == len(modules) and len(self._layer_calls) == len(modules):
                 self.states.append(first_of(output).permute(back))
 
-        each = dict.fromkeys(modules)
-        with capture.hooked(each, enter, before=True, with_kwargs=True), capture.hooked(each, leave):
+        by_module = dict.fromkeys(modules)
+        with capture.hooked(by_module, enter, before=True, with_kwargs=True), capture.hooked(by_module, leave):
             yield
 
     def run(
@@ -115,7 +115,7 @@ class LayerwiseRun:
         """
         loaded = self.loaded
         if self.layers is None:
-            return self._whole(rows, editor)
+            return self._run_encoder(rows, editor)
         now = self.states[first].expand(rows, -1, -1) if states is None else states
         order, back = self.layers.order, self.layers.back
         blocks = blocks or Blocks()
@@ -125,8 +125,8 @@ class LayerwiseRun:
                     now = between(number, now)
                 editor.layer = blocks.layer = number
                 call, module = self._layer_calls[number], self.layers.modules[number]
-                given = now.permute(order).contiguous()
-                now = call.run(module, given, partial(_rows_of, rows=rows)).permute(back)
+                states_now = now.permute(order).contiguous()
+                now = call.run(module, states_now, partial(_rows_of, rows=rows)).permute(back)
             if between is not None:
                 now = between(self.n_layers, now)
         return self.finish(now)
@@ -143,18 +143,18 @@ class LayerwiseRun:
         if not self.loaded.model.config.is_encoder_decoder or not answers:
             return states
         rows = len(states)
-        given = {name: value for name, value in self.inputs.items() if name != "inputs_embeds"}
-        inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in given.items()}
+        arguments = {name: value for name, value in self.inputs.items() if name != "inputs_embeds"}
+        inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in arguments.items()}
         read = BaseModelOutput(last_hidden_state=states)
         return self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
 
-    def _whole(self, rows: int, editor: Editor) -> torch.Tensor:
+    def _run_encoder(self, rows: int, editor: Editor) -> torch.Tensor:
         """Runs all of the encoder, for a family whose layers are not called one by one."""
         inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
         editor.counts = True
         with editing(self.loaded, editor):
-            found: torch.Tensor = self.loaded.encoder(**inputs)[0]
-        return self._decoded(found)
+            final: torch.Tensor = self.loaded.encoder(**inputs)[0]
+        return self._decoded(final)
 
 
 @contextmanager
@@ -182,8 +182,8 @@ def _rows_of(value: Any, rows: int) -> Any:
     """What a layer is given for one text, for as many rows; what is not by row stays, as do places, which are whole
     numbers and the same for all.
     """
-    whole = isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
-    if isinstance(value, torch.Tensor) and not whole and value.ndim > 1 and len(value) == 1:
+    is_ids = isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
+    if isinstance(value, torch.Tensor) and not is_ids and value.ndim > 1 and len(value) == 1:
         return value.expand(rows, *value.shape[1:])
     return value
 

@@ -17,7 +17,7 @@ import torch
 from model_zoo.heldout import spread_pairs
 from model_zoo.interventions.editing import Editor
 from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths
-from model_zoo.interventions.reading import without
+from model_zoo.interventions.reading import hide_tokens
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Encoding
 
@@ -35,7 +35,7 @@ _FEWEST = 20
 _WORD, _FIRST = -1, -2
 
 
-def noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[LayerwiseRun, Values]:
+def noted(loaded: LoadedModel, encodings: Sequence[Encoding], with_blocks: bool) -> tuple[LayerwiseRun, Values]:
     """A run of some texts of one length, and what its parts gave: its heads, and whole blocks where they are asked for.
 
     Raises NotSupported as ``block_paths`` does.
@@ -50,7 +50,7 @@ def noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tu
 
         return keep
 
-    if whole:
+    if with_blocks:
         for which in block_paths(loaded):
             blocks.replaced |= {(which, layer): note(which, layer) for layer in range(run.n_layers)}
     run.run(len(encodings), editor, blocks=blocks)
@@ -59,20 +59,20 @@ def noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tu
     return run, values | {("heads", layer): output for layer, output in of_heads}
 
 
-def means_for(loaded: LoadedModel, encoding: Encoding, whole: bool) -> Values:
+def means_for(loaded: LoadedModel, encoding: Encoding, with_blocks: bool) -> Values:
     """What each part gives on average to tokens of the kinds that a text's tokens are, (1, n, ...). A kind that is not
     among the built-in sentences' counts as words. Computed once for a model.
     """
-    key = "with blocks" if whole else "heads"
+    key = "with blocks" if with_blocks else "heads"
     with loaded.means_lock:
         if key not in loaded.means:
-            loaded.means[key] = _means(loaded, whole)
+            loaded.means[key] = _means(loaded, with_blocks)
         kinds, means = loaded.means[key]
     rows = [kinds.get(kind, kinds[_WORD]) for kind in _kinds(loaded, encoding)]
     return {part: of_kinds[:, rows] for part, of_kinds in means.items()}
 
 
-def _means(loaded: LoadedModel, whole: bool) -> tuple[dict[int, int], Values]:
+def _means(loaded: LoadedModel, with_blocks: bool) -> tuple[dict[int, int], Values]:
     """Kinds of token, numbered, and the mean of every part over tokens of each, (1, kinds, ...)."""
     by_length: dict[int, list[Encoding]] = {}
     for pair in spread_pairs(_SENTENCES):
@@ -80,16 +80,16 @@ def _means(loaded: LoadedModel, whole: bool) -> tuple[dict[int, int], Values]:
         by_length.setdefault(len(encoding), []).append(encoding)
     of_tokens = {n: [_kinds(loaded, encoding) for encoding in texts] for n, texts in by_length.items()}
     often = Counter(chain.from_iterable(chain.from_iterable(of_tokens.values())))
-    own = sorted(kind for kind, count in often.items() if count >= _FEWEST and kind != _WORD)
-    kinds = {kind: number for number, kind in enumerate([_WORD, *own])}
+    frequent = sorted(kind for kind, count in often.items() if count >= _FEWEST and kind != _WORD)
+    kinds = {kind: number for number, kind in enumerate([_WORD, *frequent])}
     sums, device = Values(), loaded.model.device
     n_tokens = torch.zeros(len(kinds), device=device)
     for n, encodings in by_length.items():
         numbers = torch.tensor([[kinds.get(kind, kinds[_WORD]) for kind in row] for row in of_tokens[n]], device=device)
         which = torch.nn.functional.one_hot(numbers, len(kinds)).float()  # (texts, n, kinds)
         n_tokens += which.sum(dim=(0, 1))
-        for part, given in noted(loaded, encodings, whole)[1].items():
-            summed = torch.einsum("bnk,bn...->k...", which, given[:, :n].float())
+        for part, vectors in noted(loaded, encodings, with_blocks)[1].items():
+            summed = torch.einsum("bnk,bn...->k...", which, vectors[:, :n].float())
             sums[part] = sums[part] + summed if part in sums else summed
     return kinds, {part: (summed.movedim(0, -1) / n_tokens).movedim(-1, 0)[None] for part, summed in sums.items()}
 
@@ -97,15 +97,15 @@ def _means(loaded: LoadedModel, whole: bool) -> tuple[dict[int, int], Values]:
 def _kinds(loaded: LoadedModel, encoding: Encoding) -> list[int]:
     """The kind of each token: its id for special tokens, masks and what is written without letters and digits."""
     texts, mask = (encoding.text, encoding.text_pair or ""), loaded.tokenizer.mask_token_id
-    found = []
+    kinds = []
     for place, token in enumerate(encoding.ids):
         start, end = encoding.offsets[place]
         written = texts[encoding.segment_ids[place]][start:end]
         if token == mask or encoding.special[place] or (written and not any(map(str.isalnum, written))):
-            found.append(token)
+            kinds.append(token)
         else:
-            found.append(_WORD if place else _FIRST)
-    return found
+            kinds.append(_WORD if place else _FIRST)
+    return kinds
 
 
 def _one_masked(loaded: LoadedModel, encoding: Encoding) -> Encoding:
@@ -117,4 +117,4 @@ def _one_masked(loaded: LoadedModel, encoding: Encoding) -> Encoding:
         return encoding.offsets[word[-1]][1] - encoding.offsets[word[0]][0]
 
     longest = max((word for word in encoding.words if not encoding.special[word.start]), key=length)
-    return without(loaded, encoding, longest)
+    return hide_tokens(loaded, encoding, longest)

@@ -86,13 +86,13 @@ class Reader:
         logs = logits.log_softmax(dim=-1)
         divergences = (untouched.exp() * (untouched - logs)).sum(dim=-1).clamp(min=0).tolist()
         highest, ids = logs.topk(min(top_k, logs.shape[-1]), dim=-1)
-        found = []
+        readings = []
         for row, divergence in enumerate(divergences):
             best = zip(ids[row].tolist(), highest[row].exp().tolist(), strict=True)
             other_log = other_logit = None
             if self.foil is not None:
                 other_log, other_logit = float(logs[row, self.foil]), float(logits[row, self.foil])
-            found.append(
+            readings.append(
                 Reading(
                     float(logs[row, self.answer]),
                     float(logits[row, self.answer]),
@@ -102,7 +102,7 @@ class Reader:
                     tuple(Prediction(self.name(id), id, p) for id, p in best),
                 )
             )
-        return found
+        return readings
 
 
 def reader(
@@ -116,7 +116,7 @@ def reader(
     match aim.reads:
         case "mask":
             masked.refuse_without_head(loaded)
-            encoding, positions = masked.with_masks(loaded, loaded.encode(text, text_pair), masked_)
+            encoding, positions = masked.mask_positions(loaded, loaded.encode(text, text_pair), masked_)
             position = positions[0] if aim.position is None else aim.position
             if position not in positions:
                 raise InvalidInput(
@@ -165,7 +165,7 @@ def hiding(loaded: LoadedModel) -> int:
     return next((token for token in every if token is not None), 0)
 
 
-def without(loaded: LoadedModel, encoding: Encoding, places: Sequence[int]) -> Encoding:
+def hide_tokens(loaded: LoadedModel, encoding: Encoding, places: Sequence[int]) -> Encoding:
     """The same text with other tokens in some places: those that are read where a token is hidden."""
     token, hidden = hiding(loaded), set(places)
     return replace(encoding, ids=tuple(token if at in hidden else id for at, id in enumerate(encoding.ids)))

@@ -22,9 +22,9 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
     top_k: int = 10
 
     def check(self) -> None:
-        for name, what in (("before", "The first text"), ("after", "The second text")):
+        for name, noun in (("before", "The first text"), ("after", "The second text")):
             text, masked = getattr(self, name)
-            normalize(self, **{name: (texts.check(text, what), frozenset(masked))})
+            normalize(self, **{name: (texts.check(text, noun), frozenset(masked))})
 
     def answer(self, loaded: LoadedModel) -> tuple[tuple[Shift, ...], ...]:
         from model_zoo import masked

@@ -15,17 +15,17 @@ class ExplainRefusal(Question[str | None]):
     runs_model = False
 
     model: str
-    what: Literal["mlm", "nsp"]
+    head: Literal["mlm", "nsp"]
 
     def check(self) -> None:
-        if self.what not in ("mlm", "nsp"):
-            raise InvalidInput(f"There is no head {self.what!r} to ask about. Choose mlm or nsp.")
+        if self.head not in ("mlm", "nsp"):
+            raise InvalidInput(f"There is no head {self.head!r} to ask about. Choose mlm or nsp.")
 
     def answer(self, loaded: LoadedModel) -> str | None:
         from model_zoo import masked, sentence
 
         try:
-            {"mlm": masked, "nsp": sentence}[self.what].refuse_without_head(loaded)
+            {"mlm": masked, "nsp": sentence}[self.head].refuse_without_head(loaded)
         except NotSupported as error:
             return str(error)
         return None

@@ -43,13 +43,13 @@ class Intervene(Streamed[Effects, Effects]):
 
         return intervene(loaded, self)
 
-    def whole(self, parts: Sequence[Effects]) -> Effects:
+    def combine(self, parts: Sequence[Effects]) -> Effects:
         from model_zoo.interventions.intervene import joined
 
         return joined(parts)
 
-    def again(self, whole: Effects) -> Iterable[Effects]:
-        return (whole,)
+    def replay(self, effects: Effects) -> Iterable[Effects]:
+        return (effects,)
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -25,7 +25,7 @@ class PutTokens(Question[str]):
     def answer(self, loaded: LoadedModel) -> str:
         from model_zoo import masked
 
-        return masked.put(loaded, self.text, dict(self.fills))
+        return masked.fill_masks(loaded, self.text, dict(self.fills))
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -20,7 +20,7 @@ class ReadProjections(Question[tuple[FloatArray | None, ...]]):
         from model_zoo import running
 
         running.refuse_without_stack(loaded, self.stack)
-        return tuple(None if found is None else read_only(found) for found in loaded.output_projections(self.stack))
+        return tuple(None if weight is None else read_only(weight) for weight in loaded.output_projections(self.stack))
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -17,7 +17,7 @@ class ReadRecurrence(Question[RecurrentPass]):
     def answer(self, loaded: LoadedModel) -> RecurrentPass:
         from model_zoo import recurrence
 
-        return recurrence.read(loaded, self.text)
+        return recurrence.trace(loaded, self.text)
 
     @classmethod
     def example(cls, model: str) -> Self:  # noqa: ARG003 (most models have no LSTM)

@@ -61,4 +61,4 @@ from model_zoo.types.shows import Shows, set_html_formatter
 from model_zoo.types.sinks import Sinks
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import MB, counted, duration, megabytes, signed, with_interval
+from model_zoo.types.wording import MB, counted, duration, format_interval, megabytes, signed

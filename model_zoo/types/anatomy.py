@@ -125,5 +125,5 @@ class Anatomy(ReadOnly, Shows):
     @property
     def n_bytes(self) -> int:
         arrays = (self.states, self.attention, self.query, self.key, self.value, self.scores, self.context)
-        found = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-        return found + sum(stage.n_bytes for stage in (*self.embeddings, *self.stages))
+        total = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+        return total + sum(stage.n_bytes for stage in (*self.embeddings, *self.stages))

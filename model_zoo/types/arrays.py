@@ -45,5 +45,5 @@ class ReadOnly:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = [one.name for one in fields(self) if OF_THE_MODEL not in one.metadata]  # type: ignore[arg-type]
+        kept = [field.name for field in fields(self) if OF_THE_MODEL not in field.metadata]  # type: ignore[arg-type]
         return _made, (type(self), {name: getattr(self, name) for name in kept})

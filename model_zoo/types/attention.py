@@ -62,7 +62,7 @@ class LayerAttention(Protocol):
         """
         ...
 
-    def whole(self) -> QueryKeyLayer | MapsLayer:
+    def load(self) -> QueryKeyLayer | MapsLayer:
         """The layer with all its arrays, where they are held elsewhere."""
         ...
 
@@ -98,14 +98,14 @@ class QueryKeyLayer(ReadOnly):
     def n_bytes(self) -> int:
         return self.query.nbytes + self.key.nbytes + self.value.nbytes
 
-    def of_group(self, per_key_head: FloatArray) -> FloatArray:
+    def repeat_per_head(self, per_key_head: FloatArray) -> FloatArray:
         """Repeat what exists once a key head for every query head of its group: (heads, ...)."""
         group = self.n_heads // len(per_key_head)
         return per_key_head if group == 1 else np.repeat(per_key_head, group, axis=0)
 
     def scores(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         """q·k times the scale, mask and position bias applied (-inf where a query may not look)."""
-        key = self.of_group(self.key)[head]
+        key = self.repeat_per_head(self.key)[head]
         scores: FloatArray = (self.query[head][..., queries, :] @ key.swapaxes(-1, -2)) * np.float32(self.scaling)
         n_queries, n_keys = self.query.shape[-2], self.key.shape[-2]
         if self.causal:
@@ -122,10 +122,10 @@ class QueryKeyLayer(ReadOnly):
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         return softmax(self.scores(head, queries))
 
-    def whole(self) -> QueryKeyLayer:
+    def load(self) -> QueryKeyLayer:
         return self
 
-    def of_head(self, head: int | None, *, values: bool) -> QueryKeyLayer:
+    def select_head(self, head: int | None, *, values: bool) -> QueryKeyLayer:
         """The same layer with one head only, or with all; without ``values`` they have no entries (heads, m, 0)."""
         value = self.value if values else self.value[:, :, :0]
         if head is None:
@@ -166,9 +166,9 @@ class MapsLayer(ReadOnly):
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         return self.maps[head][..., queries, :]
 
-    def whole(self) -> MapsLayer:
+    def load(self) -> MapsLayer:
         return self
 
-    def of_head(self, head: int | None, *, values: bool) -> MapsLayer:  # noqa: ARG002 (there are none)
+    def select_head(self, head: int | None, *, values: bool) -> MapsLayer:  # noqa: ARG002 (there are none)
         """The same layer with one head only, or with all."""
         return self if head is None else replace(self, maps=self.maps[head : head + 1])

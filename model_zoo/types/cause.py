@@ -135,15 +135,15 @@ class Effects(Shows):
         return table(
             {
                 "change": range(self.first, self.first + len(self.readings)),
-                "ln_p": [one.log_probability for one in self.readings],
-                "ln_p_change": [one.log_probability - self.untouched.log_probability for one in self.readings],
-                "probability": [math.exp(one.log_probability) for one in self.readings],
-                "logit": [one.logit for one in self.readings],
-                "foil_ln_p": [_number(one.foil_log_probability) for one in self.readings],
-                "foil_logit": [_number(one.foil_logit) for one in self.readings],
-                "kl_nats": [one.divergence for one in self.readings],
-                "best": [one.best[0].token for one in self.readings],
-                "best_probability": [one.best[0].probability for one in self.readings],
+                "ln_p": [reading.log_probability for reading in self.readings],
+                "ln_p_change": [reading.log_probability - self.untouched.log_probability for reading in self.readings],
+                "probability": [math.exp(reading.log_probability) for reading in self.readings],
+                "logit": [reading.logit for reading in self.readings],
+                "foil_ln_p": [_number(reading.foil_log_probability) for reading in self.readings],
+                "foil_logit": [_number(reading.foil_logit) for reading in self.readings],
+                "kl_nats": [reading.divergence for reading in self.readings],
+                "best": [reading.best[0].token for reading in self.readings],
+                "best_probability": [reading.best[0].probability for reading in self.readings],
             }
         )
 

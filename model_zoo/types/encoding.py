@@ -56,7 +56,7 @@ class Encoding(Shows):
 
     def first(self, n: int) -> Encoding:
         """The same with its first ``n`` tokens alone."""
-        every = {each.name: getattr(self, each.name) for each in fields(self)}
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
         of_tokens: dict[str, Any] = {name: value[:n] for name, value in every.items() if isinstance(value, tuple)}
         return replace(self, **of_tokens)
 

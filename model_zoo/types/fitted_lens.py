@@ -38,10 +38,12 @@ class FittedLens(Shows):
             raise ValueError(f"a lens of width {self.width} has {size} bytes a layer; got {len(self.changes)}")
 
     @classmethod
-    def of(cls, model: str, revision: str, n_masks: int, changes: npt.ArrayLike, average: npt.ArrayLike) -> FittedLens:
+    def from_changes(
+        cls, model: str, revision: str, n_masks: int, changes: npt.ArrayLike, average: npt.ArrayLike
+    ) -> FittedLens:
         """From arrays (layers, width + 1, width) and (width,). Raises NotSupported for what float16 cannot hold."""
         with np.errstate(over="ignore"):
-            small, mean = (np.asarray(each).astype("<f2") for each in (changes, average))
+            small, mean = (np.asarray(values).astype("<f2") for values in (changes, average))
         if not (np.isfinite(small).all() and np.isfinite(mean).all()):
             raise NotSupported(
                 f"No lens can be fitted to {model}: its vectors hold numbers that are too large. Choose another model."
@@ -92,7 +94,7 @@ class MaskVectors(ReadOnly, Shows):
     @classmethod
     def joined(cls, parts: Sequence[MaskVectors]) -> MaskVectors:
         """Those of several, the texts of the parts being numbered together."""
-        return cls(np.concatenate([one.vectors for one in parts]), np.concatenate([one.text_of for one in parts]))
+        return cls(np.concatenate([part.vectors for part in parts]), np.concatenate([part.text_of for part in parts]))
 
     def to_frame(self) -> DataFrame:
         """One row a number: mask, text (its place among the texts), layer, dimension, value."""
@@ -134,7 +136,7 @@ class LensDistances(ReadOnly, Shows):
         """Those of several, as in ``MaskVectors``."""
 
         def column(name: str) -> Any:
-            every = [getattr(one, name) for one in parts]
+            every = [getattr(part, name) for part in parts]
             return None if every[0] is None else np.concatenate(every, axis=-1)
 
         return cls(*map(column, cls.__dataclass_fields__))
@@ -148,9 +150,9 @@ class LensDistances(ReadOnly, Shows):
         lenses = {"logit": self.logit, "fitted": self.fitted}
         return joined(
             [
-                table({"lens": name, **places, "kl_nats": found.reshape(-1)})
-                for name, found in lenses.items()
-                if found is not None
+                table({"lens": name, **places, "kl_nats": distances.reshape(-1)})
+                for name, distances in lenses.items()
+                if distances is not None
             ]
         )
 

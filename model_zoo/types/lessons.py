@@ -69,8 +69,8 @@ class TrainingStep(Shows):
         """
         return table(
             {
-                "token": [one.token for one in self.tokens],
-                "id": [one.id for one in self.tokens],
+                "token": [score.token for score in self.tokens],
+                "id": [score.id for score in self.tokens],
                 "logit": self.logits,
                 "probability": self.probabilities,
                 "gradient": self.gradient,

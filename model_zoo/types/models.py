@@ -132,7 +132,7 @@ class ModelInfo(Shows):
     attention_layers: tuple[int, ...] = ()
 
     @property
-    def without_attention(self) -> str:
+    def attention_refusal(self) -> str:
         """What is said where it has no attention that can be shown; empty where it has."""
         return "" if self.n_heads else f"{self.id} ({self.family}) {self.why_no_attention}. Choose another model."
 

@@ -56,23 +56,29 @@ class MaskPrediction(Shows):
         probability, asked (the word, "" for the best), and original ("" for a typed mask),
         original_rank, original_ln_p.
         """
-        found = [(rank, one.token, one.id, one.probability, "") for rank, one in enumerate(self.best, start=1)]
-        found += [(one.rank, one.token, one.id, one.probability, one.word) for one in self.targets]
-        columns = dict(zip(("rank", "token", "id", "probability", "asked"), zip(*found, strict=True), strict=True))
+        rows = [
+            (rank, prediction.token, prediction.id, prediction.probability, "")
+            for rank, prediction in enumerate(self.best, start=1)
+        ]
+        rows += [
+            (prediction.rank, prediction.token, prediction.id, prediction.probability, prediction.word)
+            for prediction in self.targets
+        ]
+        columns = dict(zip(("rank", "token", "id", "probability", "asked"), zip(*rows, strict=True), strict=True))
         return table(
             {
                 "position": self.position,
                 **columns,
                 "original": "" if self.original is None else self.original.token,
-                "original_rank": whole_numbers([self.rank] * len(found)),
+                "original_rank": whole_numbers([self.rank] * len(rows)),
                 "original_ln_p": math.nan if self.log_probability is None else self.log_probability,
             }
         )
 
 
 def _best(predictions: Sequence[Prediction]) -> str:
-    shown = ", ".join(f"{one.token!r} {one.probability:.3f}" for one in predictions[:3])
-    return f"{shown}, … {len(predictions) - 3:,} more" if len(predictions) > 3 else shown
+    listed = ", ".join(f"{prediction.token!r} {prediction.probability:.3f}" for prediction in predictions[:3])
+    return f"{listed}, … {len(predictions) - 3:,} more" if len(predictions) > 3 else listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class Vocabulary(Shows):
     def to_frame(self) -> DataFrame:
         """One row a token: id, token, special."""
         ids = range(len(self.tokens))
-        return table({"id": ids, "token": self.tokens, "special": [one in self.special_ids for one in ids]})
+        return table({"id": ids, "token": self.tokens, "special": [token_id in self.special_ids for token_id in ids]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +130,25 @@ class MaskLens(Shows):
         token, id, probability, and how the answer stands in that layer: answer, answer_rank, answer_ln_p, and
         original_rank (missing where there is no original).
         """
-        found = [(layer, rank, one) for layer, best in enumerate(self.layers) for rank, one in enumerate(best, start=1)]
+        rows = [
+            (layer, rank, prediction)
+            for layer, best in enumerate(self.layers)
+            for rank, prediction in enumerate(best, start=1)
+        ]
         originals = self.original_ranks
         return table(
             {
                 "position": self.position,
-                "layer": [layer for layer, _, _ in found],
-                "rank": [rank for _, rank, _ in found],
-                "token": [one.token for _, _, one in found],
-                "id": [one.id for _, _, one in found],
-                "probability": [one.probability for _, _, one in found],
+                "layer": [layer for layer, _, _ in rows],
+                "rank": [rank for _, rank, _ in rows],
+                "token": [prediction.token for _, _, prediction in rows],
+                "id": [prediction.id for _, _, prediction in rows],
+                "probability": [prediction.probability for _, _, prediction in rows],
                 "answer": self.answer.token,
-                "answer_rank": [self.ranks[layer] for layer, _, _ in found],
-                "answer_ln_p": [self.log_probabilities[layer] for layer, _, _ in found],
+                "answer_rank": [self.ranks[layer] for layer, _, _ in rows],
+                "answer_ln_p": [self.log_probabilities[layer] for layer, _, _ in rows],
                 "original_rank": whole_numbers(
-                    [None if originals is None else originals[layer] for layer, _, _ in found]
+                    [None if originals is None else originals[layer] for layer, _, _ in rows]
                 ),
             }
         )

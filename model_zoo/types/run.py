@@ -103,8 +103,8 @@ class AttentionRun(ReadOnly, Shows):
         """Bytes of the arrays this run holds; a mask that layers share counts once, the model's own weights do not
         count.
         """
-        found = (getattr(layer, "mask", None) for layer in self.layers)
-        masks = {mask.__array_interface__["data"]: mask.nbytes for mask in found if mask is not None}
+        layer_masks = (getattr(layer, "mask", None) for layer in self.layers)
+        masks = {mask.__array_interface__["data"]: mask.nbytes for mask in layer_masks if mask is not None}
         states = 0 if self.states is None else self.states.n_bytes
         return sum(layer.n_bytes for layer in self.layers) + sum(masks.values()) + states
 
@@ -121,15 +121,16 @@ class AttentionRun(ReadOnly, Shows):
         return self._head(layer, 0).n_heads
 
     def _head(self, layer: int, head: int) -> LayerAttention:
-        found = self._layer(layer)
-        if not found.n_heads:
-            others = ", ".join(str(number) for number, each in enumerate(self.layers, 1) if each.n_heads)
+        of_layer = self._layer(layer)
+        if not of_layer.n_heads:
+            others = ", ".join(str(number) for number, other in enumerate(self.layers, 1) if other.n_heads)
             raise InvalidInput(f"Layer {layer + 1} of {self.model.id} has no attention. Those that have: {others}.")
-        if not 0 <= head < found.n_heads:
+        if not 0 <= head < of_layer.n_heads:
             raise InvalidInput(
-                f"{self.model.id} has heads 1 to {found.n_heads}; head {head + 1} does not exist. Choose one of these."
+                f"{self.model.id} has heads 1 to {of_layer.n_heads}; head {head + 1} does not exist. "
+                "Choose one of these."
             )
-        return found
+        return of_layer
 
     def head(self, layer: int, head: int) -> FloatArray:
         """Attention of one head, float32 (n, m): row i says how query token i divides its attention."""
@@ -143,27 +144,31 @@ class AttentionRun(ReadOnly, Shows):
         return read_only(self._layer(layer).weights(ALL, queries))
 
     def _query_key_layer(self, layer: int, head: int) -> QueryKeyLayer:
-        found = self._head(layer, head).whole()
-        if not isinstance(found, QueryKeyLayer):
+        captured = self._head(layer, head).load()
+        if not isinstance(captured, QueryKeyLayer):
             raise NotSupported(
                 f"{self.model.id} ({self.model.family}) gives finished attention maps only, "
                 "not its queries and keys. "
                 "Its attention can be shown; choose another model to look at single queries and keys."
             )
-        return found
+        return captured
 
     def query_key(self, layer: int, head: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """q (n, d), k (m, d) and scores (n, m): q·k scaled, masked, before softmax (Vaswani et al. 2017, eq. 1).
 
         Raises NotSupported where a model cannot give them.
         """
-        found = self._query_key_layer(layer, head)
-        return found.query[head], read_only(found.of_group(found.key)[head]), read_only(found.scores(head))
+        captured = self._query_key_layer(layer, head)
+        return (
+            captured.query[head],
+            read_only(captured.repeat_per_head(captured.key)[head]),
+            read_only(captured.scores(head)),
+        )
 
     def value(self, layer: int, head: int) -> FloatArray:
         """The value vectors v (m, d') of one head. Raises NotSupported as ``query_key`` does."""
-        found = self._query_key_layer(layer, head)
-        return read_only(found.of_group(found.value)[head])
+        captured = self._query_key_layer(layer, head)
+        return read_only(captured.repeat_per_head(captured.value)[head])
 
     def value_norms(self, layer: int) -> FloatArray:
         """‖f(x_j)‖ (heads, m): the length of each token's value after the head's slice of the output projection.
@@ -171,9 +176,9 @@ class AttentionRun(ReadOnly, Shows):
         f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖. Raises
         NotSupported where values or the output projection are not available.
         """
-        found, projection = self._value_layer(layer)
-        values = found.of_group(found.value)
-        norms = [np.linalg.norm(values[head] @ projection[head], axis=-1) for head in range(found.n_heads)]
+        captured, projection = self._value_layer(layer)
+        values = captured.repeat_per_head(captured.value)
+        norms = [np.linalg.norm(values[head] @ projection[head], axis=-1) for head in range(captured.n_heads)]
         return read_only(np.stack(norms).astype(np.float32, copy=False))
 
     def norms_of_sum(self, layer: int, heads: Sequence[int] | None = None) -> FloatArray:
@@ -186,15 +191,15 @@ class AttentionRun(ReadOnly, Shows):
         each of them once; without it, all heads of the layer. Raises InvalidInput for a layer or a head that does not
         exist or where no head is chosen, and NotSupported as ``value_norms`` does.
         """
-        found, projection = self._value_layer(layer)
-        chosen = range(found.n_heads) if heads is None else sorted(set(heads))
+        captured, projection = self._value_layer(layer)
+        chosen = range(captured.n_heads) if heads is None else sorted(set(heads))
         if not chosen:
             raise InvalidInput("No head is chosen. Choose at least one.")
         for head in chosen:
             self._head(layer, head)
         places = list(chosen)
-        weights = found.weights(slice(None))[places]  # (heads, n, m)
-        values, projection = found.of_group(found.value)[places], projection[places]
+        weights = captured.weights(slice(None))[places]  # (heads, n, m)
+        values, projection = captured.repeat_per_head(captured.value)[places], projection[places]
         norms = np.empty((self.n_tokens, self.n_keys), dtype=np.float32)
         for start in range(0, self.n_keys, _KEYS_AT_ONCE):
             keys = slice(start, start + _KEYS_AT_ONCE)
@@ -209,7 +214,7 @@ class AttentionRun(ReadOnly, Shows):
 
     def _value_layer(self, layer: int) -> tuple[QueryKeyLayer, FloatArray]:
         """A layer with its values, and its output projection."""
-        found = self._query_key_layer(layer, 0)
+        captured = self._query_key_layer(layer, 0)
         projection = self.output_projections[layer] if layer < len(self.output_projections) else None
         if not self.output_projections:
             raise NotSupported(
@@ -222,17 +227,17 @@ class AttentionRun(ReadOnly, Shows):
                 f"The output projection of {self.model.id} ({self.model.family}) was not found, "
                 "so its attention cannot be weighted by value norms. Look at the plain attention weights instead."
             )
-        return found, projection
+        return captured, projection
 
     def _chosen(
         self, layer: int | Sequence[int] | None, head: int | Sequence[int] | None
     ) -> list[tuple[int, list[int]]]:
         """Layers, each with those of the chosen heads; None is all there are. Raises InvalidInput as ``head`` does."""
         layers = _as_list(layer, range(self.n_layers))
-        chosen = [(one, _as_list(head, range(self._layer(one).n_heads))) for one in layers]
-        for one, heads in chosen:
+        chosen = [(index, _as_list(head, range(self._layer(index).n_heads))) for index in layers]
+        for index, heads in chosen:
             for number in heads:
-                self._head(one, number)
+                self._head(index, number)
         return chosen
 
     def to_frame(
@@ -248,9 +253,11 @@ class AttentionRun(ReadOnly, Shows):
 
         chosen = self._chosen(layer, head)
         shape = self.n_tokens, self.n_keys
-        pairs = np.array([(one, number) for one, heads in chosen for number in heads], dtype=np.int64).reshape(-1, 2)
+        pairs = np.array(
+            [(layer_number, number) for layer_number, heads in chosen for number in heads], dtype=np.int64
+        ).reshape(-1, 2)
         places = np.indices((len(pairs), *shape)).reshape(3, -1)
-        weights = [self.layer(one)[heads].reshape(-1) for one, heads in chosen]
+        weights = [self.layer(layer_number)[heads].reshape(-1) for layer_number, heads in chosen]
         return pd.DataFrame(
             {
                 "layer": pairs[places[0], 0],
@@ -280,13 +287,13 @@ class AttentionRun(ReadOnly, Shows):
         chosen = self._chosen(layer, head)
         heads = list(dict.fromkeys(number for _, of_layer in chosen for number in of_layer))
         weights = np.full((len(chosen), len(heads), self.n_tokens, self.n_keys), np.nan, dtype=np.float32)
-        for place, (one, of_layer) in enumerate(chosen):
-            weights[place, [heads.index(number) for number in of_layer]] = self.layer(one)[of_layer]
+        for place, (layer_index, of_layer) in enumerate(chosen):
+            weights[place, [heads.index(number) for number in of_layer]] = self.layer(layer_index)[of_layer]
         return xarray.DataArray(
             weights,
             dims=("layer", "head", "query", "key"),
             coords={
-                "layer": [one for one, _ in chosen],
+                "layer": [layer_index for layer_index, _ in chosen],
                 "head": heads,
                 "query": range(self.n_tokens),
                 "key": range(self.n_keys),
@@ -308,4 +315,4 @@ class AttentionRun(ReadOnly, Shows):
 def _as_list(chosen: int | Sequence[int] | None, every: Sequence[int]) -> list[int]:
     if chosen is None:
         return list(every)
-    return [int(chosen)] if isinstance(chosen, int | np.integer) else [int(one) for one in chosen]
+    return [int(chosen)] if isinstance(chosen, int | np.integer) else [int(number) for number in chosen]

@@ -38,6 +38,6 @@ def signed(value: float, decimals: int = 2, *, plus: bool = False) -> str:
     return f"{value:{'+' if plus else ''}.{decimals}f}".replace("-", "−")
 
 
-def with_interval(value: float, low: float, high: float, how: str = ".2f") -> str:
+def format_interval(value: float, low: float, high: float, how: str = ".2f") -> str:
     """A number and its interval, each written as ``how`` says: "0.15 (0.13 to 0.17)"."""
     return f"{value:{how}} ({low:{how}} to {high:{how}})".replace("-", "−")

@@ -29,7 +29,7 @@ def draw(scene: Scene) -> None:
             width=330,
         )
     query, keys, scores = run.query_key(layer, head)
-    captured = run.layers[layer].whole()
+    captured = run.layers[layer].load()
     assert isinstance(captured, QueryKeyLayer)
     at = position - 1
     numbers = query_numbers(query[at], keys, scores[at], captured.scaling)
@@ -44,7 +44,7 @@ def draw(scene: Scene) -> None:
         before=[
             f"layer, head, token = {layer}, {head}, {at}  # {scene.called(layer, head)}, token {position} on the page",
             "query, keys, scores = run.query_key(layer, head)",
-            "scaling = run.layers[layer].whole().scaling",
+            "scaling = run.layers[layer].load().scaling",
             "parts = query_numbers(query[token], keys, scores[token], scaling)",
         ],
         imports=["from analysis.neuron import neuron_table, query_numbers"],

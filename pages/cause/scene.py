@@ -74,7 +74,7 @@ class Scene(MaskedText):
     def lacks(self, need: Need) -> str | None:
         """All views need an answer to follow, "mask" says where it comes from; and a head for it."""
         if need == "attention":
-            return self.info.without_attention or None
+            return self.info.attention_refusal or None
         assert need == "mask", need
         if self.reads == "next sentence" and self.info.nsp is None:
             why = engine().why_not(self.model, "nsp") or ""

@@ -17,7 +17,7 @@ from evidence.material import of_labels, of_pairs
 from jobs.mattering import Mattering
 from jobs.pruning import GREEDY_SECONDS, Pruning
 from jobs.tuning import Tuning
-from model_zoo.types import counted, duration, with_interval
+from model_zoo.types import counted, duration, format_interval
 from pages.corpus import switching_off
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import open_head
@@ -317,7 +317,7 @@ def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
 def _foretold(foretold: GradientEstimate, tried: Tried, *, importance: bool) -> str:
     """How well gradients foretell what happens."""
     rho = foretold.by_importance if importance else foretold.by_estimate
-    known = with_interval(rho.value, rho.low, rho.high)
+    known = format_interval(rho.value, rho.low, rho.high)
     n = f"over {switching_off.counted_items(rho, tried)}"
     if importance:
         return (
@@ -423,7 +423,7 @@ def _half(job: Pruning, curves: tuple[Curve, ...], *, right: bool) -> str:
     for curve in curves:
         if middle in curve.counts:
             mean = curve.scores[curve.counts.index(middle)]
-            told.append(f"{curve.name} {with_interval(mean.value, mean.low, mean.high, how)}")
+            told.append(f"{curve.name} {format_interval(mean.value, mean.low, mean.high, how)}")
     begin = f"With nothing off: {curves[0].scores[0].value:.0%}. " if right else ""
     return begin + (f"With {middle} of {len(job.heads)} heads off: {', '.join(told)}." if told else "")
 

@@ -76,7 +76,7 @@ class Scene:
 
     def lacks(self, need: Need) -> str | None:
         if need == "attention":
-            return self.info.without_attention or None
+            return self.info.attention_refusal or None
         assert need == "results", need
         if self.results is not None:
             return None

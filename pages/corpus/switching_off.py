@@ -21,7 +21,7 @@ from evidence.material import Kind, Material, of_words
 from jobs.mattering import Mattering
 from jobs.switching import Answers
 from model_zoo.errors import InvalidInput
-from model_zoo.types import counted, signed, with_interval
+from model_zoo.types import counted, format_interval, signed
 from pages.corpus.scene import Scene, relation_in_python, written
 from ui import as_python, as_text, caption, example_sentences, figures, save, work
 from ui.precomputed import EMBEDDED
@@ -221,11 +221,14 @@ def sentence(matters: HeadComparison, tried: Tried) -> str:
         said = f"{off}{what} changes by {_signed(change)} {over}: no effect is shown, since the interval includes 0."
     else:
         low, high = sorted((abs(change.low), abs(change.high)))
-        how, by = "falls" if change.value < 0 else "rises", with_interval(abs(change.value), low, high, _digits(change))
+        how, by = (
+            "falls" if change.value < 0 else "rises",
+            format_interval(abs(change.value), low, high, _digits(change)),
+        )
         said = f"{off}{what} {how} by {by} {over}. {_others(matters)}"
     if kind != "words":
         before, after = (
-            with_interval(one.value, one.low, one.high, ".0%") for one in (matters.right, matters.head.right)
+            format_interval(one.value, one.low, one.high, ".0%") for one in (matters.right, matters.head.right)
         )
         what = SHARES[kind]
         said += (
@@ -243,7 +246,7 @@ def counted_items(mean: Mean, tried: Tried) -> str:
 
 
 def _signed(mean: Mean) -> str:
-    return with_interval(mean.value, mean.low, mean.high, f"+{_digits(mean)}")
+    return format_interval(mean.value, mean.low, mean.high, f"+{_digits(mean)}")
 
 
 def _digits(mean: Mean) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from jobs.tuning import Candidate, LessonTraining, Run
 from model_zoo import DEFAULT_MODEL
 from model_zoo.tuned import is_id
-from model_zoo.types import with_interval
+from model_zoo.types import format_interval
 from pages.learn import pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Step
@@ -59,7 +59,7 @@ def job() -> LessonTraining | None:
 
 def describe_score(score: Score) -> str:
     """A share with its 95% interval."""
-    return with_interval(score.value, score.low, score.high, ".0%")
+    return format_interval(score.value, score.low, score.high, ".0%")
 
 
 class TuningStep(Step):

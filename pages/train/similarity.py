@@ -28,7 +28,7 @@ from analysis.sentence_vectors import (
 )
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
-from model_zoo.types import DoubleArray, FloatArray, NamedPooling, PoolingMode, with_interval
+from model_zoo.types import DoubleArray, FloatArray, NamedPooling, PoolingMode, format_interval
 from pages.train.scene import Scene
 from reading.text import non_empty_lines
 from training.finetuning import sentence_pairs
@@ -491,7 +491,7 @@ def _against_scores(model: str) -> None:
         best = max(known, key=lambda each: each.rho)
         said.append(
             f"Best here: layer {best.layer}, {as_text(names[best.pooling])}{', removed' if best.removed else ''}, "
-            f"{with_interval(best.rho, best.low, best.high)}. The best of many on these pairs need not be the best "
+            f"{format_interval(best.rho, best.low, best.high)}. The best of many on these pairs need not be the best "
             f"on others. Intervals are over the {n_scenes} scenes that the pairs are made from."
         )
     said += [_of_own(model, "own"), _by_the_model_made_for_it(model)]
@@ -536,7 +536,7 @@ def _by_the_model_made_for_it(model: str) -> str:
         return f"{_NAME}, trained for sentence vectors, can be chosen above."
     return (
         f"For comparison: {_NAME}, trained for sentence vectors, by its own pooling of its last layer: "
-        f"{with_interval(found.rho, found.low, found.high)}."
+        f"{format_interval(found.rho, found.low, found.high)}."
     )
 
 

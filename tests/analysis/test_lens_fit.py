@@ -77,7 +77,7 @@ def test_a_fit_to_shuffled_targets_is_no_better_than_their_mean() -> None:
     assert ((through(vectors[2000:], own) - target[2000:]) ** 2).mean() < 1e-3 * error
 
 
-LENS = FittedLens.of("m", "r", 8, np.zeros((2, 4, 3)), np.zeros(3))
+LENS = FittedLens.from_changes("m", "r", 8, np.zeros((2, 4, 3)), np.zeros(3))
 
 
 def distances(repeated: int = 1) -> LensDistances:
@@ -131,13 +131,13 @@ def test_the_logit_lens_alone_is_not_judged_as_a_fitted_one() -> None:
 
 def test_a_lens_holds_its_arrays_and_says_what_it_is() -> None:
     changes = np.random.default_rng(9).normal(size=(2, 4, 3))
-    lens = FittedLens.of("m", "r", 8, changes, np.arange(3))
+    lens = FittedLens.from_changes("m", "r", 8, changes, np.arange(3))
     assert (lens.n_layers, lens.width) == (2, 3)
     found, average = lens.arrays()
     np.testing.assert_allclose(found, changes, rtol=1e-3)
     assert average.tolist() == [0, 1, 2]
     assert repr(lens) == "<FittedLens of m: 2 layers, width 3, fitted on 8 masks>"
     with pytest.raises(NotSupported, match="numbers that are too large"):
-        FittedLens.of("m", "r", 8, changes * 1e6, np.arange(3))
+        FittedLens.from_changes("m", "r", 8, changes * 1e6, np.arange(3))
     with pytest.raises(ValueError, match="bytes a layer"):
         FittedLens("m", "r", 4, 8, lens.changes, lens.average)

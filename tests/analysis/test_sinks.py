@@ -13,7 +13,7 @@ from analysis.sinks import FALSE_ALARMS, broadcasts, does_nothing, frame, much_a
 from benchmarks.sinks import RANDOM, STRETCHED, as_markdown, of_networks, row, runs, sentences
 from model_zoo import Engine
 from model_zoo.registry import UNTRAINED
-from model_zoo.sinks import of_run
+from model_zoo.sinks import measure_run
 from model_zoo.types import Encoding, Sinks
 
 N = len(SENTENCE)
@@ -29,7 +29,7 @@ def measured(share: float, sep: float, words: float = 1.0, encoding: Encoding = 
     values = words * np.eye(n)
     values[place] *= sep / words
     stream = np.full((n, n), 10 / np.sqrt(n))
-    return of_run(run_of(looks_at(place, share, n), values[None], stream, encoding))
+    return measure_run(run_of(looks_at(place, share, n), values[None], stream, encoding))
 
 
 def test_much_attention_to_a_value_of_nothing_does_nothing() -> None:
@@ -78,7 +78,7 @@ def test_one_vector_for_some_tokens_is_no_broadcast() -> None:
     weights = 0.993 * np.eye(N)[None] + 0.001
     weights[0, 1:4] = looks_at(N - 1, 0.994)[0, 1:4]  # three of five words look at [SEP], two at themselves
     values = 5.0 * np.eye(N)[None]
-    found = of_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
+    found = measure_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
     assert much_attention(found)[0, 0, SEP]
     assert found.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
     assert verdict(found, 0, 0, SEP) == "neither"
@@ -88,7 +88,7 @@ def test_what_all_words_have_in_common_is_no_broadcast_of_a_special_token() -> N
     values = np.zeros((1, N, 4))
     values[0, :, 0] = 20  # the same for all tokens but [SEP], whose value is short beside it and at right angles
     values[0, -1] = (0, 1, 0, 0)
-    found = of_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
+    found = measure_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
     assert found.added[0, 0, SEP] == pytest.approx(0.06)
     assert found.common[0, 0] > 0.99
     assert verdict(found, 0, 0, SEP) == "neither"

@@ -32,12 +32,12 @@ TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."
 
 
-def _found() -> dict[str, Family]:
+def _import_families() -> dict[str, Family]:
     files = [importlib.import_module(file.name) for file in pkgutil.iter_modules(__path__, f"{__name__}.")]
     return {name: family for file in files for name, family in getattr(file, "CHECKPOINTS", {}).items()}
 
 
-FAMILIES: dict[str, Family] = _found()
+FAMILIES: dict[str, Family] = _import_families()
 WITH_ATTENTION = [name for name, family in FAMILIES.items() if family.attention]
 WITH_DECODER = [name for name, family in FAMILIES.items() if family.cross_attention]
 WITH_HEAD = [name for name, family in FAMILIES.items() if family.mlm]

@@ -30,7 +30,7 @@ class Block:
     out: torch.Tensor
 
 
-def in_heads(states: torch.Tensor, heads: int) -> torch.Tensor:
+def split_heads(states: torch.Tensor, heads: int) -> torch.Tensor:
     """(n, width) as (heads, n, d)."""
     return states.reshape(len(states), heads, WIDTH // heads).transpose(0, 1)
 
@@ -47,11 +47,11 @@ def watch_bert(model: Any, watch: Watch) -> None:
         watch(layer.attention.output.dense)
 
 
-def bert_block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+def bert_block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     """Three linear modules named as BERT's, nothing added; padding beyond ``n`` cut off."""
     attention, heads = model.encoder.layer[number].attention, model.config.num_attention_heads
-    states = given[attention.self][0][0][:n]
-    q, k, v = (in_heads(getattr(attention.self, name)(states), heads) for name in ("query", "key", "value"))
+    states = inputs[attention.self][0][0][:n]
+    q, k, v = (split_heads(getattr(attention.self, name)(states), heads) for name in ("query", "key", "value"))
     dense = attention.output.dense
     out = made[dense][0][:n]
     return Block(q, k, v, torch.zeros(heads, n, n), (WIDTH // heads) ** -0.5, *of_linear(dense, heads), out)

@@ -28,10 +28,10 @@ def watch_deberta(model: Any, watch: Watch) -> None:
                 watch(layer.attention.self, method)
 
 
-def _block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     attention, heads = model.encoder.layer[number].attention, model.config.num_attention_heads
     inner, d = attention.self, WIDTH // heads
-    states = given[inner][0][0]
+    states = inputs[inner][0][0]
     added = torch.zeros(heads, n, n)
     if inner.relative_attention:
         added = made[inner, "disentangled_att_bias"].reshape(heads, n, n)

@@ -11,11 +11,11 @@ from checkpoints.block import Block, bert_block, watch_bert
 from checkpoints.family import ROBERTA_SIZES, ROBERTA_TOKENS, Family
 
 
-def _block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     reach = model.config.attention_window[number] // 2
     places = torch.arange(n)
     hidden = (places[:, None] - places).abs() > reach
-    plain = bert_block(model, number, n, given, made)
+    plain = bert_block(model, number, n, inputs, made)
     return replace(plain, added=plain.added.masked_fill(hidden, -torch.inf))
 
 

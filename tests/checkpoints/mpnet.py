@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkpoints.block import Block, Watch, in_heads, of_linear
+from checkpoints.block import Block, Watch, of_linear, split_heads
 from checkpoints.family import BERT_SIZES, Family
 from checkpoints.sizes import POSITIONS, WIDTH
 
@@ -16,10 +16,10 @@ def _watch(model: Any, watch: Watch) -> None:
         watch(layer.attention.attn.o)
 
 
-def _block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:  # noqa: ARG001
+def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:  # noqa: ARG001
     module, heads = model.encoder.layer[number].attention.attn, model.config.num_attention_heads
-    (states,) = given[module.q]
-    q, k, v = (in_heads(getattr(module, name)(states)[0], heads) for name in "qkv")
+    (states,) = inputs[module.q]
+    q, k, v = (split_heads(getattr(module, name)(states)[0], heads) for name in "qkv")
     bias = made[model.encoder, "compute_position_bias"][0]
     return Block(q, k, v, bias, (WIDTH // heads) ** -0.5, *of_linear(module.o, heads), made[module.o][0])
 

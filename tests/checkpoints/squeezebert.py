@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from checkpoints.block import Block, Watch, in_heads
+from checkpoints.block import Block, Watch, split_heads
 from checkpoints.family import BERT_SIZES, Family
 from checkpoints.sizes import WIDTH
 
@@ -17,10 +17,10 @@ def _watch(model: Any, watch: Watch) -> None:
         watch(layer.post_attention.conv1d)
 
 
-def _block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     layer, heads = model.encoder.layers[number], model.config.num_attention_heads
-    (states,) = given[layer.attention.query]
-    q, k, v = (in_heads(getattr(layer.attention, name)(states)[0].T, heads) for name in ("query", "key", "value"))
+    (states,) = inputs[layer.attention.query]
+    q, k, v = (split_heads(getattr(layer.attention, name)(states)[0].T, heads) for name in ("query", "key", "value"))
     conv = layer.post_attention.conv1d
     out = made[conv][0].T
     # What it makes of one number a head, all else 0: its matrix, whatever the groups.

@@ -17,10 +17,10 @@ def _watch(model: Any, watch: Watch) -> None:
         watch(layer.rel_attn, "post_attention")
 
 
-def _block(model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     module = model.layer[number].rel_attn
     d = WIDTH // model.config.num_attention_heads
-    (q, k, v, k_r), options = given[module, "rel_attn_core"]
+    (q, k, v, k_r), options = inputs[module, "rel_attn_core"]
     bd = module.rel_shift_bnij(torch.einsum("ibnd,jbnd->bnij", q + module.r_r_bias, k_r), klen=n)
     ef = torch.einsum("ibnd,snd->ibns", q + module.r_s_bias, module.seg_embed)
     ef = torch.einsum("ijbs,ibns->bnij", options["seg_mat"], ef)

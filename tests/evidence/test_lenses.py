@@ -29,7 +29,9 @@ def a_lens(engine: Engine, model: str, size: float = 0.1) -> FittedLens:
     """A lens for a model's weights with numbers that were drawn; with ``size`` 0 it changes nothing."""
     info, rng = engine.info(model), np.random.default_rng(0)
     shape = info.n_layers, info.width + 1, info.width
-    return FittedLens.of(info.id, info.revision, 8, size * rng.normal(size=shape), rng.normal(size=info.width))
+    return FittedLens.from_changes(
+        info.id, info.revision, 8, size * rng.normal(size=shape), rng.normal(size=info.width)
+    )
 
 
 def bert_by_hand(folder: Path, texts: tuple[str, ...]) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:

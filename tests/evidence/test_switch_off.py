@@ -205,7 +205,7 @@ def test_parts_come_in_turns_and_travel(engine: Engine) -> None:
     question = SwitchOff("embedded/tinybert", WORDS, SETS)
     parts = list(engine.stream(question))
     assert len(parts) >= 1 + len(SETS)
-    whole, again = question.whole(parts), engine.ask(question)
+    whole, again = question.combine(parts), engine.ask(question)
     for one in (*itertools.chain([question, whole], parts[:2]),):
         assert type(unpack(pack(one))) is type(one)
         assert type(pickle.loads(pickle.dumps(one))) is type(one)

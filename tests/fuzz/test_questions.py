@@ -122,7 +122,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "other": st.none() | st.tuples(_TEXT, st.none() | _TEXT),
     "method": st.sampled_from([*METHODS, "nonsense"]),
     "measure": st.sampled_from([*MEASURES, *CONTRIBUTION_MEASURES, "nonsense"]),
-    "fitted": st.sampled_from([None, FittedLens.of("test/model", "r", 1, np.zeros((2, 5, 4)), np.zeros(4))]),
+    "fitted": st.sampled_from([None, FittedLens.from_changes("test/model", "r", 1, np.zeros((2, 5, 4)), np.zeros(4))]),
     "steps": st.integers(-1, 3),
 }
 

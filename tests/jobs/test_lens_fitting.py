@@ -44,7 +44,7 @@ def test_a_fit_to_the_models_own_states_is_better_than_none_and_one_to_shuffled_
 
     def judged(vectors: np.ndarray) -> lens_fit.JudgedLens:
         changes = [lens_fit.fit(vectors[:, layer], target, read.text_of) for layer in range(info.n_layers)]
-        lens = FittedLens.of(TINY, info.revision, len(target), np.stack(changes), target.mean(axis=0))
+        lens = FittedLens.from_changes(TINY, info.revision, len(target), np.stack(changes), target.mean(axis=0))
         return lens_fit.judged(lens, engine.ask(JudgeLens(TINY, sentences.judging[:80], lens, 2)))
 
     own, random = judged(read.vectors), judged(read.vectors[shuffled])

@@ -87,9 +87,9 @@ def test_an_adapter_is_merged_as_peft_does(
     tokens = AutoTokenizer.from_pretrained(base)(TEXT, return_tensors="pt")["input_ids"]
     with torch.no_grad():
         output = adapted.base_model.model(input_ids=tokens, output_hidden_states=True)
-    found = engine.hidden_states(str(folder), [TEXT])[0]
-    np.testing.assert_allclose(found, [each[0].numpy() for each in output.hidden_states], atol=2e-5)
-    assert np.abs(found - engine.hidden_states(str(base), [TEXT])[0]).max() > 0.1
+    states = engine.hidden_states(str(folder), [TEXT])[0]
+    np.testing.assert_allclose(states, [layer[0].numpy() for layer in output.hidden_states], atol=2e-5)
+    assert np.abs(states - engine.hidden_states(str(base), [TEXT])[0]).max() > 0.1
     info = engine.info(str(folder))
     assert (info.tuned_for, info.id) == (tuned_for, str(folder))
     assert info.revision != engine.info(str(base)).revision
@@ -97,10 +97,10 @@ def test_an_adapter_is_merged_as_peft_does(
     if tuned_for is not None:  # the head that came with it
         network = loading.load(sources.find(str(folder)), torch.device("cpu")).model
         with torch.no_grad():
-            own = network(input_ids=tokens)
+            output_merged = network(input_ids=tokens)
         for name_ in ("logits", "start_logits"):
-            if hasattr(own, name_):
-                torch.testing.assert_close(getattr(own, name_), getattr(output, name_), atol=1e-5, rtol=0)
+            if hasattr(output_merged, name_):
+                torch.testing.assert_close(getattr(output_merged, name_), getattr(output, name_), atol=1e-5, rtol=0)
 
 
 @needs_peft
@@ -153,14 +153,16 @@ def test_what_an_adapter_is_told_as(
     with_config: bool, checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bert, folder = str(checkpoint("bert")), tmp_path / "adapter"
-    what = f"“{folder}” is an adapter (PEFT) of “{bert}”: it holds what was changed in a network, and not the network. "
+    beginning = (
+        f"“{folder}” is an adapter (PEFT) of “{bert}”: it holds what was changed in a network, and not the network. "
+    )
     written(folder, bert)
     if with_config:
         (folder / "config.json").write_bytes((checkpoint("bert") / "config.json").read_bytes())
     with monkeypatch.context() as patch:
         patch.setattr(importlib.util, "find_spec", lambda _name: None)
-        assert message(str(folder)).startswith(what + "To open both together, install peft")
-        assert message(str(written(folder, bert, peft_type="IA3"))).startswith(what + "It is no LoRA")
+        assert message(str(folder)).startswith(beginning + "To open both together, install peft")
+        assert message(str(written(folder, bert, peft_type="IA3"))).startswith(beginning + "It is no LoRA")
     with monkeypatch.context() as patch:
         patch.setattr(importlib.util, "find_spec", lambda _name: object())
         for base in ("someone/elsewhere", "./out/base", str(folder)):

@@ -51,10 +51,10 @@ def tokenizer_of(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
 def test_three_kinds_of_tokenizers_share_the_words_people_write(
     text: str, words: list[str], tokenizer_of: Callable[[str], Any]
 ) -> None:
-    found = align([encode(tokenizer_of(name), text, None, 99) for name in KINDS])
-    assert list(found.labels) == words
-    assert [text[slice(*span)] for span in found.spans] == words
-    assert found.n_beyond == (0, 0, 0)
+    alignment = align([encode(tokenizer_of(name), text, None, 99) for name in KINDS])
+    assert list(alignment.labels) == words
+    assert [text[slice(*span)] for span in alignment.spans] == words
+    assert alignment.n_beyond == (0, 0, 0)
 
 
 def test_chinese_is_as_fine_as_the_models_have_it(tokenizer_of: Callable[[str], Any]) -> None:
@@ -67,9 +67,9 @@ def test_chinese_is_as_fine_as_the_models_have_it(tokenizer_of: Callable[[str], 
 
 def test_a_word_that_each_kind_cuts_differently(tokenizer_of: Callable[[str], Any]) -> None:
     encodings = [encode(tokenizer_of(name), "the unhappily café", None, 99) for name in KINDS]
-    found = align(encodings)
-    assert found.labels == ("the", "unhappily", "café")
-    pieces = tokens_by_word(found, encodings)[1]
+    alignment = align(encodings)
+    assert alignment.labels == ("the", "unhappily", "café")
+    pieces = tokens_by_word(alignment, encodings)[1]
     assert len(set(pieces)) == 3
     for of_model, mark in zip(pieces, ("##", "Ġ", "▁"), strict=True):
         letters = "".join(piece.replace(mark, "") for piece in of_model)
@@ -80,11 +80,11 @@ def test_a_word_that_each_kind_cuts_differently(tokenizer_of: Callable[[str], An
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: Callable[[str], Any]) -> None:
     encodings = [encode(tokenizer_of(of), TEXT, TEXT_PAIR, 99) for of in ("bert", name)]
-    found = align(encodings)
+    alignment = align(encodings)
     words = [*TEXT.replace(",", " ,").replace(".", " .").split(), *TEXT_PAIR.replace(".", " .").split()]
-    assert list(found.labels) == words
-    assert found.segments == tuple(int(place >= words.index("She")) for place in range(len(words)))
-    for encoding, units in zip(encodings, found.units, strict=True):
+    assert list(alignment.labels) == words
+    assert alignment.segments == tuple(int(place >= words.index("She")) for place in range(len(words)))
+    for encoding, units in zip(encodings, alignment.units, strict=True):
         assert sum(unit.stop - unit.start for unit in units) == encoding.special.count(False)
 
 
@@ -100,12 +100,12 @@ def test_any_text_leaves_every_token_in_one_word_or_beyond_the_cut(
 ) -> None:
     encodings = [encode(tokenizer_of(name), text, None, limit) for name in names[:3]]
     try:
-        found = align(encodings)
+        alignment = align(encodings)
     except InvalidInput:
         # A model that drops every sign of the text, or was cut before the end of its first word.
         assert any(all(encoding.special) or encoding.n_dropped for encoding in encodings)
         return
-    for encoding, units in zip(encodings, found.units, strict=True):
+    for encoding, units in zip(encodings, alignment.units, strict=True):
         inside = {place for unit in units for place in range(unit.start, unit.stop)}
         assert len(inside) == sum(unit.stop - unit.start for unit in units)
         content = {place for place, special in enumerate(encoding.special) if not special}
@@ -118,14 +118,14 @@ def test_any_text_leaves_every_token_in_one_word_or_beyond_the_cut(
 def test_two_models_on_a_text_one_of_them_must_cut(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     """Attention on the common words: every row is whole, and a model beside itself finds each head again."""
     text = " ".join([TEXT] * 4)
-    whole, cut = (engine.attend(str(checkpoint(name)), text) for name in ("xlnet", "roberta"))
-    assert (whole.encoding.n_dropped > 0, cut.encoding.n_dropped > 0) == (False, True)
-    found = align([whole.encoding, cut.encoding])
-    assert found.n_dropped == (0, cut.encoding.n_dropped)
-    assert found.n_beyond[0] > 0
-    for run, units in zip((whole, cut), found.units, strict=True):
+    full, cut = (engine.attend(str(checkpoint(name)), text) for name in ("xlnet", "roberta"))
+    assert (full.encoding.n_dropped > 0, cut.encoding.n_dropped > 0) == (False, True)
+    alignment = align([full.encoding, cut.encoding])
+    assert alignment.n_dropped == (0, cut.encoding.n_dropped)
+    assert alignment.n_beyond[0] > 0
+    for run, units in zip((full, cut), alignment.units, strict=True):
         maps = all_on_common_words(Weights(run), units)
-        assert maps.shape == (run.n_layers * run.n_heads, len(found), len(found) + 1)
+        assert maps.shape == (run.n_layers * run.n_heads, len(alignment), len(alignment) + 1)
         np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-5)
     itself = head_matrix(Weights(cut), Weights(cut), align([cut.encoding] * 2))
     np.testing.assert_array_equal(np.diag(itself), 0)

@@ -76,21 +76,21 @@ def wait_until_done(future: Future[Any]) -> bool:
 
 def test_equal_questions_are_computed_once(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     results, gate = AnswerCache(1000), Gate()
-    first = pool.submit(results.of, "key", gate)
+    first = pool.submit(results.get_or_compute, "key", gate)
     assert gate.begun.wait(PATIENCE)
-    others = [pool.submit(results.of, "key", lambda: pytest.fail("computed again")) for _ in range(5)]
+    others = [pool.submit(results.get_or_compute, "key", lambda: pytest.fail("computed again")) for _ in range(5)]
     wait_for(waiting, 5)
     gate.open.set()
-    assert [answer(one) for one in (first, *others)] == ["done"] * 6
+    assert [answer(future) for future in (first, *others)] == ["done"] * 6
     assert gate.n_calls == 1
     assert results.get("key") == "done"
 
 
 def test_different_questions_do_not_wait_for_each_other(pool: ThreadPoolExecutor) -> None:
     results, slow = AnswerCache(1000), Gate("slow")
-    begun = pool.submit(results.of, "slow", slow)
+    begun = pool.submit(results.get_or_compute, "slow", slow)
     assert slow.begun.wait(PATIENCE)
-    assert results.of("quick", lambda: "quick") == "quick"  # nobody holds the lock meanwhile
+    assert results.get_or_compute("quick", lambda: "quick") == "quick"  # nobody holds the lock meanwhile
     assert results.n_bytes == size_of("quick")
     assert not begun.done()
     slow.open.set()
@@ -99,16 +99,16 @@ def test_different_questions_do_not_wait_for_each_other(pool: ThreadPoolExecutor
 
 def test_a_failure_reaches_all_and_is_not_remembered(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     results, gate = AnswerCache(1000), Gate(failure=ValueError("it broke"))
-    asked = [pool.submit(results.of, "key", gate)]
+    futures = [pool.submit(results.get_or_compute, "key", gate)]
     assert gate.begun.wait(PATIENCE)
-    asked += [pool.submit(results.of, "key", gate) for _ in range(4)]
+    futures += [pool.submit(results.get_or_compute, "key", gate) for _ in range(4)]
     wait_for(waiting, 4)
     gate.open.set()
-    for one in asked:
+    for future in futures:
         with pytest.raises(ValueError, match="it broke"):
-            answer(one)
+            answer(future)
     assert gate.n_calls == 1
-    assert results.of("key", lambda: "whole again") == "whole again"
+    assert results.get_or_compute("key", lambda: "whole again") == "whole again"
 
 
 class Interrupted(BaseException):
@@ -119,9 +119,9 @@ def test_who_waits_for_one_that_is_interrupted_computes_it(
     pool: ThreadPoolExecutor, waiting: threading.Semaphore
 ) -> None:
     results, gate = AnswerCache(1000), Gate(failure=Interrupted())
-    first = pool.submit(results.of, "key", gate)
+    first = pool.submit(results.get_or_compute, "key", gate)
     assert gate.begun.wait(PATIENCE)
-    second = pool.submit(results.of, "key", lambda: "mine")
+    second = pool.submit(results.get_or_compute, "key", lambda: "mine")
     wait_for(waiting, 1)
     gate.open.set()
     with pytest.raises(Interrupted):
@@ -132,14 +132,14 @@ def test_who_waits_for_one_that_is_interrupted_computes_it(
 def test_forgetting_while_something_is_computed(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     """Those who wait get the answer, and it is not kept; who asks later has it computed anew."""
     results, gate = AnswerCache(1000), Gate("old")
-    asked = [pool.submit(results.of, "key", gate)]
+    futures = [pool.submit(results.get_or_compute, "key", gate)]
     assert gate.begun.wait(PATIENCE)
-    asked.append(pool.submit(results.of, "key", gate))
+    futures.append(pool.submit(results.get_or_compute, "key", gate))
     wait_for(waiting, 1)
     results.clear()
-    assert results.of("key", lambda: "new") == "new"
+    assert results.get_or_compute("key", lambda: "new") == "new"
     gate.open.set()
-    assert [answer(one) for one in asked] == ["old", "old"]
+    assert [answer(future) for future in futures] == ["old", "old"]
     assert results.values() == ["new"]
 
 
@@ -147,23 +147,23 @@ def test_the_budget_holds_and_what_is_too_large_is_handed_out() -> None:
     size = size_of("0" * 100)
     results = AnswerCache(3 * size)
     for number in range(5):
-        assert results.of(number, lambda number=number: f"{number}" * 100) == f"{number}" * 100
+        assert results.get_or_compute(number, lambda number=number: f"{number}" * 100) == f"{number}" * 100
         assert results.n_bytes <= results.budget
     assert results.values() == ["2" * 100, "3" * 100, "4" * 100]
-    results.of(2, lambda: pytest.fail("it is kept"))
-    results.of(5, lambda: "5" * 100)
+    results.get_or_compute(2, lambda: pytest.fail("it is kept"))
+    results.get_or_compute(5, lambda: "5" * 100)
     assert results.get(2) == "2" * 100  # used last, so 3 left
     assert results.get(3) is NOTHING
     large = "x" * 4 * size
-    assert results.of("large", lambda: large) is large
+    assert results.get_or_compute("large", lambda: large) is large
     assert results.get("large") is NOTHING
     assert len(results.values()) == 3
 
 
 def test_none_is_a_result_like_others() -> None:
     results = AnswerCache(1000)
-    assert results.of("key", lambda: None) is None
-    assert results.of("key", lambda: pytest.fail("computed again")) is None
+    assert results.get_or_compute("key", lambda: None) is None
+    assert results.get_or_compute("key", lambda: pytest.fail("computed again")) is None
 
 
 def test_two_lists_share_what_both_ask(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
@@ -182,9 +182,9 @@ def test_two_lists_share_what_both_ask(pool: ThreadPoolExecutor, waiting: thread
             computed.append(key)
             yield place, key.upper()
 
-    first = pool.submit(results.all_of, ["a", "b", "c"], slowly)
+    first = pool.submit(results.get_or_compute_many, ["a", "b", "c"], slowly)
     assert gate.begun.wait(PATIENCE)
-    second = pool.submit(results.all_of, ["c", "d", "a", "e", "d"], quickly)
+    second = pool.submit(results.get_or_compute_many, ["c", "d", "a", "e", "d"], quickly)
     wait_for(waiting, 1)
     assert computed == ["e", "d"]
     gate.open.set()
@@ -203,15 +203,15 @@ def test_a_list_that_fails_leaves_those_who_wait_to_themselves(
         yield 0, keys[0].upper()
         gate()
 
-    asked = pool.submit(results.all_of, ["a", "b", "c"], failing)
+    future = pool.submit(results.get_or_compute_many, ["a", "b", "c"], failing)
     assert gate.begun.wait(PATIENCE)
     assert results.get("a") == "A"
-    alone = pool.submit(results.of, "c", lambda: "my c")
-    listed = pool.submit(results.all_of, ["b", "a"], lambda keys: enumerate(f"my {key}" for key in keys))
+    alone = pool.submit(results.get_or_compute, "c", lambda: "my c")
+    listed = pool.submit(results.get_or_compute_many, ["b", "a"], lambda keys: enumerate(f"my {key}" for key in keys))
     wait_for(waiting, 2)
     gate.open.set()
     with pytest.raises(ValueError, match="about b"):
-        answer(asked)
+        answer(future)
     assert answer(alone) == "my c"
     assert answer(listed) == {"a": "A", "b": "my b"}
 
@@ -240,16 +240,16 @@ def test_the_engine_answers_a_question_once_while_others_go_on(
     gate, quick = Gate("slow"), Gate("quick")
     _Calls.gates = {"slow": gate, "quick": quick}
     quick.open.set()
-    asked = [pool.submit(engine.ask, _Slow(model, "slow"))]
+    futures = [pool.submit(engine.ask, _Slow(model, "slow"))]
     assert gate.begun.wait(PATIENCE)
-    asked += [pool.submit(engine.ask, _Slow(model, "slow")) for _ in range(3)]
-    asked.append(pool.submit(lambda: engine.ask_all([_Slow(model, "slow"), _Slow(model, "quick")])[0]))
+    futures += [pool.submit(engine.ask, _Slow(model, "slow")) for _ in range(3)]
+    futures.append(pool.submit(lambda: engine.ask_all([_Slow(model, "slow"), _Slow(model, "quick")])[0]))
     wait_for(waiting, 4)
     assert engine.ask(_Slow(model, "quick")) == "quick"
     assert engine.held()[0].in_use
     engine.close()  # what is under way goes on
     gate.open.set()
-    assert [answer(one) for one in asked] == ["slow"] * 5
+    assert [answer(future) for future in futures] == ["slow"] * 5
     assert (gate.n_calls, quick.n_calls) == (1, 1)
     assert engine._results.values() == []
     assert not engine.held()[0].in_use

@@ -94,13 +94,13 @@ def test_norms_of_the_sum_by_hand() -> None:
     """Two heads with the weights 3/4, 1/4 (and 1/4, 3/4). Their vectors point the same way for the first token, (3, 4)
     and (3, 4) halved, in opposite directions for the second, (0, 2) and (0, -2): there the sum vanishes.
     """
-    one = two_tokens()
-    values = array([one.value[0], [[1.5, 2], [0, -2]]])
-    layer = two_tokens(query=np.repeat(one.query, 2, 0), key=np.repeat(one.key, 2, 0), value=values)
+    encoding = two_tokens()
+    values = array([encoding.value[0], [[1.5, 2], [0, -2]]])
+    layer = two_tokens(query=np.repeat(encoding.query, 2, 0), key=np.repeat(encoding.key, 2, 0), value=values)
     run = run_of(layer, layer, projections=(array([np.eye(2)] * 2), array([np.eye(2), 3 * np.eye(2)])))
-    found = run.norms_of_sum(0)
-    np.testing.assert_allclose(found, [[0.75 * 7.5, 0], [0.25 * 7.5, 0]], atol=1e-7)
-    assert found.dtype == np.float32
+    norms = run.norms_of_sum(0)
+    np.testing.assert_allclose(norms, [[0.75 * 7.5, 0], [0.25 * 7.5, 0]], atol=1e-7)
+    assert norms.dtype == np.float32
     # The other projection makes the second head three times as long: 5 + 7.5 and 2 - 6.
     np.testing.assert_allclose(run.norms_of_sum(1), [[0.75 * 12.5, 0.25 * 4], [0.25 * 12.5, 0.75 * 4]], rtol=1e-6)
     for head in range(2):  # of one head it is α · ‖f(x)‖, however often it is named
@@ -123,9 +123,9 @@ def test_norms_of_the_sum_in_parts() -> None:
     )
     run = dataclasses.replace(run_of(layer, projections=(projection,)), stack="cross", encoding=written, source=read)
     brought = np.einsum("hij,hjd,hdw->hijw", *(of.astype(np.float64) for of in (run.layer(0), value, projection)))
-    found = run.norms_of_sum(0)
-    assert found.shape == (n, m)
-    np.testing.assert_allclose(found, np.linalg.norm(brought.sum(axis=0), axis=-1), rtol=1e-5, atol=1e-6)
+    norms = run.norms_of_sum(0)
+    assert norms.shape == (n, m)
+    np.testing.assert_allclose(norms, np.linalg.norm(brought.sum(axis=0), axis=-1), rtol=1e-5, atol=1e-6)
     opposite = np.linalg.norm(brought[1:].sum(axis=0), axis=-1)
     np.testing.assert_allclose(run.norms_of_sum(0, [1, 2]), opposite, rtol=1e-2)
 
@@ -152,8 +152,8 @@ def test_finished_maps() -> None:
     np.testing.assert_array_equal(run.head(0, 1), np.eye(2))
     np.testing.assert_array_equal(run.layer(0), maps)
     assert (run.n_layers, run.n_heads, run.n_tokens, run.n_bytes) == (1, 2, 2, 32)
-    np.testing.assert_array_equal(MapsLayer(maps).of_head(1, values=False).maps, maps[1:])
-    assert MapsLayer(maps).of_head(None, values=True).maps.shape == maps.shape
+    np.testing.assert_array_equal(MapsLayer(maps).select_head(1, values=False).maps, maps[1:])
+    assert MapsLayer(maps).select_head(None, values=True).maps.shape == maps.shape
     for ask in (run.query_key, run.value):
         with pytest.raises(NotSupported, match="gives finished attention maps only"):
             ask(0, 0)
@@ -226,6 +226,6 @@ def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str
         **settings,
     )
     for layer in range(run.n_layers):
-        whole = run.layer(layer)
+        full = run.layer(layer)
         for rows in (slice(0, 1), slice(2, 4), slice(3, 99)):
-            np.testing.assert_allclose(run.layer(layer, rows), whole[:, rows], rtol=1e-5, atol=1e-7)
+            np.testing.assert_allclose(run.layer(layer, rows), full[:, rows], rtol=1e-5, atol=1e-7)

@@ -31,11 +31,11 @@ WITH_PARTS = ["bert", "roberta", "albert", "distilbert", "modernbert", "electra_
 
 def sentences(n: int) -> list[str]:
     """Built-in ones, their longest word hidden."""
-    found = []
+    sentences_ = []
     for pair in heldout.spread_pairs(n):
         longest = max(pair.first.rstrip(".").split(), key=len)
-        found.append(pair.first.replace(longest, "[MASK]", 1))
-    return found
+        sentences_.append(pair.first.replace(longest, "[MASK]", 1))
+    return sentences_
 
 
 @pytest.mark.slow
@@ -43,13 +43,15 @@ def sentences(n: int) -> list[str]:
 def test_integrated_gradients_add_up_to_the_difference(model: str, engine: Engine) -> None:
     """Within 2% at the default steps; what the difference is by two runs of the engine's own."""
     for text in (SENTENCE, *sentences(4)):
-        found = engine.attribute(model, text)
-        hidden = engine.intervene(model, text, [Change(hidden=found.counted)], aim=TargetAnswer(answer=found.answer.id))
+        attribution = engine.attribute(model, text)
+        hidden = engine.intervene(
+            model, text, [Change(hidden=attribution.counted)], aim=TargetAnswer(answer=attribution.answer.id)
+        )
         difference = hidden.untouched.log_probability - hidden.readings[0].log_probability
-        assert found.difference == pytest.approx(difference, abs=1e-3)
-        assert found.error is not None
-        assert abs(found.error) <= 0.02 * max(abs(difference), 1.0)
-        assert float(found.scores.sum()) - difference == pytest.approx(found.error, abs=1e-3)
+        assert attribution.difference == pytest.approx(difference, abs=1e-3)
+        assert attribution.error is not None
+        assert abs(attribution.error) <= 0.02 * max(abs(difference), 1.0)
+        assert float(attribution.scores.sum()) - difference == pytest.approx(attribution.error, abs=1e-3)
 
 
 @pytest.mark.parametrize("measure", ["logit difference", "log P"])
@@ -67,7 +69,7 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
         """In the place of a walk: the embeddings themselves."""
 
         def __init__(self, loaded: LoadedModel, encodings: list, embedded: torch.Tensor | None = None) -> None:
-            ids = torch.tensor([each.ids for each in encodings])
+            ids = torch.tensor([encoding_.ids for encoding_ in encodings])
             self.final = loaded.encoder.get_input_embeddings()(ids) if embedded is None else embedded
 
     def logits(_: Reader, states: torch.Tensor) -> torch.Tensor:
@@ -75,18 +77,20 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(attributing, "LayerwiseRun", Linear)
     monkeypatch.setattr(Reader, "logits", logits)
-    asked = (model.info.id, encoding.text, None, (), TargetAnswer(answer=0, foil=1))
-    found = attributing.attribute(model, Attribute(*asked, "integrated gradients", measure, 8))
-    assert abs(found.error or 0) < (1e-4 if measure == "logit difference" else 0.01 * abs(found.difference or 1))
+    question = (model.info.id, encoding.text, None, (), TargetAnswer(answer=0, foil=1))
+    attribution = attributing.attribute(model, Attribute(*question, "integrated gradients", measure, 8))
+    assert abs(attribution.error or 0) < (
+        1e-4 if measure == "logit difference" else 0.01 * abs(attribution.difference or 1)
+    )
     if measure == "log P":
         return
     table = model.encoder.get_input_embeddings().weight.detach()
-    own, mask = table[list(encoding.ids)], table[model.tokenizer.mask_token_id]
+    read, mask = table[list(encoding.ids)], table[model.tokenizer.mask_token_id]
     weight = weights[0] - weights[1]
-    exact = (weight * (own - mask)).sum(dim=-1).numpy()
-    assert found.scores[list(found.counted)] == pytest.approx(exact[list(found.counted)], abs=1e-4)
-    times = attributing.attribute(model, Attribute(*asked, "gradient x input", measure))
-    plain = (weight * own).sum(dim=-1).numpy()
+    exact = (weight * (read - mask)).sum(dim=-1).numpy()
+    assert attribution.scores[list(attribution.counted)] == pytest.approx(exact[list(attribution.counted)], abs=1e-4)
+    times = attributing.attribute(model, Attribute(*question, "gradient x input", measure))
+    plain = (weight * read).sum(dim=-1).numpy()
     assert times.scores[list(times.counted)] == pytest.approx(plain[list(times.counted)], abs=1e-4)
 
 
@@ -105,13 +109,15 @@ def test_gradient_times_input_by_the_networks_own_embedding_layer(engine: Engine
     hook.remove()
     (gradient,) = torch.autograd.grad(logs.max(), kept[0])
     expected = (gradient * kept[0]).sum(dim=-1)[0].detach().numpy()
-    found = engine.attribute(MODEL, SENTENCE, method="gradient x input")
-    assert found.scores[list(found.counted)] == pytest.approx(expected[list(found.counted)], abs=1e-5)
+    attribution = engine.attribute(MODEL, SENTENCE, method="gradient x input")
+    assert attribution.scores[list(attribution.counted)] == pytest.approx(expected[list(attribution.counted)], abs=1e-5)
 
 
 def followed(maps: np.ndarray) -> np.ndarray:
     """The product of a map a layer, each row of which is scaled to sum to 1; the last layer's rows."""
-    return np.linalg.multi_dot([each / each.sum(axis=1, keepdims=True) for each in maps.astype(np.float64)[::-1]])
+    return np.linalg.multi_dot(
+        [weights / weights.sum(axis=1, keepdims=True) for weights in maps.astype(np.float64)[::-1]]
+    )
 
 
 def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
@@ -126,11 +132,13 @@ def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
         "value zeroing": followed(engine.contributions(MODEL, SENTENCE, measure="value zeroing").maps)[6],
     }
     for method, numbers in expected.items():
-        found = engine.attribute(MODEL, SENTENCE, method=method)  # type: ignore[arg-type]
-        assert found.scores[list(found.counted)] == pytest.approx(numbers[list(found.counted)], abs=1e-5)
-        assert not found.scores[[0, 6, -1]].any()  # [CLS], the mask itself, [SEP]
+        attribution = engine.attribute(MODEL, SENTENCE, method=method)  # type: ignore[arg-type]
+        assert attribution.scores[list(attribution.counted)] == pytest.approx(
+            numbers[list(attribution.counted)], abs=1e-5
+        )
+        assert not attribution.scores[[0, 6, -1]].any()  # [CLS], the mask itself, [SEP]
         hidden = engine.attribute(MODEL, SENTENCE.replace("[MASK]", "mat"), masked=(6,), method=method)  # type: ignore[arg-type]
-        assert hidden.scores == pytest.approx(found.scores, abs=1e-6)
+        assert hidden.scores == pytest.approx(attribution.scores, abs=1e-6)
 
 
 def test_gradient_weighted_attention_by_hand(engine: Engine) -> None:
@@ -148,9 +156,9 @@ def test_gradient_weighted_attention_by_hand(engine: Engine) -> None:
     relevance = torch.eye(len(encoding))
     for weights in output.attentions:
         relevance = relevance + (weights.grad * weights)[0].clamp(min=0).mean(dim=0) @ relevance
-    found = engine.attribute("embedded/tinybert", SENTENCE, method="gradient-weighted attention")
-    places = list(found.counted)
-    assert found.scores[places] == pytest.approx(relevance[6].detach().numpy()[places], abs=1e-5)
+    attribution = engine.attribute("embedded/tinybert", SENTENCE, method="gradient-weighted attention")
+    places = list(attribution.counted)
+    assert attribution.scores[places] == pytest.approx(relevance[6].detach().numpy()[places], abs=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.mlm or family.causal])
@@ -162,24 +170,24 @@ def test_every_family_answers_by_every_method_or_says_why_not(
     mask = "" if causal else engine.vocabulary(model).mask_token
     text = "The cat sat on" if causal else f"The cat {mask} on the mat."
     aim = TargetAnswer("next token") if causal else TargetAnswer()
-    said: dict[str, str] = {}
+    refusals: dict[str, str] = {}
     for method in METHODS:
         try:
-            found = engine.attribute(model, text, method=method, aim=aim, steps=4)
+            attribution = engine.attribute(model, text, method=method, aim=aim, steps=4)
         except NotSupported as error:
-            said[method] = str(error)
+            refusals[method] = str(error)
             continue
-        assert np.isfinite(found.scores).all()
-        assert found.scores[list(found.counted)].any()
-        assert not np.delete(found.scores, list(found.counted)).any()
+        assert np.isfinite(attribution.scores).all()
+        assert attribution.scores[list(attribution.counted)].any()
+        assert not np.delete(attribution.scores, list(attribution.counted)).any()
     of_attention = {method for method in METHODS if method == "rollout" or "attention" in method}
     through_layers = {"DecompX", "contributions", "value zeroing"}
-    assert set(said) <= of_attention | through_layers
-    assert all(each.endswith(".") for each in said.values())
+    assert set(refusals) <= of_attention | through_layers
+    assert all(refusal.endswith(".") for refusal in refusals.values())
     unknown = family_of(FAMILIES[name].model_type).anatomy is None
-    assert set(said) & through_layers == (through_layers if unknown else set())
+    assert set(refusals) & through_layers == (through_layers if unknown else set())
     if FAMILIES[name].attention and not FAMILIES[name].cross_attention:
-        assert set(said) - through_layers <= ({"gradient-weighted attention"} if name == "longformer" else set())
+        assert set(refusals) - through_layers <= ({"gradient-weighted attention"} if name == "longformer" else set())
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -188,7 +196,7 @@ def test_occlusion_hides_one_word_at_a_time(measure: Measure, engine: Engine) ->
     text, aim = "The caterpillar sat on the [MASK].", TargetAnswer(answer="table", foil="floor")
     encoding = engine.encode(MODEL, text)
     word = next(word for word in encoding.words if len(word) > 1)
-    found = engine.attribute(MODEL, text, method="occlusion", measure=measure, aim=aim)
+    attribution = engine.attribute(MODEL, text, method="occlusion", measure=measure, aim=aim)
 
     def measured(text: str, position: int) -> float:
         reading = engine.intervene(MODEL, text, [], aim=replace(aim, position=position)).untouched
@@ -198,12 +206,12 @@ def test_occlusion_hides_one_word_at_a_time(measure: Measure, engine: Engine) ->
 
     last = encoding.tokens.index("[MASK]")
     lost = measured(text, last) - measured(text.replace("caterpillar", "[MASK] " * len(word)), last)
-    assert found.scores[list(word)] == pytest.approx([lost / len(word)] * len(word), abs=1e-5)
+    assert attribution.scores[list(word)] == pytest.approx([lost / len(word)] * len(word), abs=1e-5)
     (sat,) = (place for place, token in enumerate(encoding.tokens) if token == "sat")
-    assert found.scores[sat] == pytest.approx(
+    assert attribution.scores[sat] == pytest.approx(
         measured(text, last) - measured(text.replace("sat", "[MASK]"), last), abs=1e-5
     )
-    assert found.error is None
+    assert attribution.error is None
 
 
 @pytest.mark.parametrize("name", WITH_PARTS)
@@ -212,14 +220,14 @@ def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkp
     causal = FAMILIES[name].causal
     mask = "" if causal else engine.vocabulary(model).mask_token
     text = "The cat sat on" if causal else f"The cat {mask} on the mat."
-    found = engine.decompose(model, text, aim=TargetAnswer("next token") if causal else TargetAnswer())
+    decomposition = engine.decompose(model, text, aim=TargetAnswer("next token") if causal else TargetAnswer())
     answer = engine.next_tokens(model, text, 1) if causal else engine.fill_mask(model, text, 1)[0]
-    assert found.answer.id == answer.best[0].id
-    assert found.logit == pytest.approx(np.log(answer.best[0].probability) + answer.log_total, abs=1e-3)
-    assert sum(part.logit for part in found.parts) == pytest.approx(found.logit, abs=1e-3)
-    assert abs(found.error) < 1e-3
+    assert decomposition.answer.id == answer.best[0].id
+    assert decomposition.logit == pytest.approx(np.log(answer.best[0].probability) + answer.log_total, abs=1e-3)
+    assert sum(part.logit for part in decomposition.parts) == pytest.approx(decomposition.logit, abs=1e-3)
+    assert abs(decomposition.error) < 1e-3
     info = engine.info(model)
-    kinds = [part.kind for part in found.parts]
+    kinds = [part.kind for part in decomposition.parts]
     assert kinds.count("head") == info.n_layers * info.n_heads
     assert kinds.count("feed-forward") == info.n_layers
     assert kinds.count("bias") == 1
@@ -227,9 +235,11 @@ def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkp
 
 @pytest.mark.parametrize("model", MODELS)
 def test_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> None:
-    found = engine.decompose(model, SENTENCE, aim=TargetAnswer(answer="floor", foil="table"))
-    assert abs(found.error) < 1e-3
-    assert sum(part.foil_logit or 0.0 for part in found.parts) == pytest.approx(found.foil_logit, abs=1e-3)
+    decomposition = engine.decompose(model, SENTENCE, aim=TargetAnswer(answer="floor", foil="table"))
+    assert abs(decomposition.error) < 1e-3
+    assert sum(part.foil_logit or 0.0 for part in decomposition.parts) == pytest.approx(
+        decomposition.foil_logit, abs=1e-3
+    )
 
 
 def test_a_part_is_what_is_lost_from_a_frozen_network(engine: Engine) -> None:
@@ -238,21 +248,21 @@ def test_a_part_is_what_is_lost_from_a_frozen_network(engine: Engine) -> None:
     """
     name = "embedded/modernbert"
     model = loading.load(sources.find(name), torch.device("cpu"))
-    found = engine.decompose(name, SENTENCE)
+    decomposition = engine.decompose(name, SENTENCE)
     encoding, last = model.encode(SENTENCE), model.info.n_layers - 1
     size = model.info.width // model.info.n_heads
-    given: list[torch.Tensor] = []
+    final_inputs: list[torch.Tensor] = []
     layer, norm = model.encoder.layers[last], model.final_norm
     assert norm is not None
     hooks = [
-        layer.attn.Wo.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0, 6])),
-        norm.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0, 6])),
+        layer.attn.Wo.register_forward_pre_hook(lambda _, inputs: final_inputs.append(inputs[0][0, 6])),
+        norm.register_forward_pre_hook(lambda _, inputs: final_inputs.append(inputs[0][0, 6])),
     ]
     with torch.inference_mode():
         model.model(**model.inputs([encoding]))
         for hook in hooks:
             hook.remove()
-        context, stream = given
+        context, stream = final_inputs
         head = model.model.head
         normed = norm(stream)
         dense = head.dense(normed)
@@ -264,8 +274,12 @@ def test_a_part_is_what_is_lost_from_a_frozen_network(engine: Engine) -> None:
             through = (written - written.mean()) / torch.sqrt(stream.var(unbiased=False) + norm.eps) * norm.weight
             through = (head.dense.weight @ through) * gate
             through = (through - through.mean()) / spread * head.norm.weight
-            expected = float(model.model.decoder.weight[found.answer.id] @ through)
-            part = next(one for one in found.parts if (one.kind, one.layer, one.head) == ("head", last, number))
+            expected = float(model.model.decoder.weight[decomposition.answer.id] @ through)
+            part = next(
+                contribution
+                for contribution in decomposition.parts
+                if (contribution.kind, contribution.layer, contribution.head) == ("head", last, number)
+            )
             assert part.logit == pytest.approx(expected, abs=1e-3)
 
 
@@ -350,7 +364,7 @@ def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine
     assert answer.best[0].id == encoding.ids[mask - 1]
     heads = [(layer, head) for layer in range(2) for head in range(2)]
     off = engine.intervene(copier, text, [Change(heads=(head,)) for head in heads])
-    effects = {head: off.untouched.logit - one.logit for head, one in zip(heads, off.readings, strict=True)}
+    effects = {head: off.untouched.logit - reading.logit for head, reading in zip(heads, off.readings, strict=True)}
     assert max(effects, key=lambda head: effects[head]) == (0, 1)
     assert sum(abs(effect) > 1e-4 for effect in effects.values()) == 1
     for method in METHODS:
@@ -358,20 +372,20 @@ def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine
         best = np.flatnonzero(np.isclose(scores, scores.max())).tolist()
         (word,) = (list(word) for word in encoding.words if mask - 1 in word)
         assert best == (word if method == "occlusion" else [mask - 1]), method  # which hides whole words
-    whole = engine.attribute(
+    full = engine.attribute(
         copier, text, aim=TargetAnswer(foil=encoding.ids[mask + 2]), method="DecompX", measure="logit difference"
     )
     # The mask has a vector of its own in the residual stream, which norms centre and an activation cuts in part.
-    assert np.flatnonzero(whole.scores).tolist() == [mask - 1]
-    assert whole.scores[mask - 1] == pytest.approx(whole.difference, rel=2e-3)
-    assert whole.bias == 0
+    assert np.flatnonzero(full.scores).tolist() == [mask - 1]
+    assert full.scores[mask - 1] == pytest.approx(full.difference, rel=2e-3)
+    assert full.bias == 0
     parts = [part for part in engine.decompose(copier, text).parts if part.kind == "head"]
     assert max(parts, key=lambda part: part.logit)[1:3] == (0, 1)
     assert sum(abs(part.logit) > 1e-4 for part in parts) == 1
     other = text.replace("sat", "dog")
     patched = engine.patch(copier, text, other, aim=TargetAnswer(answer=encoding.ids[mask - 1]))
     n = len(encoding)
-    moved = np.array([patched.untouched.log_probability - one.log_probability for one in patched.readings])
+    moved = np.array([patched.untouched.log_probability - reading.log_probability for reading in patched.readings])
     # Before the head has copied, the answer stands where the token does; behind it, where the mask is.
     assert [int(row.argmax()) for row in moved.reshape(3, n)] == [mask - 1, mask, mask]
 

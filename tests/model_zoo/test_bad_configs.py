@@ -50,7 +50,7 @@ def refusal(model: str) -> str:
 
 @pytest.mark.parametrize("prefix", ["", UNTRAINED])
 @pytest.mark.parametrize(
-    ("family", "changes", "said"),
+    ("family", "changes", "message"),
     [
         ("bert", {"num_hidden_layers": 10_000}, "gives 10,000 for num_hidden_layers, and the weights are "),
         ("bert", {"num_hidden_layers": 10**7}, "gives 10,000,000 for num_hidden_layers, more than any network has"),
@@ -81,15 +81,15 @@ def refusal(model: str) -> str:
     ],
 )
 def test_sizes_that_cannot_be(
-    prefix: str, family: str, changes: dict[str, Any], said: str, tiny: Callable[..., str]
+    prefix: str, family: str, changes: dict[str, Any], message: str, tiny: Callable[..., str]
 ) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert said in refusal(prefix + tiny(family, **changes))
+    assert message in refusal(prefix + tiny(family, **changes))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"model_type": "bert", "layer_norm_eps": NaN}', "holds NaN, which is not a number"),
         ('{"model_type": "bert", "layer_norm_eps": -Infinity}', "holds -Infinity, which is not a number"),
@@ -101,16 +101,16 @@ def test_sizes_that_cannot_be(
         ("\0", "cannot be read"),
     ],
 )
-def test_configs_that_are_no_table_of_numbers(text: str, said: str, tiny: Callable[..., str]) -> None:
-    assert said in refusal(tiny("bert", text))
+def test_configs_that_are_no_table_of_numbers(text: str, message: str, tiny: Callable[..., str]) -> None:
+    assert message in refusal(tiny("bert", text))
 
 
 def test_sizes_of_a_config_within_a_config(checkpoint: Callable[[str], Path]) -> None:
     source = sources.find(str(checkpoint("bert")))
     for wrong in ({"num_hidden_layers": -1}, {"num_attention_heads": 0}):
-        whole = EncoderDecoderConfig(encoder=BertConfig(**wrong).to_dict(), decoder=BertConfig().to_dict())
+        full = EncoderDecoderConfig(encoder=BertConfig(**wrong).to_dict(), decoder=BertConfig().to_dict())
         with pytest.raises(BadCheckpoint, match=f"for {next(iter(wrong))}, which is a whole number from 1 on"):
-            config_checks.refuse_config(whole, source)
+            config_checks.refuse_config(full, source)
 
 
 @pytest.mark.slow

@@ -87,9 +87,9 @@ def test_links_as_the_hub_s_cache_has_them_are_followed(copied: Path, tmp_path: 
     for file in list(copied.iterdir()):
         file.rename(blobs / file.name)
         file.symlink_to(blobs / file.name)
-    shown = tmp_path / "link to the folder"
-    shown.symlink_to(copied)
-    assert load(shown).info.nsp == "NSP"
+    link = tmp_path / "link to the folder"
+    link.symlink_to(copied)
+    assert load(link).info.nsp == "NSP"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         (ENORMOUS, "needed more than 0.5 GB of memory"),
         (RARE, "needed more than 0.5 GB of memory"),
@@ -189,13 +189,13 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
     ],
 )
 def test_a_tokenizer_that_dies_is_refused(
-    changes: dict[str, Any], told: str, copied: Path, monkeypatch: pytest.MonkeyPatch
+    changes: dict[str, Any], message: str, copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process the first two would end it: no memory is left, and the library aborts."""
     monkeypatch.setattr(tokenizer_sandbox, "_BYTES", 2**29)  # filled sooner
     assert tokenizer_sandbox._tried((copied / "tokenizer.json").read_bytes()).failure is None
     with pytest.raises(
-        BadCheckpoint, match=rf"was tried on a few words and {told}.*Choose another checkpoint, or save"
+        BadCheckpoint, match=rf"was tried on a few words and {message}.*Choose another checkpoint, or save"
     ):
         load(with_rules(copied, changes))
 

@@ -40,10 +40,10 @@ def _run_cells(lstm: torch.nn.LSTM, states: torch.Tensor, suffix: str) -> torch.
 
 @torch.no_grad()
 def test_layers_equal_the_equations_of_an_lstm_run_both_ways(model: BiLSTMForMaskedLM):
-    found = model(IDS, output_hidden_states=True).hidden_states
+    layers = model(IDS, output_hidden_states=True).hidden_states
     states = model.bilstm.norm(model.bilstm.embeddings(IDS[0]))
-    torch.testing.assert_close(found[0][0], states)
-    for layer, result in zip(model.bilstm.layers, found[1:], strict=True):
+    torch.testing.assert_close(layers[0][0], states)
+    for layer, result in zip(model.bilstm.layers, layers[1:], strict=True):
         forwards = _run_cells(layer.lstm, states, "")
         backwards = _run_cells(layer.lstm, states.flip(0), "_reverse").flip(0)
         states = layer.norm(states + torch.cat([forwards, backwards], dim=-1))

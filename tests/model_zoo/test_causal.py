@@ -96,10 +96,10 @@ def test_scores_equal_transformers_token_by_token(engine: Engine, model: str) ->
 
 def test_minimal_pairs_are_judged_left_to_right(engine: Engine, model: str) -> None:
     a, b = "The cat sat on the mat.", "The cat mat on the sat."
-    found = engine.prefer(model, a, b)
-    assert found.a.scheme == "causal"
-    assert found.difference == pytest.approx(found.a.log_likelihood - found.b.log_likelihood)
-    assert found.better == ("A" if found.difference > 0 else "B")
+    preference = engine.prefer(model, a, b)
+    assert preference.a.scheme == "causal"
+    assert preference.difference == pytest.approx(preference.a.log_likelihood - preference.b.log_likelihood)
+    assert preference.better == ("A" if preference.difference > 0 else "B")
 
 
 def test_the_lens_reads_every_layer_through_the_final_norm(engine: Engine, model: str) -> None:

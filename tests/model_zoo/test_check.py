@@ -45,9 +45,9 @@ def test_a_sound_checkpoint_has_no_failure(name: str, checkpoint: Callable[[str]
     assert line["failed"] is None
     assert (status, line["model"], line["opens"], line["converted"]) == (0, str(checkpoint(name)), True, False)
     assert line["states"] <= check.STATES_TOLERANCE
-    for what, has in (("attention", family.attention), ("fill_mask", family.mlm), ("next_sentence", bool(family.nsp))):
-        assert (line[what] is not None) == has
-        assert not has or line[what] < 1e-3
+    for field, has in (("attention", family.attention), ("fill_mask", family.mlm), ("next_sentence", bool(family.nsp))):
+        assert (line[field] is not None) == has
+        assert not has or line[field] < 1e-3
     assert line["seconds"] > 0
 
 
@@ -104,26 +104,30 @@ def test_a_config_that_does_not_say_its_network_is_read_as_the_engine_does(copie
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("of", "changed", "told"),
+    ("of", "changed", "message"),
     [
-        ("filled", lambda found: [[(token, 0.5) for token, _ in pairs] for pairs in found], "Filled masks: the differ"),
-        ("filled", lambda found: found[:1], "be compared: The engine fills 2 masks, transformers 1."),
+        (
+            "filled",
+            lambda answers: [[(token, 0.5) for token, _ in pairs] for pairs in answers],
+            "Filled masks: the differ",
+        ),
+        ("filled", lambda answers: answers[:1], "be compared: The engine fills 2 masks, transformers 1."),
         ("sentence_logits", lambda logits: logits + 1, "Sentence scores: the difference from transformers is 1, more"),
         ("sentence_logits", lambda logits: logits * float("nan"), "Sentence scores: the difference from"),
-        ("encoded", lambda found: [(maps[:1], states) for maps, states in found], "of 2 layers, transformers of 1"),
-        ("encoded", lambda found: [(maps, states[1:]) for maps, states in found], "hidden states are of shape"),
-        ("encoded", lambda found: [(maps, states + 1) for maps, states in found], "Hidden states: the difference"),
+        ("encoded", lambda answers: [(maps[:1], states) for maps, states in answers], "of 2 layers, transformers of 1"),
+        ("encoded", lambda answers: [(maps, states[1:]) for maps, states in answers], "hidden states are of shape"),
+        ("encoded", lambda answers: [(maps, states + 1) for maps, states in answers], "Hidden states: the difference"),
     ],
 )
 def test_what_differs_is_told_and_the_rest_compared_all_the_same(
-    of: str, changed: Callable[[Any], Any], told: str, command: Command, monkeypatch: pytest.MonkeyPatch
+    of: str, changed: Callable[[Any], Any], message: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true = getattr(Plain, of)
-    monkeypatch.setattr(Plain, of, lambda self, *asked: changed(true(self, *asked)))
+    monkeypatch.setattr(Plain, of, lambda self, *requested: changed(true(self, *requested)))
     status, (line,) = command("embedded/tinybert")
     assert status == 1
     assert line["opens"]
-    assert told in line["failed"]
+    assert message in line["failed"]
     assert line["failed"].count("ompared") + line["failed"].count("difference") == 1
     others = {"filled": "states", "sentence_logits": "fill_mask", "encoded": "next_sentence"}
     assert line[others[of]] is not None

@@ -61,8 +61,8 @@ def test_two_tokens_by_hand(averaging: loading.LoadedModel) -> None:
     two = anonymous(2)
 
     def of(measure: Any) -> list[list[float]]:
-        found: list[list[float]] = contributions.contribute(averaging, two, measure).maps[0].tolist()
-        return found
+        contributed: list[list[float]] = contributions.contribute(averaging, two, measure).maps[0].tolist()
+        return contributed
 
     # ‖1.5 x₀‖ : ‖0.5 x₁‖ = 3 : 1, and the norm divides both by the same.
     np.testing.assert_allclose(of("norm"), [[0.75, 0.25], [0.25, 0.75]], atol=1e-6)
@@ -70,8 +70,8 @@ def test_two_tokens_by_hand(averaging: loading.LoadedModel) -> None:
     # |y| is 6, without 1.5 x₀ it is |0.5 x₁| = 2, without 0.5 x₁ it is |1.5 x₀| = 6: that brings y no nearer to zero.
     np.testing.assert_allclose(of("ALTI"), np.eye(2), atol=1e-6)
     # cos(y, x₀ + 0.5 x₁) = 7 / √50, cos(y, 1.5 x₀) = 3 / √10.
-    own, other = 1 - 7 / 50**0.5, 1 - 3 / 10**0.5
-    np.testing.assert_allclose(of("value zeroing"), [[own, other], [other, own]], atol=1e-6)
+    residual, other = 1 - 7 / 50**0.5, 1 - 3 / 10**0.5
+    np.testing.assert_allclose(of("value zeroing"), [[residual, other], [other, residual]], atol=1e-6)
 
 
 def test_a_row_that_attends_to_nothing_is_the_residual_stream_alone(averaging: loading.LoadedModel) -> None:
@@ -113,29 +113,29 @@ class Reference:
             return self.model(input_ids=self.ids.expand(copies, -1), output_attentions=True, **options)
 
     @contextmanager
-    def noted(self, *modules: Any, given: bool) -> Iterator[list[DoubleArray]]:
+    def noted(self, *modules: Any, inputs: bool) -> Iterator[list[DoubleArray]]:
         """What modules are given or give in the first row, in order."""
-        found: list[DoubleArray] = []
+        vectors: list[DoubleArray] = []
 
         def note(_: Any, args: Any, kwargs: Any, output: Any) -> None:
-            value = (args[0] if args else kwargs["hidden_states"]) if given else output
-            found.append((value[0] if isinstance(value, tuple) else value)[0].numpy().copy())
+            value = (args[0] if args else kwargs["hidden_states"]) if inputs else output
+            vectors.append((value[0] if isinstance(value, tuple) else value)[0].numpy().copy())
 
         hooks = [module.register_forward_hook(note, with_kwargs=True) for module in dict.fromkeys(modules)]
-        yield found
+        yield vectors
         for hook in hooks:
             hook.remove()
 
     def contributions(self, measure: str) -> DoubleArray:
         """Kobayashi et al. 2021 (norm), Modarressi et al. 2022 (GlobEnc), Ferrando et al. 2022 (ALTI), pair by pair."""
         parts, maps = self.parts, []
-        with self.noted(*self.layers, given=True) as entered:
+        with self.noted(*self.layers, inputs=True) as entered:
             weights = self.run().attentions
         values_at = [self.at(layer, parts.query_key_value[-1]) for layer in self.layers]
-        with self.noted(*values_at, given=False) as valued:
+        with self.noted(*values_at, inputs=False) as valued:
             self.run()
         sums = [self.at(layer, parts.feed_forward_norm) for layer in self.layers]
-        with self.noted(*sums, given=True) as second:
+        with self.noted(*sums, inputs=True) as second:
             self.run()
         for number, layer in enumerate(self.layers):
             alpha, stream = weights[number][0].numpy(), entered[number]
@@ -161,12 +161,12 @@ class Reference:
                 if measure == "GlobEnc":
                     taken, _ = self.through(self.at(layer, parts.feed_forward_norm), taken, second[number])
             if measure == "ALTI":
-                found = np.array(
+                shares = np.array(
                     [[np.abs(left[i]).sum() - np.abs(left[i] - taken[i, j]).sum() for j in range(n)] for i in range(n)]
                 ).clip(min=0)
             else:
-                found = np.sqrt((taken**2).sum(axis=-1))
-            maps.append(found / found.sum(axis=-1, keepdims=True))
+                shares = np.sqrt((taken**2).sum(axis=-1))
+            maps.append(shares / shares.sum(axis=-1, keepdims=True))
         return np.stack(maps)
 
     @staticmethod
@@ -209,13 +209,13 @@ class Reference:
 
     def leaving(self, layer: int, copies: int) -> DoubleArray:
         """What leaves a layer, before any final norm, (copies, n, width)."""
-        found: list[DoubleArray] = []
+        leaving: list[DoubleArray] = []
         hook = self.layers[layer].register_forward_hook(
-            lambda _, __, output: found.append((output[0] if isinstance(output, tuple) else output).numpy().copy())
+            lambda _, __, output: leaving.append((output[0] if isinstance(output, tuple) else output).numpy().copy())
         )
         self.run(copies)
         hook.remove()
-        return found[layer if len(found) > 1 else 0]
+        return leaving[layer if len(leaving) > 1 else 0]
 
 
 def reference(name: str, engine: Engine, checkpoint: Checkpoint, text: str = SHORT) -> tuple[str, Reference]:
@@ -229,11 +229,11 @@ def reference(name: str, engine: Engine, checkpoint: Checkpoint, text: str = SHO
 def test_shares_equal_the_papers_formulas(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder, expected = reference(name, engine, checkpoint)
     for measure in SHARES:
-        found = engine.contributions(folder, SHORT, measure=measure)
-        np.testing.assert_allclose(found.maps, expected.contributions(measure), atol=1e-5)
-        np.testing.assert_allclose(found.maps.sum(axis=-1), 1, atol=1e-5)
+        contributed = engine.contributions(folder, SHORT, measure=measure)
+        np.testing.assert_allclose(contributed.maps, expected.contributions(measure), atol=1e-5)
+        np.testing.assert_allclose(contributed.maps.sum(axis=-1), 1, atol=1e-5)
         if FAMILIES[name].causal:
-            assert not np.triu(found.maps, 1).any()
+            assert not np.triu(contributed.maps, 1).any()
 
 
 @pytest.mark.parametrize("name", WITH_PARTS)
@@ -251,22 +251,22 @@ def test_values_that_are_estimated_in_a_long_text_are_near(engine: Engine) -> No
         "embedded/tinybert",
         " ".join(["The old man who lived by the sea walked home because he was tired of the rain."] * 5),
     )
-    found = engine.contributions(model, text, measure="value zeroing")
+    contributed = engine.contributions(model, text, measure="value zeroing")
     source = sources.find(model)
     parts = loading.load(source, torch.device("cpu")).family.anatomy
     assert parts is not None
-    expected = Reference(str(source.folder), parts, found.encoding).zeroed()
-    assert len(found.encoding) > 80
-    np.testing.assert_allclose(found.maps, expected, atol=1e-5)
-    np.testing.assert_allclose(found.maps.sum(axis=-1), expected.sum(axis=-1), rtol=0.03)
+    expected = Reference(str(source.folder), parts, contributed.encoding).zeroed()
+    assert len(contributed.encoding) > 80
+    np.testing.assert_allclose(contributed.maps, expected, atol=1e-5)
+    np.testing.assert_allclose(contributed.maps.sum(axis=-1), expected.sum(axis=-1), rtol=0.03)
 
 
 @pytest.mark.parametrize("model", ["embedded/tinybert", "embedded/modernbert"])
 def test_half_precision_stays_near(model: str, engine: Engine) -> None:
     half = loading.load(sources.find(model), torch.device("cpu"), "float16")
     for measure in CONTRIBUTION_MEASURES:
-        found = contributions.contribute(half, half.encode(SHORT, None), measure).maps
-        np.testing.assert_allclose(found, engine.contributions(model, SHORT, measure=measure).maps, atol=2e-3)
+        contributed = contributions.contribute(half, half.encode(SHORT, None), measure).maps
+        np.testing.assert_allclose(contributed, engine.contributions(model, SHORT, measure=measure).maps, atol=2e-3)
 
 
 def test_every_measure_finds_the_token_that_is_copied(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:

@@ -30,7 +30,11 @@ def pickled(hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> Path
 
 def fetched(hub: Hub) -> set[str]:
     """Names of the files of weights that were fetched."""
-    return {path.rsplit("/", 1)[-1] for each in hub.requests if (path := each.split()[1]).endswith(("tensors", ".bin"))}
+    return {
+        path.rsplit("/", 1)[-1]
+        for request in hub.requests
+        if (path := request.split()[1]).endswith(("tensors", ".bin"))
+    }
 
 
 def test_it_is_taken_instead_of_the_pickle(

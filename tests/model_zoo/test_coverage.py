@@ -11,13 +11,13 @@ from transformers import CONFIG_MAPPING
 from model_zoo import coverage
 from model_zoo.coverage import Row
 
-STORED = coverage.read()
+STORED = coverage.read_table()
 
 
 def parts(cell: str) -> dict[str, str]:
     """What a cell says, by what it says it of: "next token 2e-7; next sentence exact"."""
-    found = (re.fullmatch(r"(masked words|next token|next sentence|) ?(.*)", part) for part in cell.split("; "))
-    return {match[1]: match[2] for match in found if match}
+    matches = (re.fullmatch(r"(masked words|next token|next sentence|) ?(.*)", part) for part in cell.split("; "))
+    return {match[1]: match[2] for match in matches if match}
 
 
 def is_right(cell: str) -> bool:
@@ -29,11 +29,11 @@ def is_worse(now: Row, stored: Row) -> bool:
     if bool(now.cells) != bool(stored.cells):
         return bool(stored.cells)
     for new, old in zip(now.cells, stored.cells, strict=True):
-        for of, said in parts(old).items():
+        for of, message in parts(old).items():
             known = parts(new).get(of, "")
-            if is_right(said) and not is_right(known):
+            if is_right(message) and not is_right(known):
                 return True
-            if "**" in known and "**" not in said:
+            if "**" in known and "**" not in message:
                 return True
     return (
         bool(now.cells)
@@ -85,8 +85,8 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
         Row("bert", ("exact", "masked words 1e-7", "", "yes", "30")),
         Row("clip", reason="reads image and text: yes"),
     ]
-    coverage.write(rows, tmp_path / "models.md")
-    assert coverage.read(tmp_path / "models.md") == {row.kind: row for row in rows}
+    coverage.write_table(rows, tmp_path / "models.md")
+    assert coverage.read_table(tmp_path / "models.md") == {row.kind: row for row in rows}
 
 
 @pytest.mark.slow

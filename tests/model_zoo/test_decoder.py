@@ -61,9 +61,9 @@ def test_which_tokens_look_and_which_are_looked_at(
     decoder = engine.attend(str(folder), TEXT, TEXT_PAIR, stack="decoder").layer(0)
     assert decoder[:, later].max() == 0
     assert decoder[:, ~later].min() > 0
-    whole = engine.attend(str(folder), TEXT, TEXT_PAIR)
-    assert (whole.stack, whole.source, whole.key_encoding) == ("encoder", None, whole.encoding)
-    assert whole.encoding.text_pair == TEXT_PAIR  # both texts are read there
+    full = engine.attend(str(folder), TEXT, TEXT_PAIR)
+    assert (full.stack, full.source, full.key_encoding) == ("encoder", None, full.encoding)
+    assert full.encoding.text_pair == TEXT_PAIR  # both texts are read there
 
 
 def test_without_a_second_text_bart_restores_the_first(engine: Engine, checkpoint: Callable[[str], Path]) -> None:

@@ -27,13 +27,13 @@ KNOWN = [name for name, family in FAMILIES.items() if family.model_type in (
 TEXT = "The cat sat on the [MASK] because it was tired."
 
 
-def whole(found: Attribution) -> float:
-    assert found.uncounted is not None
-    assert found.bias is not None
-    return float(found.scores.sum()) + found.uncounted + found.bias
+def total(attribution: Attribution) -> float:
+    assert attribution.uncounted is not None
+    assert attribution.bias is not None
+    return float(attribution.scores.sum()) + attribution.uncounted + attribution.bias
 
 
-def asked(engine: Engine, model: str, *, causal: bool) -> tuple[str, TargetAnswer]:
+def question_for(engine: Engine, model: str, *, causal: bool) -> tuple[str, TargetAnswer]:
     if causal:
         return "The cat sat on", TargetAnswer("next token", answer=7, foil=9)
     mask = engine.vocabulary(model).mask_token
@@ -52,56 +52,58 @@ def logits(folder: str, ids: tuple[int, ...], row: int, *, causal: bool) -> torc
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_parts_add_up_to_the_logit(name: str, measure: Measure, engine: Engine, checkpoint: Checkpoint) -> None:
     model, causal = str(checkpoint(name)), FAMILIES[name].causal
-    text, aim = asked(engine, model, causal=causal)
-    found = engine.attribute(model, text, aim=aim, method="DecompX", measure=measure)
-    row = len(found.encoding) - 1 if found.position is None else found.position
-    own = logits(model, found.encoding.ids, row, causal=causal)
-    expected = float(own[7] - (own[9] if measure == "logit difference" else own.mean()))
-    assert whole(found) == pytest.approx(expected, abs=1e-4)
-    assert found.difference == pytest.approx(expected, abs=1e-4)
-    assert found.error == pytest.approx(whole(found) - found.difference, abs=1e-6)
-    assert not found.scores[[place for place in range(len(found.encoding)) if place not in found.counted]].any()
+    text, aim = question_for(engine, model, causal=causal)
+    attribution = engine.attribute(model, text, aim=aim, method="DecompX", measure=measure)
+    row = len(attribution.encoding) - 1 if attribution.position is None else attribution.position
+    output = logits(model, attribution.encoding.ids, row, causal=causal)
+    expected = float(output[7] - (output[9] if measure == "logit difference" else output.mean()))
+    assert total(attribution) == pytest.approx(expected, abs=1e-4)
+    assert attribution.difference == pytest.approx(expected, abs=1e-4)
+    assert attribution.error == pytest.approx(total(attribution) - attribution.difference, abs=1e-6)
+    assert not attribution.scores[
+        [place for place in range(len(attribution.encoding)) if place not in attribution.counted]
+    ].any()
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> None:
-    found = engine.attribute(model, TEXT, aim=TargetAnswer(answer="floor", foil="table"), method="DecompX")
+    attribution = engine.attribute(model, TEXT, aim=TargetAnswer(answer="floor", foil="table"), method="DecompX")
     reading = engine.intervene(model, TEXT, [], aim=TargetAnswer(answer="floor", foil="table")).untouched
     between = engine.attribute(
         model, TEXT, aim=TargetAnswer(answer="floor", foil="table"), method="DecompX", measure="logit difference"
     )
     assert reading.foil_logit is not None
-    assert whole(between) == pytest.approx(reading.logit - reading.foil_logit, abs=1e-4)
-    assert abs(found.error or 0) < 1e-4
+    assert total(between) == pytest.approx(reading.logit - reading.foil_logit, abs=1e-4)
+    assert abs(attribution.error or 0) < 1e-4
     if engine.info(model).nsp:
         pair = engine.attribute(model, "A cat.", "It sat.", aim=TargetAnswer("next sentence"), method="DecompX")
         score = engine.next_sentence(model, "A cat.", "It sat.")
         half = abs(score.logits[0] - score.logits[1]) / 2  # above the mean of two
-        assert whole(pair) == pytest.approx(half, abs=1e-4)
+        assert total(pair) == pytest.approx(half, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "albert", "distilbert", "electra_generator", "modernbert", "gpt2"])
 def test_the_parts_of_a_class_add_up(name: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     """Poolers, tanh and activations of each family's own head are held as well."""
     network = classifier(checkpoint(name), tmp_path)
-    found = engine.attribute(
+    attribution = engine.attribute(
         str(tmp_path), "The cat sat.", aim=TargetAnswer("class", answer="b", foil="c"), method="DecompX",
         measure="logit difference",
     )  # fmt: skip
     with torch.inference_mode():
-        own = network(input_ids=torch.tensor([found.encoding.ids])).logits[0]
-    assert whole(found) == pytest.approx(float(own[1] - own[2]), abs=1e-4)
-    assert found.scores.any()
+        output = network(input_ids=torch.tensor([attribution.encoding.ids])).logits[0]
+    assert total(attribution) == pytest.approx(float(output[1] - output[2]), abs=1e-4)
+    assert attribution.scores.any()
 
 
 @pytest.mark.parametrize("activation", ["relu", "silu", "gelu_new", "quick_gelu"])
 def test_any_activation_is_frozen(activation: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     model = str(varied("bert_mlm_only", checkpoint("bert_mlm_only"), tmp_path / "model", hidden_act=activation))
-    text, aim = asked(engine, model, causal=False)
-    found = engine.attribute(model, text, aim=aim, method="DecompX")
-    assert found.position is not None
-    own = logits(model, found.encoding.ids, found.position, causal=False)
-    assert whole(found) == pytest.approx(float(own[7] - own.mean()), abs=1e-4)
+    text, aim = question_for(engine, model, causal=False)
+    attribution = engine.attribute(model, text, aim=aim, method="DecompX")
+    assert attribution.position is not None
+    output = logits(model, attribution.encoding.ids, attribution.position, causal=False)
+    assert total(attribution) == pytest.approx(float(output[7] - output.mean()), abs=1e-4)
 
 
 class ByFormulas:
@@ -194,17 +196,17 @@ def test_the_parts_are_those_of_the_paper_s_formulas(
     name: str, by_formulas: Callable[..., np.ndarray], engine: Engine, checkpoint: Checkpoint
 ) -> None:
     model = str(checkpoint(name))
-    text, aim = asked(engine, model, causal=False)
-    found = engine.attribute(model, text, aim=aim, method="DecompX", measure="logit difference")
+    text, aim = question_for(engine, model, causal=False)
+    attribution = engine.attribute(model, text, aim=aim, method="DecompX", measure="logit difference")
     network = AutoModelForMaskedLM.from_pretrained(model, attn_implementation="eager").double().eval()
     with torch.no_grad():
-        parts = by_formulas(network, {"input_ids": torch.tensor([found.encoding.ids])})[found.position]
+        parts = by_formulas(network, {"input_ids": torch.tensor([attribution.encoding.ids])})[attribution.position]
     expected = parts[:, 7] - parts[:, 9]
     reach = float(np.abs(expected).max())
-    places = list(found.counted)
-    assert found.scores[places] == pytest.approx(expected[places], abs=1e-5 * reach)
-    assert found.bias == pytest.approx(expected[-1], abs=1e-5 * reach)
-    assert found.uncounted == pytest.approx(np.delete(expected[:-1], places).sum(), abs=1e-5 * reach)
+    places = list(attribution.counted)
+    assert attribution.scores[places] == pytest.approx(expected[places], abs=1e-5 * reach)
+    assert attribution.bias == pytest.approx(expected[-1], abs=1e-5 * reach)
+    assert attribution.uncounted == pytest.approx(np.delete(expected[:-1], places).sum(), abs=1e-5 * reach)
 
 
 @pytest.fixture
@@ -235,28 +237,28 @@ def linear(checkpoint: Checkpoint, tmp_path: Path) -> tuple[str, Any]:
 
 def test_of_a_linear_network_it_is_gradient_times_input(linear: tuple[str, Any], engine: Engine) -> None:
     model, network = linear
-    found = engine.attribute(model, "the cat [MASK] on the mat", aim=TargetAnswer(answer=7), method="DecompX")
-    given: list[torch.Tensor] = []
+    attribution = engine.attribute(model, "the cat [MASK] on the mat", aim=TargetAnswer(answer=7), method="DecompX")
+    inputs: list[torch.Tensor] = []
 
     def keep(_: Any, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-        given.append(args[0].detach().requires_grad_())
-        return (given[0], *args[1:])
+        inputs.append(args[0].detach().requires_grad_())
+        return (inputs[0], *args[1:])
 
     hook = network.bert.encoder.layer[0].register_forward_pre_hook(keep)
-    own = network(input_ids=torch.tensor([found.encoding.ids])).logits[0, found.position]
+    output = network(input_ids=torch.tensor([attribution.encoding.ids])).logits[0, attribution.position]
     hook.remove()
-    (gradient,) = torch.autograd.grad(own[7] - own.mean(), given[0])
-    expected = (gradient * given[0]).sum(dim=-1)[0].detach().numpy()
-    places = list(found.counted)
-    assert found.scores[places] == pytest.approx(expected[places], abs=1e-4 * float(np.abs(expected).max()))
+    (gradient,) = torch.autograd.grad(output[7] - output.mean(), inputs[0])
+    expected = (gradient * inputs[0]).sum(dim=-1)[0].detach().numpy()
+    places = list(attribution.counted)
+    assert attribution.scores[places] == pytest.approx(expected[places], abs=1e-4 * float(np.abs(expected).max()))
 
 
 def test_it_pickles_and_says_whom_it_does_not_fit(engine: Engine, checkpoint: Checkpoint) -> None:
-    found = engine.attribute(MODEL, TEXT, method="DecompX")
-    again = pickle.loads(pickle.dumps(found))
-    assert (again.bias, again.uncounted, again.error) == (found.bias, found.uncounted, found.error)
-    assert (again.scores == found.scores).all()
+    attribution = engine.attribute(MODEL, TEXT, method="DecompX")
+    again = pickle.loads(pickle.dumps(attribution))
+    assert (again.bias, again.uncounted, again.error) == (attribution.bias, attribution.uncounted, attribution.error)
+    assert (again.scores == attribution.scores).all()
     for name in ("mpnet", "deberta-v2", "fnet", "bart"):
         model = str(checkpoint(name))
         with pytest.raises(NotSupported, match=r"followed back through them\. Choose another method"):
-            engine.attribute(model, asked(engine, model, causal=False)[0], method="DecompX")
+            engine.attribute(model, question_for(engine, model, causal=False)[0], method="DecompX")

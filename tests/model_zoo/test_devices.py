@@ -46,11 +46,11 @@ def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, che
     expected = [outcome(here, question) for question in questions]
     with pretended_gpu():
         there = Engine("cuda", dtype="bfloat16", model_bytes=10**9)
-        found = [outcome(there, question) for question in questions]
+        outcomes = [outcome(there, question) for question in questions]
         assert {held.info.device for held in there.held()} == {"cuda"}
     differing = [
         (question, on_gpu, on_processor)
-        for question, on_gpu, on_processor in zip(questions, found, expected, strict=True)
+        for question, on_gpu, on_processor in zip(questions, outcomes, expected, strict=True)
         if not same(on_gpu, on_processor, _OF_A_DEVICE)
     ]
     assert not differing
@@ -62,8 +62,10 @@ def test_small_differences_are_those_of_float32_where_models_are_held_in_half_pr
     model: str, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     half = Engine("cpu", dtype="bfloat16")
-    questions = [each for each in varied(named(model, checkpoint)) if getattr(each, "full_precision", False)]
-    kinds = {type(each).__name__ for each in questions}
+    questions = [
+        candidate for candidate in varied(named(model, checkpoint)) if getattr(candidate, "full_precision", False)
+    ]
+    kinds = {type(candidate).__name__ for candidate in questions}
     assert kinds > {"Ablate", "Intervene", "Attribute", "Decompose", "Dissect", "ScoreTokens", "TakeStep", "SwitchOff"}
     for question in questions:
         assert same(outcome(half, question), outcome(engine, question)), question
@@ -101,13 +103,13 @@ def test_without_room_for_a_copy_in_full_precision_the_refusal_says_what_is_too_
 @pytest.mark.parametrize(
     "fault",
     [
-        lambda given: given + torch.ones(2),
-        lambda given: torch.cat([given, torch.ones(2)]),
-        lambda given: torch.nn.functional.linear(given, torch.ones(3, 2)),
-        lambda given: torch.ones(2)[given.long()],
-        lambda given: given.double(),
-        lambda given: given.to(torch.float64),
-        lambda given: torch.zeros(2, dtype=torch.float64, device=given.device),
+        lambda tensor: tensor + torch.ones(2),
+        lambda tensor: torch.cat([tensor, torch.ones(2)]),
+        lambda tensor: torch.nn.functional.linear(tensor, torch.ones(3, 2)),
+        lambda tensor: torch.ones(2)[tensor.long()],
+        lambda tensor: tensor.double(),
+        lambda tensor: tensor.to(torch.float64),
+        lambda tensor: torch.zeros(2, dtype=torch.float64, device=tensor.device),
         lambda given: torch.zeros(2, dtype=torch.float64).to(given.device),
         lambda given: given.numpy(),
         lambda given: np.asarray(given),
@@ -115,12 +117,12 @@ def test_without_room_for_a_copy_in_full_precision_the_refusal_says_what_is_too_
 )
 def test_faults_of_a_gpu_are_seen_where_there_is_none(fault: Callable[[torch.Tensor], Any]) -> None:
     with pretended_gpu():
-        given = torch.tensor([0.0, 1.0], device="cuda")
-        assert isinstance(given, OnGpu)
-        assert given.device.type == "cuda"
-        assert (given + 1).cpu().double().numpy().tolist() == [1, 2]
+        inputs = torch.tensor([0.0, 1.0], device="cuda")
+        assert isinstance(inputs, OnGpu)
+        assert inputs.device.type == "cuda"
+        assert (inputs + 1).cpu().double().numpy().tolist() == [1, 2]
         with pytest.raises((RuntimeError, TypeError)):
-            fault(given)
+            fault(inputs)
 
 
 def test_a_fault_in_a_question_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,31 +35,31 @@ TEXTS = (
 )
 
 
-def close(found: np.ndarray, wanted: np.ndarray) -> None:
+def close(actual: np.ndarray, wanted: np.ndarray) -> None:
     """To 1e-5 of the size that the numbers have, which is 1 to 100: float32 holds seven digits of them."""
-    assert found == pytest.approx(wanted, abs=1e-5 * max(1.0, float(np.abs(wanted).max())))
+    assert actual == pytest.approx(wanted, abs=1e-5 * max(1.0, float(np.abs(wanted).max())))
 
 
 def check(engine: Engine, model: str, text: str, pair: str | None) -> None:
     states = engine.encoded_states(model, text) if pair is None else engine.encoded_states(model, [(text, pair)])[0]
     run = engine.attend(model, text, pair)
-    given = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
+    inputs = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
     for layer in range(run.n_layers):
         head = layer % run.layers[layer].n_heads
-        found = engine.dissect(model, text, pair, layer=layer, head=head)
-        close(found.embeddings[-1].values, given[0])
-        close(found.stages[-1].values, given[layer + 1])
-        assert (found.stages[0].name, found.stages[-1].name) == ("input", "output")
-        assert found.attention == pytest.approx(run.head(layer, head), abs=1e-5)
+        anatomy = engine.dissect(model, text, pair, layer=layer, head=head)
+        close(anatomy.embeddings[-1].values, inputs[0])
+        close(anatomy.stages[-1].values, inputs[layer + 1])
+        assert (anatomy.stages[0].name, anatomy.stages[-1].name) == ("input", "output")
+        assert anatomy.attention == pytest.approx(run.head(layer, head), abs=1e-5)
         query, key, scores = run.query_key(layer, head)
-        assert found.query is not None
-        assert found.key is not None
-        close(found.query, query)
-        close(found.key, key)
-        assert found.scores is not None
+        assert anatomy.query is not None
+        assert anatomy.key is not None
+        close(anatomy.query, query)
+        close(anatomy.key, key)
+        assert anatomy.scores is not None
         seen = np.isfinite(scores)
-        assert (np.isfinite(found.scores) == seen).all()
-        close(found.scores[seen], scores[seen])
+        assert (np.isfinite(anatomy.scores) == seen).all()
+        close(anatomy.scores[seen], scores[seen])
 
 
 @pytest.mark.slow
@@ -77,36 +77,36 @@ def test_other_families_are_put_together_right(family: str, checkpoint: Callable
             check(engine, model, text, pair)
 
 
-def stages(found: Anatomy) -> dict[str, np.ndarray]:
-    return {stage.name: stage.values.astype(np.float64) for stage in (*found.embeddings, *found.stages)}
+def stages(anatomy: Anatomy) -> dict[str, np.ndarray]:
+    return {stage.name: stage.values.astype(np.float64) for stage in (*anatomy.embeddings, *anatomy.stages)}
 
 
 def test_what_is_said_of_each_stage_holds_in_bert(engine: Engine) -> None:
-    found = engine.dissect("embedded/bert", TEXTS[0][0], layer=2, head=5)
-    of, weights = stages(found), found.weights
+    anatomy = engine.dissect("embedded/bert", TEXTS[0][0], layer=2, head=5)
+    of, weights = stages(anatomy), anatomy.weights
     assert weights is not None
-    assert found.context is not None
+    assert anatomy.context is not None
     close(of["sum"], of["token"] + of["position"] + of["segment"])
     head = slice(5 * weights.query.shape[1], 6 * weights.query.shape[1])
     close(of["input"] @ weights.query + weights.query_bias, of["query"][:, head])
     close(of["input"] @ weights.value + weights.value_bias, of["value"][:, head])
-    close(found.attention @ of["value"][:, head], found.context)
-    close(of["context"][:, head], found.context)
+    close(anatomy.attention @ of["value"][:, head], anatomy.context)
+    close(of["context"][:, head], anatomy.context)
     close(of["after attention"], of["input"] + of["attention"])
     close(of["after feed-forward"], of["normed after attention"] + of["feed-forward"])
-    assert all(name in of for stage in found.stages for name in stage.made_of)
+    assert all(name in of for stage in anatomy.stages for name in stage.made_of)
 
 
 def test_what_stands_between_is_what_the_models_own_modules_give(engine: Engine) -> None:
     """Caught by hooks on the modules themselves, in a pass of their own."""
     text = TEXTS[0][0]
-    found = stages(engine.dissect("embedded/bert", text, layer=1))
+    anatomy = stages(engine.dissect("embedded/bert", text, layer=1))
     with engine._memory.lease("embedded/bert") as loaded:
         caught = hooked(loaded, text, ("attention.self", "attention.output", "intermediate", "output.dense"), 1)
-    close(found["context"], caught["attention.self"])
-    close(found["normed after attention"], caught["attention.output"])
-    close(found["active"], caught["intermediate"])
-    close(found["feed-forward"], caught["output.dense"])
+    close(anatomy["context"], caught["attention.self"])
+    close(anatomy["normed after attention"], caught["attention.output"])
+    close(anatomy["active"], caught["intermediate"])
+    close(anatomy["feed-forward"], caught["output.dense"])
 
 
 def hooked(loaded: LoadedModel, text: str, paths: tuple[str, ...], layer: int) -> dict[str, np.ndarray]:
@@ -114,7 +114,7 @@ def hooked(loaded: LoadedModel, text: str, paths: tuple[str, ...], layer: int) -
     modules = dict(loaded.encoder.encoder.layer[layer].named_modules())
 
     def keep(path: str) -> Callable[..., None]:
-        def hook(_module: torch.nn.Module, _given: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
+        def hook(_module: torch.nn.Module, _inputs: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
             caught[path] = (output if isinstance(output, torch.Tensor) else output[0])[0].numpy()
 
         return hook
@@ -130,18 +130,18 @@ def hooked(loaded: LoadedModel, text: str, paths: tuple[str, ...], layer: int) -
 @pytest.mark.parametrize("family", WITHOUT)
 def test_a_family_of_other_parts_says_so(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
     model = str(checkpoint(family))
-    found = engine.dissect(model, "The cat sat on the mat.")
-    assert [stage.name for stage in found.stages] == ["input", "output"]
-    assert found.why_not is not None
-    assert "BERT" in found.why_not
-    assert found.weights is None
-    close(found.stages[1].values, found.states[1])
+    anatomy = engine.dissect(model, "The cat sat on the mat.")
+    assert [stage.name for stage in anatomy.stages] == ["input", "output"]
+    assert anatomy.why_not is not None
+    assert "BERT" in anatomy.why_not
+    assert anatomy.weights is None
+    close(anatomy.stages[1].values, anatomy.states[1])
 
 
 def test_a_model_without_attention_has_vectors(engine: Engine) -> None:
-    found = engine.dissect("embedded/bilstm", "The cat sat.")
-    assert found.attention.shape == (0, 0)
-    assert len(found.states) == found.model.n_layers + 1
+    anatomy = engine.dissect("embedded/bilstm", "The cat sat.")
+    assert anatomy.attention.shape == (0, 0)
+    assert len(anatomy.states) == anatomy.model.n_layers + 1
 
 
 @pytest.mark.parametrize(("layer", "head"), [(6, 0), (-1, 0), (0, 12), (0, -1)])

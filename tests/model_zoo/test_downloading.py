@@ -113,19 +113,19 @@ def test_thirty_students_download_once_and_see_how_far_it_is(
 
     with ThreadPoolExecutor(30) as pool:
         downloads = list(pool.map(press, range(30)))
-    found = downloads[0]
-    assert all(download is found for download in downloads)
+    shared = downloads[0]
+    assert all(download is shared for download in downloads)
     assert arrived.wait(PATIENCE)
-    assert asking.downloading(ID) is found
-    assert found.running
+    assert asking.downloading(ID) is shared
+    assert shared.running
     weights = (hub.models[ID] / "model.safetensors").stat().st_size
-    assert found.n_bytes == n_bytes > weights
-    assert 0.4 * found.n_bytes < found.done <= found.n_bytes - weights // 2
+    assert shared.n_bytes == n_bytes > weights
+    assert 0.4 * shared.n_bytes < shared.done <= shared.n_bytes - weights // 2
     with pytest.raises(NotDownloaded):
         asking.info(ID)
     hub.held_back["model.safetensors"].set()
-    found.wait()
-    assert (found.running, found.done, found.error) == (False, found.n_bytes, None)
+    shared.wait()
+    assert (shared.running, shared.done, shared.error) == (False, shared.n_bytes, None)
     assert hub.requests.count(f"GET {WEIGHTS}") == 1
     assert asking.info(ID).revision == COMMIT
 

@@ -50,14 +50,14 @@ def case(
 def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
     """Layer by layer, from the states that go into each attention module of ``AutoModel``, without the engine."""
     model = network(folder)
-    given: dict[Any, tuple[Any, ...]] = {}
+    noted: dict[Any, tuple[Any, ...]] = {}
     made: dict[Any, Any] = {}
 
     def watch(module: Any, method: str | None = None) -> None:
         """Keep what a module, or one of its methods, was last given and what it made of it."""
 
         def keep(_: Any, inputs: Any, output: Any) -> None:
-            given[module], made[module] = inputs, output
+            noted[module], made[module] = inputs, output
 
         if method is None:
             module.register_forward_hook(keep)
@@ -65,7 +65,7 @@ def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
         plain = getattr(module, method)
 
         def spy(*inputs: Any, **options: Any) -> Any:
-            given[module, method] = inputs, options
+            noted[module, method] = inputs, options
             made[module, method] = plain(*inputs, **options)
             return made[module, method]
 
@@ -80,7 +80,7 @@ def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
     with torch.no_grad():
         model(torch.tensor([run.encoding.ids]), **options)
         for number in range(model.config.num_hidden_layers):
-            yield made_from.block(model, number, run.n_tokens, given, made)
+            yield made_from.block(model, number, run.n_tokens, noted, made)
 
 
 @pytest.mark.slow
@@ -99,12 +99,12 @@ def test_all_that_enters_attention_is_what_the_familys_own_modules_make(case: tu
             np.testing.assert_allclose(run.layer(number), maps[number], atol=2e-6)
             size = scores[scores.isfinite()].abs().max().item()
             for head in range(run.n_heads):
-                q, k, found = run.query_key(number, head)
+                q, k, actual = run.query_key(number, head)
                 np.testing.assert_allclose(q, block.q[head].numpy(), rtol=1e-5, atol=2e-5)
                 np.testing.assert_allclose(k, block.k[head].numpy(), rtol=1e-5, atol=2e-5)
                 np.testing.assert_allclose(run.value(number, head), block.v[head].numpy(), rtol=1e-5, atol=2e-5)
-                np.testing.assert_allclose(found, scores[head].numpy(), rtol=1e-5, atol=5e-6 * size)
-                softmaxed = torch.from_numpy(found.copy()).softmax(-1).numpy()
+                np.testing.assert_allclose(actual, scores[head].numpy(), rtol=1e-5, atol=5e-6 * size)
+                softmaxed = torch.from_numpy(actual.copy()).softmax(-1).numpy()
                 np.testing.assert_allclose(softmaxed, run.head(number, head), atol=1e-6)
             projection = run.output_projections[number]
             np.testing.assert_allclose(projection, block.w_o.numpy(), atol=1e-6)

@@ -16,17 +16,17 @@ CAT = 4937
 
 @pytest.mark.slow
 def test_neighbours_are_those_of_the_table(engine: Engine) -> None:
-    found = engine.nearest_tokens("embedded/bert", CAT, 5)
+    neighbours = engine.nearest_tokens("embedded/bert", CAT, 5)
     with engine._memory.lease("embedded/bert") as loaded:
         table = loaded.encoder.embeddings.word_embeddings.weight.double().numpy()
         names = loaded.tokenizer.convert_ids_to_tokens(list(range(len(table))))
     assert names[CAT] == "cat"
     cosines = table @ table[CAT] / (np.linalg.norm(table, axis=1) * np.linalg.norm(table[CAT]))
-    assert [near.cosine for near in found] == pytest.approx([cosines[near.id] for near in found], abs=1e-5)
-    assert [near.token for near in found] == [names[near.id] for near in found]
+    assert [near.cosine for near in neighbours] == pytest.approx([cosines[near.id] for near in neighbours], abs=1e-5)
+    assert [near.token for near in neighbours] == [names[near.id] for near in neighbours]
     left = [place for place, name in enumerate(names) if place != CAT and not name.startswith("[")]
-    assert found[0].id == max(left, key=lambda place: cosines[place])
-    assert [near.cosine for near in found] == sorted((near.cosine for near in found), reverse=True)
+    assert neighbours[0].id == max(left, key=lambda place: cosines[place])
+    assert [near.cosine for near in neighbours] == sorted((near.cosine for near in neighbours), reverse=True)
 
 
 def test_a_token_that_does_not_exist_is_refused(engine: Engine) -> None:
@@ -35,11 +35,11 @@ def test_a_token_that_does_not_exist_is_refused(engine: Engine) -> None:
 
 
 def test_learned_positions_are_the_rows_of_the_table(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
-    found = engine.read_positions("embedded/bert", 12)
+    positions = engine.read_positions("embedded/bert", 12)
     anatomy = engine.dissect("embedded/bert", "The cat sat on the mat.")
-    assert found.kind == "learned"
-    assert found.table is not None
-    assert found.table[: len(anatomy.encoding)] == pytest.approx(anatomy.stage("position").values)
+    assert positions.kind == "learned"
+    assert positions.table is not None
+    assert positions.table[: len(anatomy.encoding)] == pytest.approx(anatomy.stage("position").values)
     roberta = str(checkpoint("roberta"))  # whose table begins with rows that stand for padding
     table = engine.read_positions(roberta, 8).table
     assert table is not None
@@ -48,25 +48,25 @@ def test_learned_positions_are_the_rows_of_the_table(engine: Engine, checkpoint:
 
 
 def test_modernbert_turns_by_angles(engine: Engine) -> None:
-    found = engine.read_positions("embedded/modernbert")
-    assert found.kind == "rotary"
-    assert found.frequencies is not None
+    positions = engine.read_positions("embedded/modernbert")
+    assert positions.kind == "rotary"
+    assert positions.frequencies is not None
     with engine._memory.lease("embedded/modernbert") as loaded:
         config = loaded.model.config
         size = config.hidden_size // config.num_attention_heads
         for layer, kind in enumerate(config.layer_types):
             theta = config.rope_parameters[kind]["rope_theta"]
             wanted = theta ** -(np.arange(0, size, 2) / size)
-            assert found.frequencies[layer] == pytest.approx(wanted, rel=1e-5)
+            assert positions.frequencies[layer] == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("family", ["t5", "mpnet"])
 def test_a_bias_is_added_by_distance(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
-    found = engine.read_positions(str(checkpoint(family)), 6)
-    assert found.kind == "relative"
-    assert found.bias is not None
+    positions = engine.read_positions(str(checkpoint(family)), 6)
+    assert positions.kind == "relative"
+    assert positions.bias is not None
     for distance in range(-5, 6):
-        diagonal = np.diagonal(found.bias, distance, axis1=1, axis2=2)
+        diagonal = np.diagonal(positions.bias, distance, axis1=1, axis2=2)
         assert diagonal == pytest.approx(np.broadcast_to(diagonal[:, :1], diagonal.shape))
 
 

@@ -214,7 +214,7 @@ def test_a_long_pair_is_read_once(tokenizer_of: Callable[[str], Any]) -> None:
     class Counted:
         def __call__(self, *texts: Any, **options: Any) -> Any:
             batch = tokenizer(*texts, **options)
-            made.extend(len(part) for one in batch.encodings for part in (one, *one.overflowing))
+            made.extend(len(part) for encoding in batch.encodings for part in (encoding, *encoding.overflowing))
             return batch
 
         def __len__(self) -> int:
@@ -233,13 +233,13 @@ def test_cutting_leaves_nothing_behind(name: str, tokenizer_of: Callable[[str], 
     """Two long texts, a short one and a long one again: each as if it were the first."""
     tokenizer = tokenizer_of(name)
     long = " ".join([TEXT] * 5)
-    whole = len(tokenizer(long)["input_ids"])
+    full = len(tokenizer(long)["input_ids"])
     for limit in (20, 30, 1000, 20):
         encoding = encode(tokenizer, long, None, limit)
-        assert len(encoding) == min(limit, whole)
-        assert encoding.n_dropped == max(0, whole - limit)
+        assert len(encoding) == min(limit, full)
+        assert encoding.n_dropped == max(0, full - limit)
         assert encoding.ids[-1] == (tokenizer(long)["input_ids"][-1] if name != "gpt2" else encoding.ids[-1])
-    assert len(tokenizer(long)["input_ids"]) == whole
+    assert len(tokenizer(long)["input_ids"]) == full
 
 
 def test_threads_share_one_tokenizer(checkpoint: Callable[[str], Path]) -> None:

@@ -175,7 +175,7 @@ BAD_TEXTS = {
 @pytest.mark.parametrize("text", BAD_TEXTS, ids=["empty", "spaces", "NUL", "escape", "surrogate", "too long"])
 def test_bad_text_is_refused_by_name(text: str, engine: Engine) -> None:
     message = BAD_TEXTS[text]
-    for ask, what in (
+    for ask, name in (
         (lambda: engine.attend(DEFAULT_MODEL, text), "The text "),
         (lambda: engine.attend(DEFAULT_MODEL, text, "a second one"), "The first text "),
         (lambda: engine.attend(DEFAULT_MODEL, "a first one", text), "The second text "),
@@ -183,7 +183,7 @@ def test_bad_text_is_refused_by_name(text: str, engine: Engine) -> None:
     ):
         with pytest.raises(InvalidInput) as caught:
             ask()
-        assert str(caught.value).startswith(what)
+        assert str(caught.value).startswith(name)
         assert message in str(caught.value)
 
 
@@ -334,11 +334,11 @@ def test_a_broken_checkpoint_can_be_mended(checkpoint: Callable[[str], Path], tm
 def test_hidden_states_come_in_the_order_of_the_texts(checkpoint: Callable[[str], Path]) -> None:
     engine, folder = Engine("cpu"), str(checkpoint("bert"))
     texts = [TEXT, "cat", TEXT_PAIR]
-    found = engine.hidden_states(folder, texts)
+    actual = engine.hidden_states(folder, texts)
     lengths = [len(engine.attend(folder, text).encoding) for text in texts]
-    assert [states.shape for states in found] == [(N_LAYERS + 1, n, WIDTH) for n in lengths]
+    assert [states.shape for states in actual] == [(N_LAYERS + 1, n, WIDTH) for n in lengths]
     by_index = dict(engine.iter_hidden_states(folder, texts))
-    for index, states in enumerate(found):
+    for index, states in enumerate(actual):
         np.testing.assert_array_equal(by_index[index].states, states)
         assert by_index[index].encoding.text == texts[index]
     assert engine.hidden_states(folder, []) == []

@@ -79,17 +79,19 @@ def check_cause(engine: Engine, model: ModelSpec) -> str:
     reads: Reads = "mask" if model.mlm else "next token" if engine.info(model.id).lm else "next sentence"
     mask = engine.vocabulary(model.id).mask_token or "mat"
     pair = TEXT_PAIR if reads == "next sentence" else None
-    asked = partial(engine.intervene, model.id, check.MASKED.format(mask=mask), text_pair=pair, aim=TargetAnswer(reads))
+    intervene = partial(
+        engine.intervene, model.id, check.MASKED.format(mask=mask), text_pair=pair, aim=TargetAnswer(reads)
+    )
     try:
-        hidden = asked([Change(hidden=(2,))])
+        hidden = intervene([Change(hidden=(2,))])
     except NotSupported:
         return "no prediction to track"
     assert hidden.readings[0].divergence > 0
     if not model.attention:
         with pytest.raises(NotSupported, match="no attention"):
-            asked([Change(heads=((0, 0),))])
+            intervene([Change(heads=((0, 0),))])
         return "all but heads"
-    (off,) = asked([Change(heads=((0, 0),))]).readings
+    (off,) = intervene([Change(heads=((0, 0),))]).readings
     assert off.divergence > 0
     return "yes"
 
@@ -151,10 +153,10 @@ def check_encoder(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     states = engine.hidden_states(model.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
     texts = (TEXT, None), (TEXT_PAIR, None), (TEXT, TEXT_PAIR)
     *alone, (maps_of_pair, _) = plain.encoded(texts)
-    for (text, _), found, (maps, expected) in zip(texts[:2], states, alone, strict=True):
-        assert found.dtype == np.float32
-        assert found.shape == expected.shape == (model.layers + 1, len(engine.encode(model.id, text)), model.width)
-        assert check.states_difference(found, expected) <= check.STATES_TOLERANCE
+    for (text, _), hidden, (maps, expected) in zip(texts[:2], states, alone, strict=True):
+        assert hidden.dtype == np.float32
+        assert hidden.shape == expected.shape == (model.layers + 1, len(engine.encode(model.id, text)), model.width)
+        assert check.states_difference(hidden, expected) <= check.STATES_TOLERANCE
         if model.attention:
             check_run(engine.attend(model.id, text), maps, model)
     if model.attention:
@@ -213,14 +215,14 @@ def check_masked_words(engine: Engine, model: ModelSpec, plain: Plain) -> str:
             engine.fill_mask(model.id, check.MASKED.format(mask="[MASK]"))
         return "no MLM head"
     text = check.MASKED.format(mask=plain.tokenizer.mask_token)
-    found = engine.fill_mask(model.id, text, top_k=7)
+    predictions = engine.fill_mask(model.id, text, top_k=7)
     expected = plain.filled(text, 7)
-    assert len(found) == len(expected) == 2
-    assert check.masks_difference(found, expected) <= check.tolerance(model.layers)
-    for answer, theirs in zip(found, expected, strict=True):
+    assert len(predictions) == len(expected) == 2
+    assert check.masks_difference(predictions, expected) <= check.tolerance(model.layers)
+    for answer, theirs in zip(predictions, expected, strict=True):
         assert [best.id for best in answer.best] == [token for token, _ in theirs]
         assert answer.original is None
-    assert found == engine.fill_mask(model.id, check.MASKED.format(mask="[MASK]"), top_k=7)
+    assert predictions == engine.fill_mask(model.id, check.MASKED.format(mask="[MASK]"), top_k=7)
     return "yes"
 
 
@@ -242,11 +244,11 @@ def check_next_sentence(engine: Engine, model: ModelSpec, plain: Plain) -> str:
 def check_training(engine: Engine, model: ModelSpec) -> str:
     """Two steps on two examples each leave a model that answers; a decoder is refused."""
     try:
-        *_, found = engine.stream(Finetune.example(model.id))
+        *_, tuned_model = engine.stream(Finetune.example(model.id))
     except NotSupported:
         return "no, only encoders"
-    assert isinstance(found, Tuned)
-    assert all(np.isclose(sum(one.probabilities), 1) for one in found.predictions)
+    assert isinstance(tuned_model, Tuned)
+    assert all(np.isclose(sum(prediction.probabilities), 1) for prediction in tuned_model.predictions)
     return "yes"
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 from patience import PATIENCE
 
-from model_zoo.fair_queue import FairQueue, acquired, away, give_way, outcome, told
+from model_zoo.fair_queue import FairQueue, acquired, give_way, leaving_turns, outcome, report_place
 
 Stands = Callable[[FairQueue, int], None]
 
@@ -71,8 +71,8 @@ def test_first_come_first_served(pool: ThreadPoolExecutor, stands: Stands) -> No
         for number in range(20):
             waiting.append(pool.submit(work, number))
             stands(line, number + 1)
-    for one in waiting:
-        one.result(PATIENCE)
+    for clicked in waiting:
+        clicked.result(PATIENCE)
     assert order == list(range(20))
 
 
@@ -92,8 +92,8 @@ def test_long_work_leaves_a_place_to_others(pool: ThreadPoolExecutor, stands: St
 
     assert pool.submit(click).result(PATIENCE) == 2, "one long turn, and the click beside it"
     go.set()
-    for one in long:
-        one.result(PATIENCE)
+    for clicked in long:
+        clicked.result(PATIENCE)
     assert (line.running, line.waiting) == (0, 0)
 
 
@@ -112,9 +112,9 @@ def test_who_waits_is_told_how_many_are_before(pool: ThreadPoolExecutor, stands:
             assert before == number
             places[number].set()
 
-        token = told.set(tell)
+        token = report_place.set(tell)
         with line.turn():
-            told.reset(token)
+            report_place.reset(token)
 
     with line.turn():
         waiting = []
@@ -122,8 +122,8 @@ def test_who_waits_is_told_how_many_are_before(pool: ThreadPoolExecutor, stands:
             waiting.append(pool.submit(work, number))
             stands(line, number + 1)
         assert all(place.wait(PATIENCE) for place in places)
-    for one in waiting:
-        one.result(PATIENCE)
+    for clicked in waiting:
+        clicked.result(PATIENCE)
 
 
 @pytest.mark.parametrize("failure", [Left, ValueError])
@@ -134,12 +134,12 @@ def test_who_leaves_the_line_is_not_waited_for(failure: type[BaseException], poo
         raise failure
 
     def work() -> None:
-        token = told.set(leave)
+        token = report_place.set(leave)
         try:
             with pytest.raises(failure), line.turn():
                 pytest.fail("it had left")
         finally:
-            told.reset(token)
+            report_place.reset(token)
 
     with line.turn():
         pool.submit(work).result(PATIENCE)
@@ -160,9 +160,9 @@ def test_who_waits_elsewhere_holds_no_place(pool: ThreadPoolExecutor) -> None:
 
     def waits_for_an_answer() -> str:
         with line.turn():
-            found = outcome(answer)
+            actual = outcome(answer)
             assert line.running == 1, "it has its turn again"
-            return str(found)
+            return str(actual)
 
     def waits_for_a_lock() -> int:
         with line.turn():
@@ -196,7 +196,7 @@ def test_inner_and_outer_gates_do_not_lock_each_other(pool: ThreadPoolExecutor) 
             with inner.turn(long=number % 3 == 0):
                 give_way()
             give_way()
-            with away():
+            with leaving_turns():
                 pass
             return outer.running
 
@@ -212,33 +212,33 @@ def test_giving_way_lets_those_before_who_wait(pool: ThreadPoolExecutor, stands:
             order.append("click")
 
     with line.turn():
-        one = pool.submit(click)
+        clicked = pool.submit(click)
         stands(line, 1)
         give_way()
         order.append("long")
-    one.result(PATIENCE)
+    clicked.result(PATIENCE)
     assert order == ["click", "long"]
 
 
 def test_turns_that_are_taken_are_dismissed_or_put_back(pool: ThreadPoolExecutor, stands: Stands) -> None:
     line = FairQueue(1)
 
-    def work(what: str) -> bool:
-        with line.turn(what) as mine:
+    def work(name: str) -> bool:
+        with line.turn(name) as mine:
             return mine
 
     with line.turn():
-        found = {}
-        for number, what in enumerate(["a", "b", "a", "a"]):
-            found[number] = pool.submit(work, what)
+        outcomes = {}
+        for number, name in enumerate(["a", "b", "a", "a"]):
+            outcomes[number] = pool.submit(work, name)
             stands(line, number + 1)
-        taken = line.take(lambda what: what == "a", 2)
-        assert [turn.what for turn in taken] == ["a", "a"]
+        taken = line.take(lambda name: name == "a", 2)
+        assert [turn.work for turn in taken] == ["a", "a"]
         assert line.waiting == 2
         taken[0].dismiss()
         line.put_back(taken[1:])
         assert line.waiting == 3
-    assert [found[number].result(PATIENCE) for number in range(4)] == [False, True, True, True]
+    assert [outcomes[number].result(PATIENCE) for number in range(4)] == [False, True, True, True]
     assert (line.running, line.waiting) == (0, 0)
 
 
@@ -250,12 +250,12 @@ def test_who_left_while_taken_is_not_put_back(pool: ThreadPoolExecutor, stands: 
             raise Left
 
     def work() -> None:
-        token = told.set(tell)
+        token = report_place.set(tell)
         try:
             with pytest.raises(Left), line.turn("a"):
                 pytest.fail("it had left")
         finally:
-            told.reset(token)
+            report_place.reset(token)
 
     with line.turn():
         gone = pool.submit(work)

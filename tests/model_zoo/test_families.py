@@ -38,20 +38,20 @@ def test_every_family_has_a_checkpoint_that_all_tests_of_families_find(model_typ
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_holds_one_family_and_has_its_name(file: str) -> None:
     module = importlib.import_module(f"model_zoo.families.{file}")
-    found = [one for one in FAMILIES.values() if type(one).__module__ == module.__name__]
-    assert len(set(found)) == 1
-    assert found[0].model_types[0].replace("-", "_") == file
+    families_ = [family for family in FAMILIES.values() if type(family).__module__ == module.__name__]
+    assert len(set(families_)) == 1
+    assert families_[0].model_types[0].replace("-", "_") == file
 
 
 @pytest.mark.parametrize("model_type", sorted(FAMILIES.keys() - {"bilstm"}))
 def test_a_family_that_follows_the_rule_needs_no_file(model_type: str) -> None:
     """The LSTM's file is there for its network."""
-    said = vars(type(FAMILIES[model_type])).keys() - {"model_types"}
-    assert any(name in vars(Family) for name in said)
+    message = vars(type(FAMILIES[model_type])).keys() - {"model_types"}
+    assert any(name in vars(Family) for name in message)
 
 
 def test_no_family_is_said_twice() -> None:
-    every = [model_type for one in set(FAMILIES.values()) for model_type in one.model_types]
+    every = [model_type for family in set(FAMILIES.values()) for model_type in family.model_types]
     assert len(every) == len(set(every)) == len(FAMILIES)
 
 
@@ -62,9 +62,9 @@ def test_a_new_file_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         encoding="utf-8",
     )
     monkeypatch.setattr(families, "__path__", [*families.__path__, str(tmp_path)])
-    found = families._found()
-    assert found.keys() == FAMILIES.keys() | {"perceiver"}
-    assert not found["perceiver"].half
+    discovered = families._import_families()
+    assert discovered.keys() == FAMILIES.keys() | {"perceiver"}
+    assert not discovered["perceiver"].half
 
 
 def test_all_others_follow_the_rule() -> None:
@@ -102,12 +102,12 @@ def test_bigbird_reads_as_far_as_its_attention_is_full(engine: Engine, checkpoin
     assert run.n_tokens == limit < config.max_position_embeddings
     assert run.encoding.n_dropped > 0
     # At the limit transformers still computes full attention by itself; one token more and it would not.
-    whole = BigBirdModel.from_pretrained(folder).eval()
+    full = BigBirdModel.from_pretrained(folder).eval()
     for ids, type_after in ((run.encoding.ids, "original_full"), ((*run.encoding.ids, 5), "block_sparse")):
-        whole.set_attention_type("block_sparse")
+        full.set_attention_type("block_sparse")
         with torch.no_grad():
-            whole(torch.tensor([ids]))
-        assert whole.attention_type == type_after
+            full(torch.tensor([ids]))
+        assert full.attention_type == type_after
     with torch.no_grad():
         maps = network(folder)(torch.tensor([run.encoding.ids]), output_attentions=True).attentions
     for layer, expected in enumerate(maps):

@@ -18,9 +18,9 @@ WORDS = ("the", "dog", "saw", "a", "cat") * 30
 SHIPPED = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 
 
-def same(one: MaskPrediction, other: MaskPrediction) -> bool:
-    return [p.id for p in one.best] == [p.id for p in other.best] and [
-        p.probability for p in one.best
+def same(first: MaskPrediction, other: MaskPrediction) -> bool:
+    return [p.id for p in first.best] == [p.id for p in other.best] and [
+        p.probability for p in first.best
     ] == pytest.approx([p.probability for p in other.best], abs=1e-5)
 
 
@@ -32,11 +32,11 @@ def test_without_nothing_it_is_the_usual_answer(engine: Engine, model: str) -> N
 @pytest.mark.parametrize("model", SHIPPED)
 def test_without_the_future_later_words_change_nothing(engine: Engine, model: str) -> None:
     mask = engine.encode(model, TEXT).tokens.index(next(t for t in engine.encode(model, TEXT).tokens if "it" in t[-2:]))
-    (one,) = engine.fill_without(model, TEXT, (mask,), without="future")
+    (first,) = engine.fill_without(model, TEXT, (mask,), without="future")
     (other,) = engine.fill_without(model, "The cat sat on the mat because it ate many fish.", (mask,), without="future")
-    assert same(one, other)
+    assert same(first, other)
     (usual,) = engine.fill_mask(model, TEXT, masked=(mask,))
-    assert not same(one, usual)
+    assert not same(first, usual)
 
 
 @pytest.mark.parametrize("model", SHIPPED)
@@ -58,11 +58,11 @@ def test_the_future_is_hidden_beside_what_a_layer_hides_by_itself(engine: Engine
         expected, seeing_all = (
             network(ids, attention_mask=mask).logits[0].softmax(dim=-1) for mask in (by_layer, masks["full_attention"])
         )
-    found = engine.fill_without(model, text, without="future", top_k=5)
-    for answer in found:
-        for one in answer.best:
-            assert one.probability == pytest.approx(float(expected[answer.position, one.id]), abs=1e-5)
-    last = expected[found[-1].position], seeing_all[found[-1].position]
+    predictions = engine.fill_without(model, text, without="future", top_k=5)
+    for answer in predictions:
+        for first in answer.best:
+            assert first.probability == pytest.approx(float(expected[answer.position, first.id]), abs=1e-5)
+    last = expected[predictions[-1].position], seeing_all[predictions[-1].position]
     assert bool(((last[0] - last[1]).abs() > 0.01).any()) == bool(far.any())
 
 
@@ -86,11 +86,11 @@ def test_without_positions_the_order_of_words_is_lost(engine: Engine, model: str
 def test_other_families_go_without_it(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
     model = str(checkpoint(family))
     beginnings = (" the cat [MASK] on the mat", " the cat [MASK] in a garden")
-    one, other = (engine.fill_without(model, text, without="future")[0] for text in beginnings)
-    assert same(one, other)
+    first, other = (engine.fill_without(model, text, without="future")[0] for text in beginnings)
+    assert same(first, other)
     shuffled = (" cat the [MASK] dog the", " dog the [MASK] the cat")
-    one, other = (engine.fill_without(model, text, without="positions")[0] for text in shuffled)
-    assert same(one, other)
+    first, other = (engine.fill_without(model, text, without="positions")[0] for text in shuffled)
+    assert same(first, other)
 
 
 @pytest.mark.parametrize("family", ["deberta", "fnet", "longformer", "mobilebert", "mpnet"])

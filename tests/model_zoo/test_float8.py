@@ -79,12 +79,12 @@ def test_plain_from_pretrained_gives_the_rounded_weights_in_float32(model: BertF
     assert loaded.dtype == torch.float32
     stored = load_file(tmp_path / "model.safetensors")
     assert {tensor.dtype for tensor in stored.values() if tensor.dim() >= 2} == {torch.float8_e4m3fn}
-    original, found = model.state_dict(), loaded.state_dict()
-    assert original.keys() == found.keys()
+    original, rounded = model.state_dict(), loaded.state_dict()
+    assert original.keys() == rounded.keys()
     for name, tensor in original.items():
-        assert relative_error(tensor, found[name]) < 0.03, name
+        assert relative_error(tensor, rounded[name]) < 0.03, name
     matrix = "bert.encoder.layer.1.output.dense.weight"
-    assert torch.equal(found[matrix], original[matrix].to(torch.float8_e4m3fn).float())
+    assert torch.equal(rounded[matrix], original[matrix].to(torch.float8_e4m3fn).float())
 
 
 def test_a_saved_model_has_about_a_byte_a_parameter(model: BertForPreTraining, tmp_path):

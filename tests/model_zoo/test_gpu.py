@@ -80,11 +80,11 @@ def test_every_question_is_answered(name: str, gpu: Engine, engine: Engine, chec
             with pytest.raises(type(error)):
                 asked(gpu, question)
             continue
-        found = asked(gpu, question)
-        assert type(found) is type(expected)
+        actual = asked(gpu, question)
+        assert type(actual) is type(expected)
         if getattr(question, "full_precision", False):
             np.testing.assert_allclose(
-                list(numbers(found)), list(numbers(expected)), rtol=1e-3, atol=1e-3, err_msg=str(question)
+                list(numbers(actual)), list(numbers(expected)), rtol=1e-3, atol=1e-3, err_msg=str(question)
             )
 
 
@@ -93,10 +93,12 @@ def test_no_sign_of_a_head_is_wrong(gpu: Engine, engine: Engine) -> None:
     """Zeroing each head by itself: what half precision gets wrong in up to 4 of 72."""
     info = engine.info(DEFAULT_MODEL)
     heads = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
-    on_gpu, here = (one.intervene(DEFAULT_MODEL, "The capital of France is [MASK].", heads) for one in (gpu, engine))
+    on_gpu, here = (
+        engine_.intervene(DEFAULT_MODEL, "The capital of France is [MASK].", heads) for engine_ in (gpu, engine)
+    )
     effects = [
-        np.array([reading.log_probability - each.untouched.log_probability for reading in each.readings])
-        for each in (on_gpu, here)
+        np.array([reading.log_probability - measured.untouched.log_probability for reading in measured.readings])
+        for measured in (on_gpu, here)
     ]
     np.testing.assert_allclose(*effects, atol=1e-4)
 
@@ -116,8 +118,8 @@ def test_a_full_gpu_is_left_for_the_cpu(gpu: Engine) -> None:
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction(torch.cuda.memory_reserved() / total)
     try:
-        found = gpu.attend(DEFAULT_MODEL, " ".join([TEXT] * 30))
+        run = gpu.attend(DEFAULT_MODEL, " ".join([TEXT] * 30))
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
-    assert found.model.device == "cpu"
+    assert run.model.device == "cpu"
     assert gpu.state().moved == (DEFAULT_MODEL,)

@@ -19,10 +19,10 @@ from model_zoo import Engine
 def test_hidden_states_equal_one_text_at_a_time(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     folder = checkpoint("bert")
     texts = ["cat", TEXT, TEXT_PAIR, "The dog.", TEXT + " " + TEXT_PAIR]
-    found = engine.hidden_states(str(folder), texts)
+    actual = engine.hidden_states(str(folder), texts)
     model = AutoModel.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    for text, states in zip(texts, found, strict=True):
+    for text, states in zip(texts, actual, strict=True):
         with torch.no_grad():
             output = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
         expected = torch.stack(output.hidden_states, 1)[0].numpy()
@@ -47,18 +47,18 @@ def test_the_last_layer_is_known_before_the_final_norm(
 ) -> None:
     """Against what the last layer's own module gives, one text at a time; two texts share a padded batch here."""
     folder = checkpoint(name)
-    found = dict(engine.iter_hidden_states(str(folder), [TEXT, TEXT_PAIR]))
+    states = dict(engine.iter_hidden_states(str(folder), [TEXT, TEXT_PAIR]))
     final_norm = FAMILIES[name].final_norm
     if final_norm is None:
-        assert [hidden.last_unnormed for hidden in found.values()] == [None, None]
+        assert [hidden.last_unnormed for hidden in states.values()] == [None, None]
         return
     model = AutoModel.from_pretrained(folder).eval()
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     norm = model.get_submodule(final_norm)
     layers = next(m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == checkpoints.N_LAYERS)
     outputs: list[torch.Tensor] = []
-    layers[-1].register_forward_hook(lambda *given: outputs.append(given[2]))
-    for hidden in found.values():
+    layers[-1].register_forward_hook(lambda *inputs: outputs.append(inputs[2]))
+    for hidden in states.values():
         with torch.no_grad():
             model(input_ids=torch.tensor([hidden.encoding.ids]))
         last = outputs[-1][0] if isinstance(outputs[-1], tuple) else outputs[-1]
@@ -80,5 +80,5 @@ def test_two_threads_do_not_mix_up_their_last_layers(engine: Engine, checkpoint:
     alone = [last(text) for text in texts]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(last, texts * 8))
-    for place, found in enumerate(together):
-        np.testing.assert_allclose(found, alone[place % len(texts)], atol=1e-5)
+    for place, states in enumerate(together):
+        np.testing.assert_allclose(states, alone[place % len(texts)], atol=1e-5)

@@ -139,8 +139,8 @@ def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str],
 def test_a_class_asks_the_hub_once(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     with ThreadPoolExecutor(30) as pool:
-        found = list(pool.map(sources.find, ["someone/tiny"] * 30))
-    assert len(set(found)) == 1
+        sources_ = list(pool.map(sources.find, ["someone/tiny"] * 30))
+    assert len(set(sources_)) == 1
     assert hub.requests == ["GET /api/models/someone/tiny"]
 
 
@@ -316,7 +316,7 @@ def test_a_disk_that_fills_up_during_the_download(
 def test_free_disk_is_that_of_the_hubs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder itself need not exist before the first download."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "not" / "yet"))
-    asked: list[Path] = []
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: asked.append(folder) or SimpleNamespace(free=12345))
+    folders: list[Path] = []
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: folders.append(folder) or SimpleNamespace(free=12345))
     assert sources.free_disk() == 12345
-    assert asked == [tmp_path]
+    assert folders == [tmp_path]

@@ -24,7 +24,7 @@ def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
 ) -> None:
     """As where each word is hidden in turn."""
     fresh = Engine("cpu")
-    asked = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
+    questions = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
     encoded: list[int] = []
     real = prediction_heads.states_of
     monkeypatch.setattr(
@@ -32,12 +32,16 @@ def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
         "states_of",
         lambda loaded, some, *more: encoded.append(len(some)) or real(loaded, some, *more),
     )
-    found = dict(fresh.stream_all(asked))
+    filled = dict(fresh.stream_all(questions))
     assert encoded == [3]
-    for place, question in enumerate(asked):
+    for place, question in enumerate(questions):
         alone = engine.fill_mask("embedded/bert", TEXT, 1, masked=question.masked, targets=[1996])
-        assert [one.position for one in found[place]] == [one.position for one in alone] == [2, place + 3]
-        for mine, expected in zip(found[place], alone, strict=True):
+        assert (
+            [prediction.position for prediction in filled[place]]
+            == [prediction.position for prediction in alone]
+            == [2, place + 3]
+        )
+        for mine, expected in zip(filled[place], alone, strict=True):
             assert mine.targets[0].log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
             assert mine.original == expected.original or mine.original is not None
 
@@ -45,16 +49,16 @@ def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
 @pytest.mark.parametrize("scheme", ["original", "word l2r"])
 def test_a_text_is_scored_in_parts_as_at_once(scheme: Scheme, engine: Engine) -> None:
     text = "She played the clavichord again."
-    whole = engine.token_scores("embedded/bert", text, scheme=scheme)
-    n = len(whole.encoding)
+    full = engine.token_scores("embedded/bert", text, scheme=scheme)
+    n = len(full.encoding)
     parts = [ScoreTokens("embedded/bert", text, scheme, range(first, first + 3)) for first in range(0, n, 3)]
-    found = [part for _, part in engine.stream_all(parts)]
-    assert sorted(part.n_scored for part in found) == sorted(
-        int(np.isfinite(whole.log_probabilities[first : first + 3]).sum()) for first in range(0, n, 3)
+    scored = [part for _, part in engine.stream_all(parts)]
+    assert sorted(part.n_scored for part in scored) == sorted(
+        int(np.isfinite(full.log_probabilities[first : first + 3]).sum()) for first in range(0, n, 3)
     )
-    joined = TokenScores.joined(found)
-    np.testing.assert_allclose(joined.log_probabilities, whole.log_probabilities, atol=1e-4)
-    assert [guess and guess.token for guess in joined.guesses] == [guess and guess.token for guess in whole.guesses]
+    joined = TokenScores.joined(scored)
+    np.testing.assert_allclose(joined.log_probabilities, full.log_probabilities, atol=1e-4)
+    assert [guess and guess.token for guess in joined.guesses] == [guess and guess.token for guess in full.guesses]
     assert joined.scheme == scheme
 
 

@@ -131,8 +131,8 @@ def test_nothing_changed_changes_nothing(name: str, loaded: Callable[[str], Load
             again = run.run(3, Editor(), first=first)
             assert torch.allclose(again, run.final.expand_as(again), atol=1e-6 * float(run.final.abs().max()))
         reads = model.model.base_model if model.info.mlm else model.encoder
-        own = reads(**model.inputs([model.encode(TEXT)]))[0]
-    assert torch.equal(run.final, own)
+        logits = reads(**model.inputs([model.encode(TEXT)]))[0]
+    assert torch.equal(run.final, logits)
 
 
 @pytest.mark.parametrize("name", sorted(set(WITH_ATTENTION) - {"longformer"}))
@@ -192,11 +192,11 @@ def test_all_heads_of_the_default_model_are_those_switched_off_one_by_one(engine
     assert every.answer.id == plain.best[0].id
     assert every.untouched.log_probability == pytest.approx(np.log(plain.best[0].probability), abs=1e-5)
     for head, reading in zip(heads, every.readings, strict=True):
-        (one,) = engine.ablate(MODEL, SENTENCE, [head], targets=[every.answer.id])  # type: ignore[misc]
-        assert isinstance(one, MaskPrediction)
-        assert reading.log_probability == pytest.approx(one.targets[0].log_probability, abs=1e-5)
-        assert reading.best[0].id == one.best[0].id
-        assert reading.logit == pytest.approx(one.targets[0].log_probability + one.log_total, abs=1e-4)
+        (effect,) = engine.ablate(MODEL, SENTENCE, [head], targets=[every.answer.id])  # type: ignore[misc]
+        assert isinstance(effect, MaskPrediction)
+        assert reading.log_probability == pytest.approx(effect.targets[0].log_probability, abs=1e-5)
+        assert reading.best[0].id == effect.best[0].id
+        assert reading.logit == pytest.approx(effect.targets[0].log_probability + effect.log_total, abs=1e-4)
 
 
 def test_divergence_is_that_of_the_two_distributions(engine: Engine) -> None:
@@ -260,12 +260,12 @@ def test_patch_gives_every_layer_and_position(engine: Engine) -> None:
     states = engine.patch(MODEL, SENTENCE, other)
     blocks = engine.patch(MODEL, SENTENCE, other, what="attention")
     assert (len(states.readings), len(blocks.readings)) == ((layers + 1) * n, layers * n)
-    one = Change(states=(2,), positions=(3,))
-    again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
+    change = Change(states=(2,), positions=(3,))
+    again = engine.intervene(MODEL, SENTENCE, [change], value="other", other=other)
     assert states.readings[2 * n + 3].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
     heads = engine.patch(MODEL, SENTENCE, other, what="heads")
-    one = Change(heads=((2, 5),), positions=(3,))
-    again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
+    change = Change(heads=((2, 5),), positions=(3,))
+    again = engine.intervene(MODEL, SENTENCE, [change], value="other", other=other)
     place = (2 * engine.info(MODEL).n_heads + 5) * n + 3
     assert heads.readings[place].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
     with pytest.raises(InvalidInput, match="There is nothing called 'words' to patch in"):
@@ -276,8 +276,8 @@ def test_heads_take_another_runs_values_in_ablate_as_in_intervene(engine: Engine
     other, heads = "The dog slept in the [MASK] because it was tired.", [(2, 8), (5, 3)]
     effects = engine.intervene(MODEL, SENTENCE, [Change(heads=tuple(heads))], value="other", other=other)
     answer = effects.answer.id
-    (found,) = engine.ablate(MODEL, SENTENCE, heads, value="other", other=other, targets=[answer])  # type: ignore[misc]
-    assert found.targets[0].log_probability == pytest.approx(effects.readings[0].log_probability, abs=1e-5)
+    (ablated,) = engine.ablate(MODEL, SENTENCE, heads, value="other", other=other, targets=[answer])  # type: ignore[misc]
+    assert ablated.targets[0].log_probability == pytest.approx(effects.readings[0].log_probability, abs=1e-5)
     assert effects.readings[0].divergence > 1e-3
     with pytest.raises(InvalidInput, match="Another run's values need another text"):
         engine.ablate(MODEL, SENTENCE, heads, value="other")
@@ -325,14 +325,15 @@ def test_no_value_crosses_a_word(name: str, loaded: Callable[[str], LoadedModel]
         hidden = ("clavi{}s", "un{}s") if turn % 3 == 0 else ("{}", "{}")
         mine, theirs = (
             Reader(loaded=model, aim=TargetAnswer(), encoding=encoding, position=None, row=len(encoding) - 1)
-            for encoding in (model.encode(drawn(rng, n, one.format(mask or "cat")), pair) for one in hidden)
+            for encoding in (model.encode(drawn(rng, n, template.format(mask or "cat")), pair) for template in hidden)
         )
         shares = intervening._shares(model, mine, theirs)
         uneven += shares is not None
         shares = torch.eye(mine.row + 1) if shares is None else shares
         assert torch.allclose(shares.sum(dim=1), torch.ones(mine.row + 1))
         word, other_word = (
-            {at: number for number, word in enumerate(one.encoding.words) for at in word} for one in (mine, theirs)
+            {at: number for number, word in enumerate(template.encoding.words) for at in word}
+            for template in (mine, theirs)
         )
         for at, other in shares.nonzero().tolist():
             assert word[at] == other_word[other]
@@ -349,8 +350,8 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
     with torch.inference_mode():
         theirs = embeddings(torch.tensor([model.encode(other).ids]))
 
-        def patched(*given: torch.Tensor) -> torch.Tensor:
-            output = given[-1].clone()
+        def patched(*inputs: torch.Tensor) -> torch.Tensor:
+            output = inputs[-1].clone()
             output[0, 2] = theirs[0, 2:6].mean(dim=0)
             return output
 
@@ -363,7 +364,7 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
 
 
 @pytest.mark.parametrize(
-    ("mine", "other", "said"),
+    ("mine", "other", "message"),
     [
         (
             "The dog sat down in the [MASK] today.",
@@ -374,18 +375,18 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
         ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
     ],
 )
-def test_texts_without_the_same_words_are_refused(mine: str, other: str, said: str, engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_texts_without_the_same_words_are_refused(mine: str, other: str, message: str, engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match=message):
         engine.patch(MODEL, mine, other)
 
 
 def test_pairs_have_equally_many_words_in_each_text(engine: Engine) -> None:
     pair, others = ("The cat sat down.", "It slept."), ("The cat sat.", "It slept again.")
     assert len(engine.encode(MODEL, *pair)) == len(engine.encode(MODEL, *others))
-    asked = Change(states=(2,))
+    change = Change(states=(2,))
     with pytest.raises(InvalidInput, match="5 words and 3 words in one text and 4 words and 4 words in the other"):
         engine.intervene(
-            MODEL, pair[0], [asked], text_pair=pair[1], aim=TargetAnswer("next sentence"), value="other", other=others
+            MODEL, pair[0], [change], text_pair=pair[1], aim=TargetAnswer("next sentence"), value="other", other=others
         )
 
 
@@ -451,11 +452,11 @@ def test_means_are_those_of_each_kind_of_token(
     tokenizer = AutoTokenizer.from_pretrained(folder)
     network = AutoModel.from_pretrained(folder).eval()
     layer = network.config.num_hidden_layers - 1
-    given: dict[str, list[torch.Tensor]] = {"heads": [], "attention": [], "feed_forward": []}
+    noted: dict[str, list[torch.Tensor]] = {"heads": [], "attention": [], "feed_forward": []}
     wo, out = network.get_submodule(attention.format(layer)), network.get_submodule(feed_forward.format(layer))
-    wo.register_forward_hook(lambda *call: given["heads"].append(call[1][0][0]))
-    wo.register_forward_hook(lambda *call: given["attention"].append(call[2][0]))
-    out.register_forward_hook(lambda *call: given["feed_forward"].append(call[2][0]))
+    wo.register_forward_hook(lambda *call: noted["heads"].append(call[1][0][0]))
+    wo.register_forward_hook(lambda *call: noted["attention"].append(call[2][0]))
+    out.register_forward_hook(lambda *call: noted["feed_forward"].append(call[2][0]))
     kinds: list[str] = []
     for text in (pair.first for pair in heldout.written_pairs()[::10]):  # one of each subject
         read = tokenizer(text, return_offsets_mapping=True)
@@ -470,12 +471,14 @@ def test_means_are_those_of_each_kind_of_token(
         kinds += kinds_of(tokenizer, ids)
     loaded = loading.load(sources.find(str(folder) if "/" not in model else model), torch.device("cpu"))
     causal = tokenizer.mask_token is None
-    asked = loaded.encode("Cats, dogs.") if causal else loaded.encode(f"Cats, dogs {tokenizer.mask_token}.", "Owls!")
-    of_asked = means.means_for(loaded, asked, whole=True)
-    for part, each in given.items():
-        values = torch.cat(each)
-        expected = [values[[one == kind for one in kinds]] for kind in kinds_of(tokenizer, list(asked.ids))]
-        words = values[[one == "word" for one in kinds]].mean(dim=0)
+    encoding = loaded.encode("Cats, dogs.") if causal else loaded.encode(f"Cats, dogs {tokenizer.mask_token}.", "Owls!")
+    of_asked = means.means_for(loaded, encoding, with_blocks=True)
+    for part, vectors in noted.items():
+        values = torch.cat(vectors)
+        expected = [
+            values[[other_kind == kind for other_kind in kinds]] for kind in kinds_of(tokenizer, list(encoding.ids))
+        ]
+        words = values[[other_kind == "word" for other_kind in kinds]].mean(dim=0)
         rows = torch.stack([of_kind.mean(dim=0) if len(of_kind) >= 20 else words for of_kind in expected])
         assert torch.allclose(of_asked[part, layer].flatten(2)[0], rows, atol=1e-4)
 
@@ -486,9 +489,9 @@ def longest_word(text: str) -> str:
 
 def kinds_of(tokenizer: Any, ids: list[int]) -> list[str]:
     """Each token's kind: its own name, or "first" or "word"."""
-    own = {*tokenizer.all_special_tokens, "."} - {tokenizer.unk_token}
+    listed = {*tokenizer.all_special_tokens, "."} - {tokenizer.unk_token}
     names = tokenizer.convert_ids_to_tokens(ids)
-    return [name if name in own else "word" if place else "first" for place, name in enumerate(names)]
+    return [name if name in listed else "word" if place else "first" for place, name in enumerate(names)]
 
 
 def test_means_are_over_all_subjects_alike() -> None:
@@ -509,7 +512,7 @@ def test_a_mean_is_no_more_than_twice_as_disruptive_as_nothing(engine: Engine) -
 
     def disruption(value: Value) -> DoubleArray:
         every = [engine.intervene(MODEL, text, blocks, value=value).readings for text in texts]
-        return np.mean([[one.divergence for one in readings] for readings in every], axis=0)
+        return np.mean([[reading.divergence for reading in readings] for readings in every], axis=0)
 
     zero, mean = disruption("zero"), disruption("mean")
     assert (mean < 2 * zero).all()
@@ -526,16 +529,17 @@ def test_every_family_whose_heads_can_be_told_apart_has_means(
     model = loaded(name)
     model.means.clear()
     encoding = model.encode(TEXT)
-    found, heads = means.means_for(model, encoding, whole=False), model.info.n_heads
+    mean_vectors, heads = means.means_for(model, encoding, with_blocks=False), model.info.n_heads
     model.means.clear()
-    assert found
+    assert mean_vectors
     with torch.inference_mode():
         run = LayerwiseRun(model, [encoding])
         rows = {
-            layer: Rows(keep=torch.zeros(1, len(encoding), heads), fill=given) for (_, layer), given in found.items()
+            layer: Rows(keep=torch.zeros(1, len(encoding), heads), fill=inputs)
+            for (_, layer), inputs in mean_vectors.items()
         }
         final = run.run(1, Editor(rows))
-    assert {given.shape[:3] for given in found.values()} == {(1, len(encoding), heads)}
+    assert {inputs.shape[:3] for inputs in mean_vectors.values()} == {(1, len(encoding), heads)}
     assert bool(final.isfinite().all())
     assert not torch.allclose(final, run.final, atol=1e-4)
 
@@ -549,7 +553,7 @@ def test_a_whole_block_is_what_is_added(engine: Engine) -> None:
         (Change(attention=(3,)), layer.attention.output.dense),
         (Change(feed_forward=(3,)), layer.output.dense),
     ):
-        hook = module.register_forward_hook(lambda *given: torch.zeros_like(given[-1]))
+        hook = module.register_forward_hook(lambda *inputs: torch.zeros_like(inputs[-1]))
         with torch.inference_mode():
             logits = model.model(**model.inputs([encoding])).prediction_logits[0, 6]
         hook.remove()
@@ -560,9 +564,9 @@ def test_a_whole_block_is_what_is_added(engine: Engine) -> None:
 def test_hidden_words_are_masks(engine: Engine) -> None:
     effects = engine.intervene(MODEL, SENTENCE, [Change(hidden=(2,)), Change(hidden=(2,), heads=((0, 0),))])
     (by_mask,) = (
-        one
-        for one in engine.fill_mask(MODEL, SENTENCE, 1, masked=(2,), targets=[effects.answer.id])
-        if one.position == 6
+        prediction
+        for prediction in engine.fill_mask(MODEL, SENTENCE, 1, masked=(2,), targets=[effects.answer.id])
+        if prediction.position == 6
     )
     assert effects.readings[0].log_probability == pytest.approx(by_mask.targets[0].log_probability, abs=1e-5)
     both = engine.ablate(
@@ -622,13 +626,13 @@ def test_pieces_of_a_stream_are_the_whole(engine: Engine) -> None:
     question = Intervene("embedded/tinybert", SENTENCE, changes=changes[:2], top_k=2)
     pieces = list(engine.stream(question))
     assert sum(len(piece.readings) for piece in pieces) == 2
-    whole = engine.ask(question)
-    assert isinstance(whole, Effects)
-    assert whole.readings == tuple(reading for piece in pieces for reading in piece.readings)
+    full = engine.ask(question)
+    assert isinstance(full, Effects)
+    assert full.readings == tuple(reading for piece in pieces for reading in piece.readings)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (Change(heads=((6, 0),)), "no layer 6"),
         (Change(heads=((0, 12),)), "no head 12"),
@@ -641,8 +645,8 @@ def test_pieces_of_a_stream_are_the_whole(engine: Engine) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_not_there_is_refused(change: Change, said: str, engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_what_is_not_there_is_refused(change: Change, message: str, engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match=message):
         engine.intervene(MODEL, SENTENCE, [change])
 
 

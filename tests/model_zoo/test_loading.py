@@ -176,8 +176,8 @@ def test_a_lost_weight_of_a_head_loses_that_head_only(
     model = load_folder(folder)
     assert (model.info.mlm, model.info.nsp) == (mlm, nsp)
     run = running.attend(model, "the cat sat", None)
-    whole = running.attend(loaded(name), "the cat sat", None)
-    assert (run.layer(1) == whole.layer(1)).all()
+    full = running.attend(loaded(name), "the cat sat", None)
+    assert (run.layer(1) == full.layer(1)).all()
 
 
 def test_a_head_of_another_size_is_no_head(copied: Callable[[str], Path]) -> None:

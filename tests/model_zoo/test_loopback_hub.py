@@ -30,7 +30,7 @@ def test_talks_come_in_pages_and_are_chosen_by_author_kind_and_status(hub: Hub, 
     api = HfApi()
     everything = list(api.get_repo_discussions(ID))
     assert [talk.num for talk in everything] == list(range(offered.number, 0, -1))
-    found = [
+    talks = [
         talk
         for chosen in (
             {"author": "SFconvertbot"},
@@ -39,8 +39,8 @@ def test_talks_come_in_pages_and_are_chosen_by_author_kind_and_status(hub: Hub, 
         )
         for talk in api.get_repo_discussions(ID, **chosen)
     ]
-    assert found == [everything[0]] * 3
-    assert (found[0].title, found[0].git_reference, found[0].author, found[0].status) == (
+    assert talks == [everything[0]] * 3
+    assert (talks[0].title, talks[0].git_reference, talks[0].author, talks[0].status) == (
         "Adding `safetensors` variant of this model",
         "refs/pr/12",
         "SFconvertbot",

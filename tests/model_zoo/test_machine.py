@@ -34,25 +34,25 @@ def test_in_a_container_what_is_left_of_its_share_counts(
     assert machine.memory_left() == 1500 - 1200 + 150 + 50
 
 
-@pytest.mark.parametrize("shown", ["as a whole", "its own group alone"])
+@pytest.mark.parametrize("limit", ["as a whole", "its own group alone"])
 @pytest.mark.parametrize(
     ("files", "folder", "line"),
     [(V1, "memory", "4:cpu,memory:/system.slice/bert.service"), (V2, "", "0::/system.slice/bert.service")],
     ids=["cgroup 1", "cgroup 2"],
 )
 def test_the_groups_of_a_process_are_found_and_the_narrowest_limit_counts(
-    files: dict[str, str], folder: str, line: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    files: dict[str, str], folder: str, line: str, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A container may show its own group as if there were no other, and yet name it by its whole path."""
     (tmp_path / "own").write_text(f"9:name=systemd:/\n{line}\n5:devices:/other", encoding="ascii")
-    service = tmp_path / folder if shown == "its own group alone" else tmp_path / folder / "system.slice/bert.service"
+    service = tmp_path / folder if limit == "its own group alone" else tmp_path / folder / "system.slice/bert.service"
     service.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (service / name).write_text(text, encoding="ascii")
     monkeypatch.setattr(machine, "CGROUPS", machine._cgroups(tmp_path, tmp_path / "own"))
     assert machine.memory_limit() == 1500
     assert machine.memory_left() == 1500 - 1200 + 150 + 50
-    if shown == "as a whole":
+    if limit == "as a whole":
         for name, text in files.items():
             (service.parent / name).write_text(text.replace("1500", "1400"), encoding="ascii")
         assert machine.memory_limit() == 1400
@@ -73,17 +73,17 @@ def test_elsewhere_that_of_the_machine_does(tmp_path: Path, monkeypatch: pytest.
 @pytest.fixture
 def mounts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     every = [("/", "overlay"), ("/tmp", "ext4"), ("/tmp", "tmpfs"), ("/tmp/on a disk", "ext4"), ("/t", "ramfs")]
-    found = [SimpleNamespace(mountpoint=place, fstype=kind) for place, kind in every]
-    monkeypatch.setattr(psutil, "disk_partitions", lambda *, all: found if all else [])
-    machine.in_memory.cache_clear()
+    mounted = [SimpleNamespace(mountpoint=place, fstype=kind) for place, kind in every]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda *, all: mounted if all else [])
+    machine.is_memory_backed.cache_clear()
     yield
-    machine.in_memory.cache_clear()
+    machine.is_memory_backed.cache_clear()
 
 
 @pytest.mark.usefixtures("mounts")
 @pytest.mark.parametrize(
-    ("place", "found"),
+    ("place", "expected"),
     [("/", False), ("/var", False), ("/tmp", True), ("/tmp/a/b", True), ("/tmp/on a disk/a", False), ("/t/a", True)],
 )
-def test_a_folder_lies_in_memory_where_its_mount_does(place: str, found: bool) -> None:
-    assert machine.in_memory(Path(place)) is found
+def test_a_folder_lies_in_memory_where_its_mount_does(place: str, expected: bool) -> None:
+    assert machine.is_memory_backed(Path(place)) is expected

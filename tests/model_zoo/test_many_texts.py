@@ -118,8 +118,8 @@ def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(
 ) -> None:
     model = str(checkpoint(name))
     engine, single_texts = Engine("cpu"), Engine("cpu")
-    found = engine.encoded_states(model, TEXTS)
-    for text, hidden in zip(TEXTS, found, strict=True):
+    actual = engine.encoded_states(model, TEXTS)
+    for text, hidden in zip(TEXTS, actual, strict=True):
         expected = alone(engine, model, text)
         assert hidden.encoding == expected.encoding
         assert hidden.layers == tuple(range(N_LAYERS + 1))
@@ -127,13 +127,13 @@ def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(
         (single,) = single_texts.encoded_states(model, [text])
         np.testing.assert_allclose(hidden.states, single.states, atol=2e-4)
     some = engine.encoded_states(model, TEXTS, layers=[3, 0])
-    for all_layers, two in zip(found, some, strict=True):
+    for all_layers, two in zip(actual, some, strict=True):
         assert two.layers == (3, 0)
         np.testing.assert_array_equal(two.states, all_layers.states[[3, 0]])
     strings = [text for text in TEXTS if isinstance(text, str)]
     states = engine.hidden_states(model, strings)
     assert all(type(array) is np.ndarray for array in states)
-    np.testing.assert_allclose(states[0], found[0].states, atol=2e-4)
+    np.testing.assert_allclose(states[0], actual[0].states, atol=2e-4)
 
 
 def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
@@ -156,14 +156,14 @@ def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint
         assert single.states is None
         assert run.states is not None
         assert run.n_bytes == single.n_bytes + run.states.n_bytes
-        found = engine.attend(model, text, states=True) if isinstance(text, str) else run
-        for one in (run, found):
-            assert one.states is not None
-            assert one.states.encoding == one.encoding == expected.encoding
-            np.testing.assert_allclose(one.states.states, expected.states, atol=2e-4)
-            assert (one.states.last_unnormed is None) == (expected.last_unnormed is None)
+        again = engine.attend(model, text, states=True) if isinstance(text, str) else run
+        for either in (run, again):
+            assert either.states is not None
+            assert either.states.encoding == either.encoding == expected.encoding
+            np.testing.assert_allclose(either.states.states, expected.states, atol=2e-4)
+            assert (either.states.last_unnormed is None) == (expected.last_unnormed is None)
             if expected.last_unnormed is not None:
-                np.testing.assert_allclose(one.states.last_unnormed, expected.last_unnormed, atol=2e-4)
+                np.testing.assert_allclose(either.states.last_unnormed, expected.last_unnormed, atol=2e-4)
         np.testing.assert_allclose(run.head(0, 0), single.head(0, 0), atol=ROUNDING.get(name, 3e-6), rtol=5e-6)
 
 
@@ -222,9 +222,9 @@ def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint:
     assert isinstance(engine.hidden_states(model, TEXT), np.ndarray)
     assert len(engine.hidden_states(model, [TEXT])) == 1
     assert engine.encoded_states(model, TEXT, layers=[1]).layers == (1,)
-    one = engine.next_sentence(model, TEXT, TEXT_PAIR)
+    single = engine.next_sentence(model, TEXT, TEXT_PAIR)
     (many,) = engine.next_sentence(model, [(TEXT, TEXT_PAIR)])
-    assert many.p_next == pytest.approx(one.p_next, abs=1e-6)
+    assert many.p_next == pytest.approx(single.p_next, abs=1e-6)
     assert engine.next_sentence(model, []) == []
 
 

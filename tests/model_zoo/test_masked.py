@@ -115,11 +115,11 @@ def test_a_word_that_its_own_pieces_give_away(engine: Engine) -> None:
 
 def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     model = str(checkpoint("bert"))
-    whole = engine.token_scores(model, TEXT).log_probabilities
+    full = engine.token_scores(model, TEXT).log_probabilities
     monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 20)
     monkeypatch.setattr("model_zoo.prediction_heads.HEAD_NUMBERS", 300)
     engine.close()
-    np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, whole, atol=1e-5)
+    np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, full, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", WITHOUT_HEAD)
@@ -175,12 +175,12 @@ def test_shifts_are_differences_of_log_probabilities(engine: Engine, checkpoint:
         )[at]
         for text, at in ((TEXT, position), (after, masked[0]))
     ]
-    found = engine.mask_shifts(model, (TEXT, [position]), (after, masked[:1]), top_k=4)[0]
+    shift_ = engine.mask_shifts(model, (TEXT, [position]), (after, masked[:1]), top_k=4)[0]
     candidates = set(np.argsort(-sides[0])[:50].tolist()) | set(np.argsort(-sides[1])[:50].tolist())
     differences = sides[1] - sides[0]
     largest = sorted(candidates, key=lambda token: -abs(differences[token]))[:4]
-    assert [shift.id for shift in found] == largest
-    np.testing.assert_allclose([s.difference for s in found], differences[largest], atol=1e-4)
+    assert [shift.id for shift in shift_] == largest
+    np.testing.assert_allclose([s.difference for s in shift_], differences[largest], atol=1e-4)
     with pytest.raises(InvalidInput, match="2 masks before the change and 1 after"):
         engine.mask_shifts(model, (TEXT, [2, 3]), (after, [2]))
 
@@ -267,10 +267,10 @@ def test_the_embedded_model_knows_its_language(engine: Engine) -> None:
 @pytest.mark.parametrize("name", ["bert", "roberta"])
 def test_a_pair_is_encoded_with_the_models_own_mask(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
-    own = AutoTokenizer.from_pretrained(folder).mask_token
-    written = engine.attend(str(folder), f"The {own} sat.", f"She {own}.").encoding
+    mask_token = AutoTokenizer.from_pretrained(folder).mask_token
+    written = engine.attend(str(folder), f"The {mask_token} sat.", f"She {mask_token}.").encoding
     assert engine.encode(str(folder), "The [MASK] sat.", "She [MASK].") == written
-    assert written.tokens.count(own) == 2
+    assert written.tokens.count(mask_token) == 2
     with pytest.raises(InvalidInput, match="The second text is empty"):
         engine.encode(str(folder), "The cat sat.", " ")
 
@@ -292,10 +292,10 @@ def test_many_texts_are_filled_and_scored_as_each_alone(name: str, engine: Engin
     scores = engine.token_scores(model, written)
     assert scores[0] is scores[2]  # run once, and remembered
     assert engine.token_scores(model, TEXT) is scores[0]
-    for text, found in zip(written, scores, strict=True):
+    for text, score in zip(written, scores, strict=True):
         single = fresh.token_scores(model, text)
-        assert found.encoding == single.encoding
-        np.testing.assert_allclose(found.log_probabilities, single.log_probabilities, atol=2e-4)
+        assert score.encoding == single.encoding
+        np.testing.assert_allclose(score.log_probabilities, single.log_probabilities, atol=2e-4)
     assert engine.token_scores(model, []) == engine.fill_mask(model, []) == []
 
 
@@ -363,15 +363,15 @@ def test_what_is_wrong_in_a_list_is_named(engine: Engine) -> None:
 def test_a_minimal_pair_is_the_difference_of_two_sums(engine: Engine, scheme: Any) -> None:
     model = "embedded/bert"
     a, b = "The keys to the cabinet are on the table.", "The keys to the cabinet is on the table."
-    found = engine.prefer(model, a, b, scheme=scheme)
+    preference = engine.prefer(model, a, b, scheme=scheme)
     sums = [np.nansum(engine.token_scores(model, text, scheme=scheme).log_probabilities) for text in (a, b)]
-    assert found.difference == pytest.approx(sums[0] - sums[1], abs=1e-4)
-    assert found.better == "A"
+    assert preference.difference == pytest.approx(sums[0] - sums[1], abs=1e-4)
+    assert preference.better == "A"
     assert engine.prefer(model, b, a, scheme=scheme).better == "B"
     assert engine.prefer(model, a, a, scheme=scheme).better is None
     both = engine.prefer(model, [(a, b), (b, a)], scheme=scheme)
-    assert [one.better for one in both] == ["A", "B"]
-    assert repr(found).startswith("<Preference A, by ")
+    assert [judged.better for judged in both] == ["A", "B"]
+    assert repr(preference).startswith("<Preference A, by ")
     for pairs, message in (([a], "Pair 1 is not two texts"), ([(a, b), (a, "")], "Sentence B of pair 2 is empty")):
         with pytest.raises(InvalidInput, match=message):
             engine.prefer(model, pairs)  # type: ignore[arg-type]

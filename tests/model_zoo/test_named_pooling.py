@@ -49,8 +49,8 @@ def written(folder: Path, *modules: Any, **files: Any) -> Path:
     ],
 )
 def test_poolings_old_and_new(pooling: dict[str, Any], modes: tuple[str, ...], tmp_path: Path) -> None:
-    found = named_pooling.read(written(tmp_path, NETWORK, POOLING, NORMALIZE, pooling=pooling))
-    assert found == NamedPooling(modes)  # type: ignore[arg-type]
+    pooling_read = named_pooling.read(written(tmp_path, NETWORK, POOLING, NORMALIZE, pooling=pooling))
+    assert pooling_read == NamedPooling(modes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_without_such_files_nothing_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("modules", "files", "said"),
+    ("modules", "files", "message"),
     [
         (("not a module",), {}, "a modules.json that this app cannot read"),
         ((NETWORK, POOLING), {}, "a config.json that this app cannot read"),
@@ -116,21 +116,21 @@ def test_without_such_files_nothing_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_cannot_be_followed(
-    modules: tuple[Any, ...], files: dict[str, Any], said: str, tmp_path: Path
+    modules: tuple[Any, ...], files: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    found = named_pooling.read(written(tmp_path / "model", *modules, **files))
-    assert found is not None
-    assert found.modes == ()
-    assert found.besides[0].startswith(said)
+    pooling_read = named_pooling.read(written(tmp_path / "model", *modules, **files))
+    assert pooling_read is not None
+    assert pooling_read.modes == ()
+    assert pooling_read.besides[0].startswith(message)
 
 
 def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     elsewhere = written(tmp_path / "elsewhere", NETWORK, pooling={"pooling_mode": "cls"})
     folder = written(tmp_path / "model", NETWORK, POOLING)
     (folder / "1_Pooling").symlink_to(elsewhere / "1_Pooling")
-    found = named_pooling.read(folder)
-    assert found is not None
-    assert found.modes == ()
+    pooling_read = named_pooling.read(folder)
+    assert pooling_read is not None
+    assert pooling_read.modes == ()
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

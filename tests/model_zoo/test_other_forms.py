@@ -66,7 +66,7 @@ def states(network: Any, folder: Path, **inputs: Any) -> list[np.ndarray]:
     tokens = AutoTokenizer.from_pretrained(folder)(TEXT, return_tensors="pt")
     with torch.no_grad():
         output = network.eval()(input_ids=tokens["input_ids"], output_hidden_states=True, **inputs)
-    return [each[0].numpy() for each in output.hidden_states]
+    return [layer[0].numpy() for layer in output.hidden_states]
 
 
 # Names of weights
@@ -157,8 +157,8 @@ def test_the_masked_word_head_of_a_published_deberta(name: str, copied: Copied) 
     with torch.no_grad():
         expected = network(input_ids=tokens).logits[0, at].softmax(-1)
     (mask,) = engine.fill_mask(str(folder), text, top_k=5)
-    for one in mask.best:
-        assert one.probability == pytest.approx(expected[one.id].item(), abs=1e-6)
+    for prediction in mask.best:
+        assert prediction.probability == pytest.approx(expected[prediction.id].item(), abs=1e-6)
     with_weights(folder, lambda weights: {k: v for k, v in weights.items() if k != "lm_predictions.lm_head.bias"})
     assert not Engine("cpu").info(str(folder)).mlm
 
@@ -188,10 +188,12 @@ def test_a_config_that_disagrees_with_its_weights(copied: Copied) -> None:
     n_words = sizes["vocab_size"]
     transformers.BertForSequenceClassification(transformers.BertConfig(**sizes)).save_pretrained(folder)
     names = {"0": "no", "1": "yes", "2": "maybe"}
-    said = refusal(with_config(folder, id2label=names, label2id={name: int(n) for n, name in names.items()}))
-    assert "“classifier.bias” has 2 numbers, and 3 by the config (num_labels)." in said
-    said = refusal(with_config(folder, id2label=None, label2id=None, vocab_size=n_words + 5))
-    assert f"word_embeddings.weight” has {n_words} × 32 numbers, and {n_words + 5} × 32 by the config (vocab_" in said
+    message = refusal(with_config(folder, id2label=names, label2id={name: int(n) for n, name in names.items()}))
+    assert "“classifier.bias” has 2 numbers, and 3 by the config (num_labels)." in message
+    message = refusal(with_config(folder, id2label=None, label2id=None, vocab_size=n_words + 5))
+    assert (
+        f"word_embeddings.weight” has {n_words} × 32 numbers, and {n_words + 5} × 32 by the config (vocab_" in message
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,32 +202,32 @@ def test_a_config_that_disagrees_with_its_weights(copied: Copied) -> None:
 def test_code_of_its_own_under_a_known_kind(changes: dict[str, Any], lost: str, copied: Copied) -> None:
     folder = copied("bert")
     with_weights(folder, lambda weights: {name: t for name, t in weights.items() if lost not in name})
-    said = refusal(with_config(folder, auto_map={"AutoModel": "own.Model"}, **changes))
-    assert "needs code from its own repository, which this app never runs: the network that transformers has" in said
+    message = refusal(with_config(folder, auto_map={"AutoModel": "own.Model"}, **changes))
+    assert "needs code from its own repository, which this app never runs: the network that transformers has" in message
 
 
 def test_two_networks_in_one(copied: Copied, checkpoint: Callable[[str], Path]) -> None:
     folder, bert = copied("bert"), str(checkpoint("bert"))
-    whole = transformers.EncoderDecoderModel.from_encoder_decoder_pretrained(bert, bert)
-    whole.save_pretrained(folder)
+    full = transformers.EncoderDecoderModel.from_encoder_decoder_pretrained(bert, bert)
+    full.save_pretrained(folder)
     assert "is two networks in one, an encoder and a decoder" in refusal(str(folder))
-    whole.encoder.save_pretrained(folder)
+    full.encoder.save_pretrained(folder)
     assert Engine("cpu").info(str(folder)).family == "bert"
 
 
 def test_a_network_that_needs_more_than_text(copied: Copied, caplog: pytest.LogCaptureFixture) -> None:
     folder = copied("bert")
     transformers.BrosModel(transformers.BrosConfig(**settings_of(folder))).save_pretrained(folder)
-    said = refusal(str(folder))
-    assert "needs more than text" in said
-    assert "bbox" not in said
+    message = refusal(str(folder))
+    assert "needs more than text" in message
+    assert "bbox" not in message
     assert "bbox" in caplog.text
 
 
 def test_a_config_that_transformers_does_not_take(copied: Copied) -> None:
-    said = refusal(with_config(copied("bert"), layer_norm_eps="small"))
-    assert "does not understand its config.json" in said
-    assert "layer_norm_eps" not in said
+    message = refusal(with_config(copied("bert"), layer_norm_eps="small"))
+    assert "does not understand its config.json" in message
+    assert "layer_norm_eps" not in message
 
 
 # Files
@@ -274,10 +276,10 @@ def test_folders_of_checkpoints(copied: Copied, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for n in (500, 1000):
         shutil.copytree(copied("bert") if n == 500 else tmp_path / "copied", runs / f"checkpoint-{n}")
-    said = message(str(runs))
-    assert said.endswith("in folders in it: “checkpoint-1000”, “checkpoint-500”. Choose one of these folders.")
+    refused = message(str(runs))
+    assert refused.endswith("in folders in it: “checkpoint-1000”, “checkpoint-500”. Choose one of these folders.")
     (runs / "config.json").write_bytes((runs / "checkpoint-500" / "config.json").read_bytes())
-    assert message(str(runs)) == said
+    assert message(str(runs)) == refused
     assert Engine("cpu").info(str(runs / "checkpoint-500")).nsp == "NSP"
 
 

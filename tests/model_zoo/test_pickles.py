@@ -63,7 +63,7 @@ def states(model: str) -> np.ndarray:
 
 def leftovers(cache: Path) -> list[str]:
     """What lies in the cache but whole conversions."""
-    return [each.name for each in cache.glob("*") if not (each / "model.safetensors").is_file()]
+    return [folder.name for folder in cache.glob("*") if not (folder / "model.safetensors").is_file()]
 
 
 @pytest.mark.parametrize("how", [{}, {"_use_new_zipfile_serialization": False}])
@@ -88,11 +88,11 @@ def test_a_pickle_gives_the_numbers_of_its_tensors(
 def test_parts_ties_names_of_before_and_half_precision(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
     """A tied matrix is stored once under two names, and a view of another tensor on its own."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "copied"))
-    whole = load_file(folder / "model.safetensors")
+    full = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     old = OrderedDict(
         (name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"), tensor.half())
-        for name, tensor in whole.items()
+        for name, tensor in full.items()
     )
     words = old["bert.embeddings.word_embeddings.weight"]
     old |= {
@@ -158,7 +158,7 @@ def test_code_in_a_pickle_never_runs(
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
-    ("held", "told"),
+    ("held", "message"),
     [
         (lambda: torch.nn.Linear(2, 2), "more than tensors (it asks for torch.nn.modules.linear.Linear)"),
         (lambda: {"args": argparse.Namespace(lr=1)}, "more than tensors (it asks for argparse.Namespace)"),
@@ -169,15 +169,15 @@ def test_code_in_a_pickle_never_runs(
     ],
 )
 def test_what_is_no_table_of_tensors_is_refused(
-    held: Callable[[], Any], told: str, pickled: Callable[..., Path], cache: Path
+    held: Callable[[], Any], message: str, pickled: Callable[..., Path], cache: Path
 ) -> None:
-    assert told in opened(pickled(held()))
+    assert message in opened(pickled(held()))
     assert leftovers(cache) == []
 
 
 def files_of(data: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {each.filename: archive.read(each) for each in archive.infolist()}
+        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
 
 
 def zipped(files: dict[str, bytes], how: int = zipfile.ZIP_STORED) -> bytes:
@@ -205,7 +205,7 @@ def lies(data: bytes) -> bytes:
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
-    ("harm", "told"),
+    ("harm", "message"),
     [
         (bomb, "an archive of compressed files, which torch never writes"),
         (lies, "the file is damaged, or is not a pickle that torch wrote"),
@@ -218,11 +218,13 @@ def lies(data: bytes) -> bytes:
         ),
     ],
 )
-def test_files_that_harm(harm: Callable[[bytes], bytes], told: str, pickled: Callable[..., Path], cache: Path) -> None:
+def test_files_that_harm(
+    harm: Callable[[bytes], bytes], message: str, pickled: Callable[..., Path], cache: Path
+) -> None:
     folder = pickled({"weight": torch.ones(7, 5)})
     file = folder / "pytorch_model.bin"
     file.write_bytes(harm(file.read_bytes()))
-    assert told in opened(folder)
+    assert message in opened(folder)
     assert leftovers(cache) == []
 
 
@@ -236,7 +238,7 @@ def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cac
 
 @pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
-    ("failure", "error", "told"),
+    ("failure", "error", "message"),
     [
         ("time", BadCheckpoint, "reading them takes longer than any such file should"),
         ("memory", BadCheckpoint, "reading them takes more memory than such a file needs, or than is left"),
@@ -246,7 +248,7 @@ def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cac
     ],
 )
 def test_a_conversion_that_is_ended_in_the_middle(
-    failure: Any, error: type[ModelZooError], told: str, pickled: Callable[..., Path], cache: Path,
+    failure: Any, error: type[ModelZooError], message: str, pickled: Callable[..., Path], cache: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Half of it is on the disk: nothing stays, and unless the file is to blame the next try works."""
@@ -258,7 +260,7 @@ def test_a_conversion_that_is_ended_in_the_middle(
 
     with monkeypatch.context() as patch:
         patch.setattr(confined, "run", half)
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=message):
             sources.find(str(folder))
     assert list(cache.iterdir()) == []
     pickles._refused.clear()
@@ -316,8 +318,8 @@ def test_a_class_has_it_converted_once(pickled: Callable[..., Path], monkeypatch
 
     monkeypatch.setattr(confined, "run", counted)
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(find, range(8)))
-    assert len(set(found)) == len(started) == 1
+        sources_ = list(pool.map(find, range(8)))
+    assert len(set(sources_)) == len(started) == 1
 
 
 def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,11 +334,11 @@ def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypa
     )
     monkeypatch.setattr(confined, "_HERE", tmp_path)
     shutil.copy(Path(confined.__file__).with_name("start.py"), tmp_path)
-    found = confined.run("look", package="safetensors", seconds=PATIENCE, n_bytes=2**28)
-    assert found.failure is None
-    assert "HF_TOKEN" not in found.said
-    assert "done" not in found.said
-    assert found.said.count("is not allowed in this process") == 3
+    outcome_ = confined.run("look", package="safetensors", seconds=PATIENCE, n_bytes=2**28)
+    assert outcome_.failure is None
+    assert "HF_TOKEN" not in outcome_.message
+    assert "done" not in outcome_.message
+    assert outcome_.message.count("is not allowed in this process") == 3
 
 
 @pytest.mark.parametrize(
@@ -361,8 +363,8 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    found = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
-    assert (found.failure, found.said) == ("start", "[Errno 11] Resource temporarily unavailable")
+    outcome_ = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
+    assert (outcome_.failure, outcome_.message) == ("start", "[Errno 11] Resource temporarily unavailable")
     with pytest.raises(BadCheckpoint, match=r"could not be tried: no process can be started \(\[Errno"):
         tokenizer_sandbox.refuse_dangerous(b"never seen", "someone/tiny")
 
@@ -371,11 +373,11 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
 def test_pickles_that_are_not_to_be_converted(pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(pickled())
     monkeypatch.setattr(confined, "run", lambda *_arguments, **_options: pytest.fail("it was opened"))
-    for allowed, told in (
+    for allowed, refused in (
         ("never", "This app is set to read safetensors alone: choose another model, or convert the checkpoint"),
         ("listed", "This app converts those of the models in its list: choose one of them, or a model with"),
     ):
-        with pytest.raises(BadCheckpoint, match=told):
+        with pytest.raises(BadCheckpoint, match=refused):
             Engine("cpu", pickles=allowed).info(folder)  # type: ignore[arg-type]
     monkeypatch.setattr(pickles, "version", lambda _name: "2.9.1+cpu")
     assert message(folder).endswith(

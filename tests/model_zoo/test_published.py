@@ -73,9 +73,9 @@ def test_a_published_model_is_downloaded_and_computes_what_its_weights_say(
             assert run.n_layers == len(maps)
             for layer, expected in enumerate(maps):
                 np.testing.assert_allclose(run.layer(layer), expected, atol=1e-5)
-            found = engine.encoded_states(hub_id, [(text, pair) if pair else text], layers=range(len(states)))
+            actual = engine.encoded_states(hub_id, [(text, pair) if pair else text], layers=range(len(states)))
             for layer, expected in enumerate(states):
-                np.testing.assert_allclose(found[0].states[layer], expected, atol=1e-4, err_msg=str(layer))
+                np.testing.assert_allclose(actual[0].states[layer], expected, atol=1e-4, err_msg=str(layer))
         if family_of(info.family).anatomy is not None:
             np.testing.assert_allclose(engine.contributions(hub_id, TEXT).maps.sum(axis=-1), 1, atol=1e-5)
         wanted = {name for name in hub.requests if name.startswith("GET") and "/resolve/" in name}

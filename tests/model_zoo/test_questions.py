@@ -56,18 +56,18 @@ def causal(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("gpt2"))
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """Equal in type and in every field, arrays number by number."""
-    if type(one) is not type(other):
+    if type(first) is not type(other):
         return False
-    if isinstance(one, np.ndarray):
-        return bool(one.dtype == other.dtype and np.array_equal(one, other, equal_nan=True))
-    if isinstance(one, tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if dataclasses.is_dataclass(one):
-        left = [field.name for field in dataclasses.fields(one) if "of the model" not in field.metadata]
-        return all(same(getattr(one, name), getattr(other, name)) for name in left)
-    return bool(one == other)
+    if isinstance(first, np.ndarray):
+        return bool(first.dtype == other.dtype and np.array_equal(first, other, equal_nan=True))
+    if isinstance(first, tuple):
+        return len(first) == len(other) and all(map(same, first, other))
+    if dataclasses.is_dataclass(first):
+        left = [field.name for field in dataclasses.fields(first) if "of the model" not in field.metadata]
+        return all(same(getattr(first, name), getattr(other, name)) for name in left)
+    return bool(first == other)
 
 
 def within(result: Any) -> Iterator[Any]:
@@ -90,14 +90,14 @@ def test_a_file_is_a_question() -> None:
 
 @pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
 def test_a_question_is_a_frozen_key(kind: type[Any], causal: str) -> None:
-    one, again = example(kind, causal), example(kind, causal)
-    assert one == again
-    assert hash(one) == hash(again)
+    first, again = example(kind, causal), example(kind, causal)
+    assert first == again
+    assert hash(first) == hash(again)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(one, dataclasses.fields(one)[0].name, "another")
-    sent = pickle.loads(pickle.dumps(one))
-    assert sent == one
-    assert hash(sent) == hash(one)
+        setattr(first, dataclasses.fields(first)[0].name, "another")
+    sent = pickle.loads(pickle.dumps(first))
+    assert sent == first
+    assert hash(sent) == hash(first)
 
 
 @pytest.mark.parametrize("kind", SHARED, ids=lambda kind: kind.__name__)
@@ -211,17 +211,17 @@ def test_importing_questions_is_light() -> None:
 
 def test_the_model_weights_do_not_travel_with_a_run(engine: Engine) -> None:
     run = engine.attend(DEFAULT_MODEL, TEXT)
-    weights = sum(one.nbytes for one in run.output_projections if one is not None)
+    weights = sum(projection.nbytes for projection in run.output_projections if projection is not None)
     assert len(pickle.dumps(run)) < weights < size_of(run) + weights
     assert size_of(run) == pytest.approx(run.n_bytes, rel=0.1)
     sent = pickle.loads(pickle.dumps(run))
     np.testing.assert_array_equal(sent.layer(0), run.layer(0))
     with pytest.raises(NotSupported, match="was left behind when this run was pickled"):
         sent.value_norms(0)
-    whole = sent.with_output_projections(engine.output_projections(DEFAULT_MODEL))
-    np.testing.assert_array_equal(whole.value_norms(0), run.value_norms(0))
-    for one, other in zip(whole.output_projections, run.output_projections, strict=True):
-        assert np.shares_memory(one, other)  # type: ignore[arg-type]  # still the model's own
+    full = sent.with_output_projections(engine.output_projections(DEFAULT_MODEL))
+    np.testing.assert_array_equal(full.value_norms(0), run.value_norms(0))
+    for projection, other in zip(full.output_projections, run.output_projections, strict=True):
+        assert np.shares_memory(projection, other)  # type: ignore[arg-type]  # still the model's own
     with pytest.raises(NotSupported, match="a single stack of layers"):
         engine.output_projections(DEFAULT_MODEL, "cross")
 
@@ -234,8 +234,8 @@ def test_a_mask_that_layers_share_is_pickled_once(engine: Engine, checkpoint: Ca
 
 
 def test_a_view_counts_with_all_it_keeps_alive() -> None:
-    whole = np.zeros(10_000, dtype=np.uint8)
-    assert size_of((whole[:10], whole[20:])) - size_of((None, None)) == pytest.approx(10_000, abs=100)
+    full = np.zeros(10_000, dtype=np.uint8)
+    assert size_of((full[:10], full[20:])) - size_of((None, None)) == pytest.approx(10_000, abs=100)
     text = "a" * 5_000
     assert 5_000 < size_of([text, text, {"key": text}]) < 6_000
 
@@ -289,10 +289,10 @@ def test_a_list_of_mixed_questions_is_answered_in_order(engine: Engine, causal: 
         FillMask(DEFAULT_MODEL, "A [MASK].", 3),
         Attend(causal, "a mixed list"),
     ]
-    found = engine.ask_all(mixed)
-    assert found[1] is found[3] is engine.ask(mixed[1])
-    assert len(found[0][0].best) == 10
-    assert len(found[2][0].best) == 3
+    answers = engine.ask_all(mixed)
+    assert answers[1] is answers[3] is engine.ask(mixed[1])
+    assert len(answers[0][0].best) == 10
+    assert len(answers[2][0].best) == 3
 
 
 def test_the_scheme_of_the_model_is_remembered_by_its_name(engine: Engine, causal: str) -> None:
@@ -321,19 +321,19 @@ def test_a_stream_is_remembered_once_it_was_read_to_its_end(checkpoint: Callable
     every = list(engine.stream(question))
     assert every[0] == first
     again = list(engine.stream(question))
-    assert all(one is other for one, other in zip(every, again, strict=True))
+    assert all(piece is other for piece, other in zip(every, again, strict=True))
     assert engine.ask(question) == tuple(every)
 
 
 def test_a_long_list_of_states_pushes_nothing_out_of_memory(checkpoint: Callable[[str], Path]) -> None:
     engine = Engine("cpu")
     model = str(checkpoint("bert"))
-    found = dict(engine.iter_hidden_states(model, ["cat", TEXT, "cat"]))
-    assert list(found) != []
+    states = dict(engine.iter_hidden_states(model, ["cat", TEXT, "cat"]))
+    assert list(states) != []
     assert engine._results.values() == []
-    assert found[0] is found[2]
+    assert states[0] is states[2]
     kept = engine.encoded_states(model, ["cat", TEXT])
-    assert all(one is other for one, other in zip(engine.encoded_states(model, ["cat", TEXT]), kept, strict=True))
+    assert all(first is other for first, other in zip(engine.encoded_states(model, ["cat", TEXT]), kept, strict=True))
 
 
 @pytest.mark.slow

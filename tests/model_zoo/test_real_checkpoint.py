@@ -51,9 +51,9 @@ def opened(
     snapshot = downloaded(tmp_path / "hub")
     monkeypatch.setattr(sources, "packaged", lambda _model: None)
     assert sources.find(ID).folder == snapshot
-    with closing(Engine("cpu")) as own:
-        assert own.revision(ID) == COMMIT
-        yield own, ID
+    with closing(Engine("cpu")) as fresh:
+        assert fresh.revision(ID) == COMMIT
+        yield fresh, ID
 
 
 def test_it_is_here_without_a_hub(opened: tuple[Engine, str]) -> None:
@@ -95,30 +95,30 @@ def test_attention_and_states_are_those_of_transformers(opened: tuple[Engine, st
         for layer, maps in enumerate(output.attentions):
             np.testing.assert_allclose(run.layer(layer), maps[0], atol=check.tolerance(6))
         states = engine.hidden_states(name, [(text, pair) if pair else text])[0]
-        for found, expected in zip(states, output.hidden_states, strict=True):
-            np.testing.assert_allclose(found, expected[0], atol=1e-4)
+        for actual, expected in zip(states, output.hidden_states, strict=True):
+            np.testing.assert_allclose(actual, expected[0], atol=1e-4)
 
 
-def own(engine: Engine, name: str, texts: list[str]) -> np.ndarray:
+def our_vectors(engine: Engine, name: str, texts: list[str]) -> np.ndarray:
     """The last layer's vectors by the pooling that the model's files name, of length 1 as sentence-transformers has
     them.
     """
-    found = sentence_pairs.vectors(engine, name, texts)
-    assert found.usual == "own"
-    vectors = found.of["own"][-1]
+    actual = sentence_pairs.vectors(engine, name, texts)
+    assert actual.usual == "own"
+    vectors = actual.of["own"][-1]
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_vectors_are_those_of_sentence_transformers(opened: tuple[Engine, str]) -> None:
     engine, name = opened
     theirs = SentenceTransformer(str(FOLDER), device="cpu", local_files_only=True)
-    np.testing.assert_allclose(own(engine, name, TEXTS), theirs.encode(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(our_vectors(engine, name, TEXTS), theirs.encode(TEXTS), atol=1e-5)
 
 
 def test_cosines_are_those_that_are_documented(opened: tuple[Engine, str]) -> None:
     engine, name = opened
     assert engine.info(name).pooling == NamedPooling(("mean",), 256)
-    np.testing.assert_allclose(cosines(own(engine, name, WEATHER)), PRINTED, atol=0.6e-4)
+    np.testing.assert_allclose(cosines(our_vectors(engine, name, WEATHER)), PRINTED, atol=0.6e-4)
     # Without [CLS] and [SEP] they are others: 0.657 for the first two.
     without = cosines(sentence_pairs.vectors(engine, name, WEATHER).of["mean"][-1])
     assert without[0, 1] == pytest.approx(0.657, abs=1e-3)

@@ -54,14 +54,14 @@ class _DataArray:
 def test_a_run_becomes_an_xarray_with_tokens_as_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xarray", types.SimpleNamespace(DataArray=_DataArray))  # type: ignore[arg-type]
     other = MapsLayer(array([[[1, 0], [0.5, 0.5]], [[0, 1], [0.25, 0.75]]]))
-    found = run_of(two_tokens(), other).to_xarray()
-    assert found.parts["dims"] == ("layer", "head", "query", "key")
-    assert (found.parts["coords"]["layer"], found.parts["coords"]["head"]) == ([0, 1], [0, 1])
-    assert found.parts["coords"]["key_token"] == ("key", ["a", "b"])
-    assert found.parts["attrs"]["model"] == "tiny"
-    np.testing.assert_allclose(found.values[0, 0], [[0.75, 0.25], [0.25, 0.75]], rtol=1e-6)
-    assert np.isnan(found.values[0, 1]).all()  # the first layer has one head
-    np.testing.assert_array_equal(found.values[1], other.maps)
+    actual = run_of(two_tokens(), other).to_xarray()
+    assert actual.parts["dims"] == ("layer", "head", "query", "key")
+    assert (actual.parts["coords"]["layer"], actual.parts["coords"]["head"]) == ([0, 1], [0, 1])
+    assert actual.parts["coords"]["key_token"] == ("key", ["a", "b"])
+    assert actual.parts["attrs"]["model"] == "tiny"
+    np.testing.assert_allclose(actual.values[0, 0], [[0.75, 0.25], [0.25, 0.75]], rtol=1e-6)
+    assert np.isnan(actual.values[0, 1]).all()  # the first layer has one head
+    np.testing.assert_array_equal(actual.values[1], other.maps)
     assert run_of(two_tokens(), other).to_xarray(layer=1, head=1).values.tolist() == [[[[0, 1], [0.25, 0.75]]]]
 
 

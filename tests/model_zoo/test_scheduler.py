@@ -74,15 +74,17 @@ def behind_a_held_one(engine: Engine, questions: Sequence[Question[str]]) -> lis
     with ThreadPoolExecutor(len(questions) + 1) as pool:
         held = pool.submit(engine.ask, Held(questions[0].model))
         assert BEGUN.wait(PATIENCE)
-        asked = []
+        futures = []
         for number, question in enumerate(questions, start=1):
-            asked.append(pool.submit(engine.ask, question))
+            futures.append(pool.submit(engine.ask, question))
             while engine.state().waiting < number:
                 threading.Event().wait(0.001)
         GO.set()
         held.result(PATIENCE)
-        failures = [one.exception(PATIENCE) for one in asked]
-        return [one.result() if failure is None else failure for one, failure in zip(asked, failures, strict=True)]
+        failures = [future.exception(PATIENCE) for future in futures]
+        return [
+            future.result() if failure is None else failure for future, failure in zip(futures, failures, strict=True)
+        ]
 
 
 def test_those_that_wait_with_a_question_alike_run_together(one_at_a_time: tuple[Engine, str]) -> None:
@@ -157,7 +159,7 @@ class Full:
     def __init__(self, times: int, error: type[Exception] | Exception) -> None:
         self.times, self.error = times, error
 
-    def __call__(self, *_given: object) -> str:
+    def __call__(self, *_arguments: object) -> str:
         self.times -= 1
         if self.times >= 0:
             raise self.error
@@ -239,10 +241,10 @@ def test_a_process_that_grew_too_large_forgets_answers_then_idle_models(
     engine.attend(gpt2, "one")
     assert engine.state().n_remembered == 1, "999 bytes are few enough"
     engine.attend(bert, "two")
-    assert [one.info.family for one in engine.held()] == ["bert", "gpt2"], "without its answers it is small enough"
+    assert [model.info.family for model in engine.held()] == ["bert", "gpt2"], "without its answers it is small enough"
     assert engine.state().n_remembered == 0, "what was just asked was handed out and not kept"
     engine.attend(bert, "three")
-    assert [one.info.family for one in engine.held()] == ["bert"], "the one in use stays"
+    assert [model.info.family for model in engine.held()] == ["bert"], "the one in use stays"
     engine.close()
 
 

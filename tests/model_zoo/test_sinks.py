@@ -13,7 +13,7 @@ from sink_runs import SENTENCE, looks_at, run_of
 
 from model_zoo import Engine, registry
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.sinks import of_run
+from model_zoo.sinks import measure_run
 from model_zoo.types import AttentionRun, Sinks
 
 BUNDLED = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None and spec.attention]
@@ -32,7 +32,7 @@ def by_loops(run: AttentionRun, layer: int, head: int, place: int) -> dict[str, 
     updates = np.array([sum(weights[query, key] * f[key] for key in range(run.n_tokens)) for query in queries])
     squares = np.linalg.svd(updates, compute_uv=False) ** 2
     shares = [square / squares.sum() for square in squares if square > 1e-12 * squares.sum()]
-    lengths = [float(np.linalg.norm(one)) for one in updates]
+    lengths = [float(np.linalg.norm(update)) for update in updates]
     return {
         "share": np.mean([weights[query, place] for query in queries]),
         "even": np.mean([(any_head[query, place] > 0) / (any_head[query] > 0).sum() for query in queries]),
@@ -46,11 +46,11 @@ def by_loops(run: AttentionRun, layer: int, head: int, place: int) -> dict[str, 
     }
 
 
-def of_head(found: Sinks, layer: int, head: int, token: int) -> dict[str, float]:
+def of_head(sinks: Sinks, layer: int, head: int, token: int) -> dict[str, float]:
     """The same numbers of a result."""
-    of_token = {name: getattr(found, name)[layer, head, token] for name in ("share", "value", "added")}
-    whole = {name: getattr(found, name)[layer, head] for name in ("ordinary_value", "update", "common", "rank")}
-    return {**of_token, **whole, "even": found.even[layer, token], "stream": found.stream[layer]}
+    of_token = {name: getattr(sinks, name)[layer, head, token] for name in ("share", "value", "added")}
+    full = {name: getattr(sinks, name)[layer, head] for name in ("ordinary_value", "update", "common", "rank")}
+    return {**of_token, **full, "even": sinks.even[layer, token], "stream": sinks.stream[layer]}
 
 
 @pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.slow) for name in BUNDLED), *WITH_ATTENTION])
@@ -58,13 +58,13 @@ def test_every_model_gives_what_plain_loops_give(name: str, engine: Engine, chec
     """Padding, windows, grouped keys and relative positions included; of an encoder-decoder, its encoder."""
     model = name if name in BUNDLED else str(checkpoint(name))
     pair = None if name in FAMILIES and FAMILIES[name].cross_attention else TEXT_PAIR
-    found, run = engine.sinks(model, TEXT, pair), engine.attend(model, TEXT, pair, states=True)
-    assert found.encoding == run.encoding
-    assert [found.encoding.special[place] for place in found.places] == [any(run.encoding.special)] * len(found.places)
-    assert found.share.shape == (run.n_layers, run.n_heads, len(found.places))
+    sinks, run = engine.sinks(model, TEXT, pair), engine.attend(model, TEXT, pair, states=True)
+    assert sinks.encoding == run.encoding
+    assert [sinks.encoding.special[place] for place in sinks.places] == [any(run.encoding.special)] * len(sinks.places)
+    assert sinks.share.shape == (run.n_layers, run.n_heads, len(sinks.places))
     for layer, head in ((0, 0), (run.n_layers - 1, run.n_heads - 1)):
-        for token, place in enumerate(found.places):
-            assert of_head(found, layer, head, token) == pytest.approx(
+        for token, place in enumerate(sinks.places):
+            assert of_head(sinks, layer, head, token) == pytest.approx(
                 by_loops(run, layer, head, place), rel=1e-4, abs=1e-5
             )
 
@@ -74,9 +74,9 @@ def test_two_tokens_by_hand() -> None:
     (0, 10).
     """
     encoding = builders.encoding(["word"], end=None)
-    found = of_run(run_of([[[0.5, 0.5], [0.25, 0.75]]], [[[3, 4], [0, 2]]], [[7, 7], [0, 10]], encoding))
-    assert (found.places, found.tokens, found.n_queries) == ((0,), ("[CLS]",), 1)
-    assert of_head(found, 0, 0, 0) == pytest.approx(
+    sinks = measure_run(run_of([[[0.5, 0.5], [0.25, 0.75]]], [[[3, 4], [0, 2]]], [[7, 7], [0, 10]], encoding))
+    assert (sinks.places, sinks.tokens, sinks.n_queries) == ((0,), ("[CLS]",), 1)
+    assert of_head(sinks, 0, 0, 0) == pytest.approx(
         {
             "share": 0.25,
             "even": 0.5,
@@ -94,18 +94,18 @@ def test_two_tokens_by_hand() -> None:
 def test_the_rank_of_one_vector_is_one_and_of_orthogonal_ones_their_number() -> None:
     n = len(SENTENCE)
     orthogonal, stream = np.eye(n)[None], np.ones((n, n))
-    all_to_one = of_run(run_of(looks_at(0, 1.0), orthogonal, stream))
+    all_to_one = measure_run(run_of(looks_at(0, 1.0), orthogonal, stream))
     assert (all_to_one.rank[0, 0], all_to_one.common[0, 0]) == pytest.approx((1, 1))
-    each_to_itself = of_run(run_of(np.eye(n)[None], orthogonal, stream))
+    each_to_itself = measure_run(run_of(np.eye(n)[None], orthogonal, stream))
     assert (each_to_itself.rank[0, 0], each_to_itself.common[0, 0]) == pytest.approx((5, 1 / 5))  # of five words
     assert each_to_itself.share.max() == 0
 
 
 def test_a_head_that_adds_nothing_has_neither_rank_nor_direction() -> None:
-    found = of_run(run_of(looks_at(6, 0.9), np.zeros((1, 7, 2)), np.ones((7, 2))))
-    assert found.share[0, 0, 1] == pytest.approx(0.9)
-    assert (found.added.max(), found.update.max()) == (0, 0)
-    assert np.isnan([found.common[0, 0], found.rank[0, 0]]).all()
+    sinks = measure_run(run_of(looks_at(6, 0.9), np.zeros((1, 7, 2)), np.ones((7, 2))))
+    assert sinks.share[0, 0, 1] == pytest.approx(0.9)
+    assert (sinks.added.max(), sinks.update.max()) == (0, 0)
+    assert np.isnan([sinks.common[0, 0], sinks.rank[0, 0]]).all()
 
 
 def test_the_first_token_stands_for_special_ones(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
@@ -128,4 +128,4 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(engine: Engine, checkp
         states=run_of(looks_at(0, 0.5), np.ones((1, 7, 2)), np.ones((7, 2))).states,
     )
     with pytest.raises(NotSupported, match="gives finished attention maps only"):
-        of_run(maps)
+        measure_run(maps)

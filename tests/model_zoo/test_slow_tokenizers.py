@@ -17,9 +17,10 @@ from transformers import BertConfig, BertTokenizer, PreTrainedTokenizerBase
 from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 from tried_texts import texts
 
-from model_zoo import Engine, alignment, checkpoint, confined, sources, tokenizer, tokenizer_sandbox
+from model_zoo import Engine, alignment, checkpoint, confined, sources, tokenizer_sandbox
 from model_zoo.encoding import encode
 from model_zoo.errors import BadCheckpoint
+from model_zoo.tokenizer import read_tokenizer
 
 _PACKAGES = {"sacremoses": ("BioGptTokenizer", "FSMTTokenizer", "FlaubertTokenizer", "XLMTokenizer")}
 # MyT5's leaves its file open, Marian's recommends a package that it does not need.
@@ -48,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], PreTrained
         needed(kind)
         if kind not in known:
             folder = slow_tokenizers.write(kind, tmp_path_factory.mktemp("slow"))
-            known[kind] = tokenizer.read(folder, BertConfig(), kind, listed=True)
+            known[kind] = read_tokenizer(folder, BertConfig(), kind, listed=True)
         return known[kind]
 
     return of
@@ -77,10 +78,10 @@ def test_ids_and_types_are_those_of_transformers(kind: str, made: Callable[[str]
     for number, text in enumerate(texts()):
         pair = "It was late." if number % 10 == 0 else None
         expected = ours(text, pair, return_token_type_ids=True, verbose=False)
-        found = encode(ours, text, pair, 10**6)
-        assert list(found.ids) == expected["input_ids"], text
-        assert list(found.type_ids or ()) == expected["token_type_ids"], text
-        assert len(set(found.segment_ids)) == 1 + (pair is not None) or not text.strip()
+        encoding = encode(ours, text, pair, 10**6)
+        assert list(encoding.ids) == expected["input_ids"], text
+        assert list(encoding.type_ids or ()) == expected["token_type_ids"], text
+        assert len(set(encoding.segment_ids)) == 1 + (pair is not None) or not text.strip()
 
 
 def is_of(piece: str, written: str, unknown: str) -> bool:
@@ -133,17 +134,19 @@ def test_pieces_stand_where_a_fast_tokenizer_of_the_same_kind_says(tmp_path: Pat
 
 @pytest.mark.parametrize("kind", ["ByT5Tokenizer", pytest.param("CanineTokenizer", marks=pytest.mark.slow)])
 def test_bytes_and_characters_need_no_file(kind: str, tmp_path: Path) -> None:
-    ours = tokenizer.read(slow_tokenizers.write(kind, tmp_path), BertConfig(), kind, listed=False)
+    ours = read_tokenizer(slow_tokenizers.write(kind, tmp_path), BertConfig(), kind, listed=False)
     (tmp_path / "tokenizer_config.json").unlink()
     bare_config = BertConfig(tokenizer_class=kind)
-    assert tokenizer.read(tmp_path, bare_config, kind, listed=False)("a b").input_ids == ours("a b").input_ids
-    found = encode(ours, "é a", None, 99)
+    assert read_tokenizer(tmp_path, bare_config, kind, listed=False)("a b").input_ids == ours("a b").input_ids
+    encoding = encode(ours, "é a", None, 99)
     assert [
-        found.text[slice(*span)] for span, special in zip(found.offsets, found.special, strict=True) if not special
+        encoding.text[slice(*span)]
+        for span, special in zip(encoding.offsets, encoding.special, strict=True)
+        if not special
     ] == (["é", "é", "", "a"] if kind == "ByT5Tokenizer" else ["é", "", "a"])
-    assert all(token.isprintable() for token in found.tokens)
+    assert all(token.isprintable() for token in encoding.tokens)
     if kind == "CanineTokenizer":
-        assert found.tokens == ("[CLS]", "é", " ", "a", "[SEP]")
+        assert encoding.tokens == ("[CLS]", "é", " ", "a", "[SEP]")
 
 
 def test_what_a_tokenizer_rewrote_has_no_place_and_no_word() -> None:
@@ -157,12 +160,12 @@ def test_what_a_tokenizer_rewrote_has_no_place_and_no_word() -> None:
 
 
 def test_a_pair_is_cut_and_its_texts_are_told_apart(made: Callable[[str], Any]) -> None:
-    found = encode(made("PhobertTokenizer"), "The cat sat on the mat", "It was late", 10)
-    assert len(found) == 10
-    assert found.n_dropped > 0
-    assert found.tokens[0] == "<s>"
-    assert found.tokens.count("</s>") == 3
-    assert {0, 1} == set(found.segment_ids)
+    encoding = encode(made("PhobertTokenizer"), "The cat sat on the mat", "It was late", 10)
+    assert len(encoding) == 10
+    assert encoding.n_dropped > 0
+    assert encoding.tokens[0] == "<s>"
+    assert encoding.tokens.count("</s>") == 3
+    assert {0, 1} == set(encoding.segment_ids)
 
 
 def test_a_network_with_such_a_tokenizer_answers(copied: Path) -> None:
@@ -174,10 +177,10 @@ def test_a_network_with_such_a_tokenizer_answers(copied: Path) -> None:
     settings = {"tokenizer_class": "BertJapaneseTokenizer", "subword_tokenizer_type": "character"}
     (copied / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
     engine = Engine()
-    found = engine.attend(str(copied), "a cat [MASK] .").encoding
-    assert found.tokens == ("[CLS]", "a", "c", "a", "t", "[MASK]", ".", "[SEP]")
-    assert found.word_ids == (None, 0, 1, 1, 1, 2, 3, None)
-    assert found.unplaced == ()
+    run = engine.attend(str(copied), "a cat [MASK] .").encoding
+    assert run.tokens == ("[CLS]", "a", "c", "a", "t", "[MASK]", ".", "[SEP]")
+    assert run.word_ids == (None, 0, 1, 1, 1, 2, 3, None)
+    assert run.unplaced == ()
     (answer,) = engine.fill_mask(str(copied), "a cat [MASK] .", top_k=3)
     assert answer.position == 5
 
@@ -186,7 +189,7 @@ def test_a_network_with_such_a_tokenizer_answers(copied: Path) -> None:
 def test_networks_that_read_more_than_tokens_are_refused(kind: str, more: str, tmp_path: Path) -> None:
     slow_tokenizers.write(kind, tmp_path)
     with pytest.raises(BadCheckpoint, match=f"reads more than the tokens of a text \\({more}\\)"):
-        tokenizer.read(tmp_path, BertConfig(), kind, listed=True)
+        read_tokenizer(tmp_path, BertConfig(), kind, listed=True)
 
 
 @pytest.mark.parametrize(
@@ -199,13 +202,13 @@ def test_a_missing_package_is_named(kind: str, package: str, tmp_path: Path, mon
     settings = {"tokenizer_class": kind, "word_tokenizer_type": "mecab", "mecab_kwargs": {"mecab_dic": "ipadic"}}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
     with pytest.raises(BadCheckpoint, match=f"needs the Python package {package}, which is not installed here"):
-        tokenizer.read(tmp_path, BertConfig(), kind, listed=True)
+        read_tokenizer(tmp_path, BertConfig(), kind, listed=True)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     (slow_tokenizers.write("BertweetTokenizer", tmp_path) / "bpe.codes").unlink()
     with pytest.raises(BadCheckpoint, match=r"lacks its tokenizer's files \(bpe.codes\)"):
-        tokenizer.read(tmp_path, BertConfig(), "tweets", listed=True)
+        read_tokenizer(tmp_path, BertConfig(), "tweets", listed=True)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +224,7 @@ def test_nothing_elsewhere_is_opened(file: str, settings: dict[str, Any], tmp_pa
     slow_tokenizers.write("EsmTokenizer", tmp_path)
     (tmp_path / file).write_text(json.dumps({"tokenizer_class": "EsmTokenizer", **settings}), "utf-8")
     with pytest.raises(BadCheckpoint, match=r"names a file to read|none this app reads"):
-        tokenizer.read(tmp_path, BertConfig(), "odd", listed=True)
+        read_tokenizer(tmp_path, BertConfig(), "odd", listed=True)
 
 
 def test_time_is_bounded(made: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +243,7 @@ def test_files_of_sentencepiece_are_tried_first(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(tokenizer_sandbox, "_passed", {})
     monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda *_: confined.Outcome("memory"))
     with pytest.raises(BadCheckpoint, match="needed more than"):
-        tokenizer.read(tmp_path, BertConfig(), "odd", listed=False)
+        read_tokenizer(tmp_path, BertConfig(), "odd", listed=False)
 
 
 def test_every_file_of_theirs_is_downloaded_and_looked_at() -> None:

@@ -60,10 +60,10 @@ def test_revision_of_a_folder_follows_its_weights(copied: Path, checkpoint: Call
 
 
 def test_weights_in_shards(copied: Path) -> None:
-    whole = sources.find(str(copied))
+    full = sources.find(str(copied))
     shard(copied)
     source = sources.find(str(copied))
-    assert source.n_parameters == whole.n_parameters
+    assert source.n_parameters == full.n_parameters
     loaded = loading.load(source, torch.device("cpu"))
     assert loaded.info.mlm
     assert loaded.info.nsp == "NSP"

@@ -40,12 +40,12 @@ def test_all_are_warmed_up_then_every_round_runs_all_in_a_new_order(engine, chec
     events = list(engine.measure_cost(models, lengths, 6))
     subjects = events[:3]
     assert [subject.model for subject in subjects if isinstance(subject, CostSubject)] == models
-    found = samples(events)
-    assert len(found) == len(events) - 3
-    assert [sample.round for sample in found] == sorted(sample.round for sample in found)
+    passes = samples(events)
+    assert len(passes) == len(events) - 3
+    assert [sample.round for sample in passes] == sorted(sample.round for sample in passes)
     everything = Counter(itertools.product(models, lengths))
     orders = []
-    for round_, group in itertools.groupby(found, key=lambda sample: sample.round):
+    for round_, group in itertools.groupby(passes, key=lambda sample: sample.round):
         order = [(sample.model, sample.n_tokens) for sample in group]
         times = timing.WARM_UP if round_ == 0 else 1
         assert Counter(order) == Counter({key: times * n for key, n in everything.items()})
@@ -55,7 +55,7 @@ def test_all_are_warmed_up_then_every_round_runs_all_in_a_new_order(engine, chec
         orders.append(tuple(order))
     assert len(orders) == 1 + 6
     assert len(set(orders)) > 4
-    shares = [sample.share for sample in found]
+    shares = [sample.share for sample in passes]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
@@ -71,9 +71,9 @@ def test_all_are_warmed_up_then_every_round_runs_all_in_a_new_order(engine, chec
 )
 def test_rounds_follow_the_time_there_is(engine, checkpoint, clock, seconds: float, repeats: int, expected: int):
     clock["seconds"] = seconds * 0.999
-    found = samples(engine.measure_cost([str(checkpoint("bert"))], (8, 16), repeats))
-    assert max(sample.round for sample in found) == expected
-    assert found[-1].share == 1.0
+    passes = samples(engine.measure_cost([str(checkpoint("bert"))], (8, 16), repeats))
+    assert max(sample.round for sample in passes) == expected
+    assert passes[-1].share == 1.0
 
 
 @pytest.mark.usefixtures("clock")
@@ -112,15 +112,15 @@ def test_what_is_timed_is_the_encoder_alone(engine, checkpoint, monkeypatch):
             begun = [next(events) for _ in models]
             assert all(isinstance(event, CostSubject) for event in begun)
             n_encoded = len(texts)
-            found = samples(events)
+            passes = samples(events)
         finally:
             for hook in hooks:
                 hook.remove()
     assert len(texts) == n_encoded
     assert Counter(Counter(texts).values()) == {3: 1 + len(written_pairs())}
     assert ran == {"bert": timing.WARM_UP + 3, "encoder": timing.WARM_UP + 3}
-    assert len(found) == 3 * (timing.WARM_UP + 3)
-    assert all(sample.seconds > 0 and sample.peak_bytes is None and sample.n_tokens == 24 for sample in found)
+    assert len(passes) == 3 * (timing.WARM_UP + 3)
+    assert all(sample.seconds > 0 and sample.peak_bytes is None and sample.n_tokens == 24 for sample in passes)
 
 
 @pytest.mark.usefixtures("clock")
@@ -200,8 +200,8 @@ def test_a_model_that_cannot_be_given_texts_leaves_the_others(engine, checkpoint
 
 
 def test_when_all_fail_it_ends_and_a_name_counts_once(engine, tmp_path):
-    one, two = str(tmp_path / "one"), str(tmp_path / "two")
-    assert [type(event) for event in engine.measure_cost([one, one, two])] == [CostFailure] * 2
+    first, two = str(tmp_path / "one"), str(tmp_path / "two")
+    assert [type(event) for event in engine.measure_cost([first, first, two])] == [CostFailure] * 2
 
 
 def test_closing_stops_and_lets_go_of_the_models(checkpoint, monkeypatch):
@@ -246,32 +246,32 @@ class _Device:
 class _Machine:
     """A GPU that notes what it is asked, and of whose memory 100 bytes are taken before a pass and 130 at its peak."""
 
-    def __init__(self, asked: list[str]) -> None:
-        self._asked = asked
+    def __init__(self, calls: list[str]) -> None:
+        self._calls = calls
 
     def synchronize(self) -> None:
-        self._asked.append("wait")
+        self._calls.append("wait")
 
     def reset_peak_memory_stats(self, _: object) -> None:
-        self._asked.append("reset")
+        self._calls.append("reset")
 
     def memory_allocated(self, _: object) -> int:
         return 100
 
     def max_memory_allocated(self, _: object) -> int:
-        self._asked.append("peak")
+        self._calls.append("peak")
         return 130
 
 
 def test_on_a_gpu_the_clock_waits_for_it_and_the_peak_is_that_of_the_pass(monkeypatch):
-    asked: list[str] = []
-    monkeypatch.setattr(timing.torch, "get_device_module", lambda _: _Machine(asked))
+    calls: list[str] = []
+    monkeypatch.setattr(timing.torch, "get_device_module", lambda _: _Machine(calls))
     times = iter([10.0, 12.5])
-    monkeypatch.setattr(timing.time, "perf_counter", lambda: asked.append("clock") or next(times))
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: calls.append("clock") or next(times))
     loaded = SimpleNamespace(
         model=SimpleNamespace(device=_Device()),
-        encoder=lambda **_: asked.append(f"pass {torch.is_inference_mode_enabled()}"),
+        encoder=lambda **_: calls.append(f"pass {torch.is_inference_mode_enabled()}"),
     )
-    found = timing._timed(timing._Pass("m", loaded, {}, 16, 12))
-    assert found == (2.5, 30)
-    assert asked == ["reset", "wait", "clock", "pass True", "wait", "clock", "peak"]
+    sample = timing._timed(timing._Pass("m", loaded, {}, 16, 12))
+    assert sample == (2.5, 30)
+    assert calls == ["reset", "wait", "clock", "pass True", "wait", "clock", "peak"]

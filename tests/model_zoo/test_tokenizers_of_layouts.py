@@ -12,8 +12,8 @@ from published import LAYOUTS, Publication
 from transformers import CONFIG_MAPPING, AutoTokenizer
 from tried_texts import texts
 
-from model_zoo import tokenizer
 from model_zoo.encoding import encode
+from model_zoo.tokenizer import read_tokenizer
 
 # One layout for each set of files, class and way to write them.
 _KINDS = {
@@ -32,14 +32,14 @@ def test_ids_and_offsets_are_those_of_transformers(hub_id: str, publication: Cal
     """Of the files as they are published, and of the same tokenizer as it is saved whole today."""
     published = publication(hub_id)
     config = CONFIG_MAPPING[_kind(published.original)].from_pretrained(published.original)
-    ours = tokenizer.read(published.folder, config, hub_id, listed=True)
-    whole = AutoTokenizer.from_pretrained(published.original)
+    ours = read_tokenizer(published.folder, config, hub_id, listed=True)
+    full = AutoTokenizer.from_pretrained(published.original)
     for text in texts():
-        expected = whole(text, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
-        found = encode(ours, text, None, 10**6)
-        assert list(found.ids) == expected["input_ids"], text
-        assert found.n_dropped == 0
-        for mine, theirs in zip(found.offsets, expected["offset_mapping"], strict=True):
+        expected = full(text, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
+        encoding = encode(ours, text, None, 10**6)
+        assert list(encoding.ids) == expected["input_ids"], text
+        assert encoding.n_dropped == 0
+        for mine, theirs in zip(encoding.offsets, expected["offset_mapping"], strict=True):
             assert _without_marks(text[slice(*mine)]) == _without_marks(text[slice(*theirs)]), text
             assert mine[0] >= theirs[0]
 

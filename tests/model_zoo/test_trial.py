@@ -148,14 +148,14 @@ CAUSAL = ["Llama", "Qwen2", "GPTNeoX", "OPT", "Gemma", "Gemma2", "Falcon", "Mode
 
 @pytest.mark.parametrize("name", CAUSAL)
 def test_any_causal_model_says_what_comes_next(name: str, make: Make, engine: Engine) -> None:
-    own = {
+    sizes = {
         "OPT": {"word_embed_proj_dim": 32, "ffn_dim": 64},
         "Gemma": {"head_dim": 8},
         "Gemma2": {"head_dim": 8, "final_logit_softcapping": 2.0, "attn_logit_softcapping": 1.0},
         "GPTNeo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]]},
         "ModernBertDecoder": {"cls_token_id": 2, "sep_token_id": 3},
     }.get(name, {})
-    folder = make(name, "ForCausalLM", **own)
+    folder = make(name, "ForCausalLM", **sizes)
     info = engine.info(str(folder))
     assert info.lm
     assert not info.mlm
@@ -192,8 +192,8 @@ def test_classes_read_off_the_last_token_are_those_of_each_text_alone(
     """Whatever the config says of padding, and the tokenizer otherwise."""
     folder = make(name, "ForSequenceClassification", **pads)
     texts = [LONG, SHORT, "cat"]
-    found = engine.ask(SoftScores(str(folder), tuple((text, None) for text in texts)))
-    for text, logits in zip(texts, found, strict=True):
+    scores = engine.ask(SoftScores(str(folder), tuple((text, None) for text in texts)))
+    for text, logits in zip(texts, scores, strict=True):
         np.testing.assert_allclose(
             logits, _plain(folder, f"{name}ForSequenceClassification", text).logits[0], atol=1e-5
         )
@@ -308,8 +308,8 @@ def test_what_a_network_fails_with_becomes_a_sentence(make: Make, engine: Engine
 
 @pytest.mark.parametrize("name", ["IBert", "MobileBert"])
 def test_networks_with_parts_of_their_own_kind(name: str, make: Make, engine: Engine) -> None:
-    own = {"embedding_size": 16, "intra_bottleneck_size": 32, "true_hidden_size": 32} if name == "MobileBert" else {}
-    folder = make(name, "ForMaskedLM", **own)
+    sizes = {"embedding_size": 16, "intra_bottleneck_size": 32, "true_hidden_size": 32} if name == "MobileBert" else {}
+    folder = make(name, "ForMaskedLM", **sizes)
     expected = _plain(folder, f"{name}Model", SHORT)
     theirs = torch.stack(expected.hidden_states, 1)[0].numpy()
     assert states_difference(engine.hidden_states(str(folder), [SHORT])[0], theirs) < STATES_TOLERANCE

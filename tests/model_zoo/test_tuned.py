@@ -53,7 +53,7 @@ def put(n_bytes: int, name: str = "") -> str:
 
 
 def _as_the_last(place: Path) -> None:
-    latest = max(each.stat().st_mtime_ns for each in place.parent.iterdir())
+    latest = max(entry.stat().st_mtime_ns for entry in place.parent.iterdir())
     os.utime(place, ns=(latest + 1_000_000, latest + 1_000_000))
 
 
@@ -105,14 +105,14 @@ def test_a_folder_elsewhere_may_be_shared_with_others(shared: Path) -> None:
 
 
 def names(root: Path) -> set[str]:
-    return {tuned.PREFIX + each.name for each in root.iterdir()}
+    return {tuned.PREFIX + folder.name for folder in root.iterdir()}
 
 
 def test_names_tell_nothing_and_are_told_from_others() -> None:
-    one, other = tuned.new_id(), tuned.new_id()
-    assert one != other
-    assert tuned.is_id(one)
-    assert not any(map(tuned.is_id, ("tuned/../../etc/passw", "tuned/0123456789ABCDEF", "embedded/bert", f"{one}/x")))
+    first, other = tuned.new_id(), tuned.new_id()
+    assert first != other
+    assert tuned.is_id(first)
+    assert not any(map(tuned.is_id, ("tuned/../../etc/passw", "tuned/0123456789ABCDEF", "embedded/bert", f"{first}/x")))
 
 
 def test_a_model_that_is_gone_is_said_to_be(engine: Engine) -> None:
@@ -141,14 +141,15 @@ def test_nothing_goes_for_what_finds_no_room_anyway(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_memory", "said"), [(False, "the disk has 100 MB left"), (True, "the memory, where its files would lie, has")]
+    ("in_memory", "message"),
+    [(False, "the disk has 100 MB left"), (True, "the memory, where its files would lie, has")],
 )
-def test_a_full_disk_is_said(in_memory: bool, said: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuned, "in_memory", lambda _place: in_memory)
+def test_a_full_disk_is_said(in_memory: bool, message: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuned, "is_memory_backed", lambda _place: in_memory)
     monkeypatch.setattr(tuned, "memory_limit", lambda: 10_000_000_000)
     monkeypatch.setattr(tuned, "memory_left", lambda: 600_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=600_000_000 + 2**40 * in_memory))
-    with pytest.raises(DiskFull, match=f"The tuned model, with an archive to save it, takes 200 MB, and {said}"):
+    with pytest.raises(DiskFull, match=f"The tuned model, with an archive to save it, takes 200 MB, and {message}"):
         put(100_000_000)
     assert not names(root)
 
@@ -177,7 +178,7 @@ def test_no_model_goes_for_what_a_stopped_training_has_learnt(root: Path) -> Non
 
 def test_the_bound_follows_the_memory_where_files_lie_in_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuned.default_limit() == 4_000_000_000
-    monkeypatch.setattr(tuned, "in_memory", lambda _place: True)
+    monkeypatch.setattr(tuned, "is_memory_backed", lambda _place: True)
     monkeypatch.setattr(tuned, "memory_limit", lambda: 1_500_000_000)
     assert tuned.default_limit() == 300_000_000
     monkeypatch.setattr(tuned, "memory_limit", lambda: 2**40)
@@ -201,8 +202,8 @@ def test_files_in_memory_count_for_the_process(
 
 
 def test_half_a_model_does_not_stay(root: Path) -> None:
-    said = r"The tuned model, with an archive to save it, takes 0\.1 MB, which could not be written \(No space left"
-    with pytest.raises(DiskFull, match=said), tuned.writing(tuned.new_id(), 10):
+    message = r"The tuned model, with an archive to save it, takes 0\.1 MB, which could not be written \(No space left"
+    with pytest.raises(DiskFull, match=message), tuned.writing(tuned.new_id(), 10):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert not names(root)
 
@@ -219,15 +220,15 @@ def test_a_folder_that_was_cleaned_away_is_made_again(root: Path) -> None:
 
 
 def test_a_training_goes_on_where_the_folder_was_cleaned_away(engine: Engine, root: Path) -> None:
-    asked = tuning.question("embedded/tinybert", epochs=1)
-    events = engine.stream(asked)
+    question = tuning.question("embedded/tinybert", epochs=1)
+    events = engine.stream(question)
     while not isinstance(next(events), Stepped):
         pass
     events.close()
-    assert tuned.state_folder(asked.id).is_dir()
+    assert tuned.state_folder(question.id).is_dir()
     shutil.rmtree(root)
-    assert tuning.outcome(engine, asked).id == asked.id
-    assert tuned.folder(asked.id).is_dir()
+    assert tuning.outcome(engine, question).id == question.id
+    assert tuned.folder(question.id).is_dir()
 
 
 # Another process that has a tuned model: says so, waits for a line, and ends as it is told.
@@ -308,7 +309,7 @@ def test_an_archive_is_written_once_and_goes_with_its_model(root: Path) -> None:
         with tuned.archive(name, write) as file, zipfile.ZipFile(file) as archive:
             assert archive.read("mine/config.json") == b"x" * 1000
     assert len(written) == 1
-    assert {each.suffix for each in root.iterdir()} == {"", ".zip"}
+    assert {entry.suffix for entry in root.iterdir()} == {"", ".zip"}
     tuned.forget(name)
     assert not list(root.iterdir())
     with pytest.raises(UnknownModel), tuned.archive(name, write):
@@ -324,8 +325,8 @@ def test_archives_go_first_but_not_while_they_are_read(root: Path) -> None:
         assert names(root) == {*there, tuned.PREFIX + file.name}
     third = put(800_000)
     assert names(root) == {*there, third}
-    said = r"The archive of the model takes 1\.1 MB, and 0\.1 MB"
-    with tuned.archive(third, zip_of), pytest.raises(DiskFull, match=said), tuned.archive(first, zip_of):
+    message = r"The archive of the model takes 1\.1 MB, and 0\.1 MB"
+    with tuned.archive(third, zip_of), pytest.raises(DiskFull, match=message), tuned.archive(first, zip_of):
         pass
     assert {*there, third} < names(root)
 
@@ -364,9 +365,9 @@ def test_many_who_save_at_once_write_one_after_the_other(root: Path) -> None:
 
     models = [put(200_000) for _ in range(4)] * 2
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(save, models))
+        saved = list(pool.map(save, models))
     assert most == [1]
-    assert all(len(each) > 200_000 for each in found)
+    assert all(len(archive) > 200_000 for archive in saved)
     assert not tuned._being_read
     assert root.is_dir()
 
@@ -384,29 +385,31 @@ def test_work_takes_memory_while_it_lasts(checkpoint: Callable[[str], Path]) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tuned_model_is_a_model_like_any_other(engine: Engine, kind: Kind) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", tuning.data(kind), epochs=1))
-    info = engine.info(found.id)
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", tuning.data(kind), epochs=1))
+    info = engine.info(tuned_model.id)
     assert info.tuned_for == kind
-    assert info.labels == found.data.labels
+    assert info.labels == tuned_model.data.labels
     assert not info.mlm
-    assert engine.attend(found.id, "The cat sat.").n_layers == 2
-    assert len(engine.encoded_states(found.id, "The cat sat.").states) == 3
-    told = engine.ask(Predict(found.id, tuple((item.text, item.pair) for item in found.data.test)))
+    assert engine.attend(tuned_model.id, "The cat sat.").n_layers == 2
+    assert len(engine.encoded_states(tuned_model.id, "The cat sat.").states) == 3
+    predictions = engine.ask(Predict(tuned_model.id, tuple((item.text, item.pair) for item in tuned_model.data.test)))
     if kind in ("classification", "similarity"):
-        for one, expected in zip(told, found.predictions, strict=True):
-            values = [getattr(each, "score", None) or each.probabilities for each in (one, expected)]
+        for predicted, expected in zip(predictions, tuned_model.predictions, strict=True):
+            values = [
+                getattr(prediction, "score", None) or prediction.probabilities for prediction in (predicted, expected)
+            ]
             assert values[0] == pytest.approx(values[1], abs=1e-4)
 
 
 def test_predictions_are_those_of_transformers_own_class(engine: Engine) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
-    model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(found.id)).eval()
-    together = engine.ask(Predict(found.id, TEXTS))
-    with engine._memory.lease(found.id) as loaded, torch.no_grad():
-        for (text, _), told in zip(TEXTS, together, strict=True):
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
+    model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(tuned_model.id)).eval()
+    together = engine.ask(Predict(tuned_model.id, TEXTS))
+    with engine._memory.lease(tuned_model.id) as loaded, torch.no_grad():
+        for (text, _), prediction in zip(TEXTS, together, strict=True):
             shares = model(**loaded.tokenizer(text, return_tensors="pt")).logits.softmax(dim=-1)[0].tolist()
-            assert told.probabilities == pytest.approx(shares, abs=1e-5)
-            assert told.label == model.config.id2label[shares.index(max(shares))]
+            assert prediction.probabilities == pytest.approx(shares, abs=1e-5)
+            assert prediction.label == model.config.id2label[shares.index(max(shares))]
 
 
 def test_a_model_without_a_head_for_a_task_gives_no_labels(engine: Engine) -> None:
@@ -415,26 +418,26 @@ def test_a_model_without_a_head_for_a_task_gives_no_labels(engine: Engine) -> No
 
 
 def test_a_saved_folder_is_loaded_back(engine: Engine, tmp_path: Path) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
-    target = copy(tuned.folder(found.id), tmp_path / "own" / "model")
-    assert engine.ask(Predict(str(target), TEXTS)) == engine.ask(Predict(found.id, TEXTS))
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
+    target = copy(tuned.folder(tuned_model.id), tmp_path / "own" / "model")
+    assert engine.ask(Predict(str(target), TEXTS)) == engine.ask(Predict(tuned_model.id, TEXTS))
     card = (target / CARD).read_text(encoding="utf-8")
     assert "embedded/tinybert" in card
     assert "| accuracy |" in card
-    assert f" | {found.score().strongest_baseline:.3f} |" in card
-    assert f"is {found.strongest_baseline}." in card
-    score = found.best.score
+    assert f" | {tuned_model.score().strongest_baseline:.3f} |" in card
+    assert f"is {tuned_model.strongest_baseline}." in card
+    score = tuned_model.best.score
     assert f"those of epoch 1 of 1, the best on the development split (Accuracy {score:.1%}). With only 6 items" in card
     assert "Wilson's" in card
     zipped(target, tmp_path / "model.zip", "model")
     assert (tmp_path / "model.zip").stat().st_size > 17_000_000
     with pytest.raises(Exception, match="not empty"):
-        copy(tuned.folder(found.id), target)
+        copy(tuned.folder(tuned_model.id), target)
 
 
 def test_a_head_that_lacks_weights_does_not_count(engine: Engine, tmp_path: Path) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
-    target = copy(tuned.folder(found.id), tmp_path / "headless")
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
+    target = copy(tuned.folder(tuned_model.id), tmp_path / "headless")
     weights = {name: w for name, w in load_file(target / "model.safetensors").items() if "classifier" not in name}
     save_file(weights, target / "model.safetensors", {"format": "pt"})
     assert engine.info(str(target)).tuned_for is None
@@ -442,23 +445,23 @@ def test_a_head_that_lacks_weights_does_not_count(engine: Engine, tmp_path: Path
 
 
 def test_an_engine_of_listed_models_knows_tuned_ones_and_no_folders(engine: Engine, tmp_path: Path) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
     hosted = Engine("cpu", any_model=False)
-    assert hosted.attend(found.id, "a cat").n_heads == 4
-    target = copy(tuned.folder(found.id), tmp_path / "own")
+    assert hosted.attend(tuned_model.id, "a cat").n_heads == 4
+    target = copy(tuned.folder(tuned_model.id), tmp_path / "own")
     with pytest.raises((UnknownModel, BadCheckpoint), match="not in this app's list"):
         hosted.attend(str(target), "a cat")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_lstms_heads_are_not_changed_by_padding(engine: Engine, bilstm: str, kind: Kind) -> None:
-    found = tuning.outcome(engine, tuning.question(bilstm, tuning.data(kind), epochs=1))
+    tuned_model = tuning.outcome(engine, tuning.question(bilstm, tuning.data(kind), epochs=1))
     pairs = tuple(
         (text, "the river and the bank" if kind in ("answering", "similarity") else None) for text, _ in TEXTS
     )
-    together = engine.ask(Predict(found.id, pairs))
-    alone = [engine.ask(Predict(found.id, (pair,)))[0] for pair in pairs]
-    for one, other in zip(together, alone, strict=True):
+    together = engine.ask(Predict(tuned_model.id, pairs))
+    alone = [engine.ask(Predict(tuned_model.id, (pair,)))[0] for pair in pairs]
+    for prediction, other in zip(together, alone, strict=True):
         for name in ("probabilities", "start_scores", "score"):
-            if hasattr(one, name):
-                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-5)
+            if hasattr(prediction, name):
+                assert getattr(prediction, name) == pytest.approx(getattr(other, name), abs=1e-5)

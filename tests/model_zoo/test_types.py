@@ -123,10 +123,10 @@ def test_arrays_that_are_handed_out_cannot_be_written_to() -> None:
         HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32)).states,
         RESULTS["scores"][0].log_probabilities,
     ]
-    for number, found in enumerate(handed_out):
+    for number, values in enumerate(handed_out):
         with pytest.raises(ValueError, match="read-only"):
-            found[...] = 0
-        assert found.copy().flags.writeable, number
+            values[...] = 0
+        assert values.copy().flags.writeable, number
     query[0, 0, 0] = 2
     assert query.flags.writeable
 

@@ -26,7 +26,7 @@ def test_value_norms_of_the_decoder_equal_a_direct_computation(
     run = engine.attend(str(folder), TEXT, TEXT_PAIR, stack=stack)
     assert run.source is not None
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    given: list[torch.Tensor] = []  # the states that keys and values are made from
+    states: list[torch.Tensor] = []  # the states that keys and values are made from
     modules: list[tuple[Any, Any]] = []
     for layer in range(run.n_layers):
         if name == "t5":
@@ -37,11 +37,11 @@ def test_value_norms_of_the_decoder_equal_a_direct_computation(
             block = model.decoder.layers[layer]
             attention = block.self_attn if stack == "decoder" else block.encoder_attn
             modules.append((attention.v_proj, attention.out_proj))
-        modules[-1][0].register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
+        modules[-1][0].register_forward_pre_hook(lambda _, inputs: states.append(inputs[0]))
     with torch.no_grad():
         model(input_ids=torch.tensor([run.source.ids]), decoder_input_ids=torch.tensor([run.encoding.ids]))
         for layer, (value, output) in enumerate(modules):
-            values = value(given[layer])[0].reshape(run.n_keys, checkpoints.N_HEADS, -1)
+            values = value(states[layer])[0].reshape(run.n_keys, checkpoints.N_HEADS, -1)
             projection = output.weight.T.reshape(checkpoints.N_HEADS, values.shape[-1], -1)
             transformed = torch.einsum("nhd,hdw->hnw", values, projection)
             np.testing.assert_allclose(run.value_norms(layer), transformed.norm(dim=-1).numpy(), rtol=1e-4)
@@ -106,9 +106,9 @@ def test_norms_of_the_sum_equal_the_sum_itself(
                 transformed = run.value(layer, head).astype(np.float64) @ projection[head]
                 brought += run.head(layer, head)[:, :, None] * transformed
             expected = np.linalg.norm(brought, axis=-1)
-            found = run.norms_of_sum(layer) if len(heads) == run.n_heads else run.norms_of_sum(layer, heads)
-            assert found.dtype == np.float32
-            np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+            norms = run.norms_of_sum(layer) if len(heads) == run.n_heads else run.norms_of_sum(layer, heads)
+            assert norms.dtype == np.float32
+            np.testing.assert_allclose(norms, expected, rtol=2e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
@@ -128,11 +128,11 @@ def test_norms_of_the_sum_equal_a_direct_computation(
 
 def test_output_projections_are_the_models_own_memory(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     folder = str(checkpoint("bert"))
-    one, other = engine.attend(folder, TEXT), engine.attend(folder, TEXT_PAIR)
+    first, other = engine.attend(folder, TEXT), engine.attend(folder, TEXT_PAIR)
     with engine._memory.lease(folder) as loaded:
         for layer, block in enumerate(loaded.encoder.encoder.layer):
             weight = block.attention.output.dense.weight.numpy()
-            for run in (one, other):
+            for run in (first, other):
                 projection = run.output_projections[layer]
                 assert projection is not None
                 assert np.shares_memory(projection, weight)

@@ -28,7 +28,7 @@ from jobs import Desk, Job, mattering, pruning
 from jobs.mattering import Mattering
 from jobs.pruning import Pruning
 from model_zoo import Engine
-from model_zoo.types import with_interval
+from model_zoo.types import format_interval
 from pages.corpus import does_it_matter, switching_off
 from pages.corpus.switching_off import Tried, sentence
 from training.finetuning.data import Data, Labelled
@@ -128,7 +128,7 @@ def test_pairs_and_pruning(open_page: Open) -> None:
     assert job.matters is not None
     right = job.matters.right
     assert (
-        f"preferred in {with_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off"
+        f"preferred in {format_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off"
         in prose(app)
     )
     assert "95% intervals over templates." in prose(app)

@@ -37,12 +37,12 @@ _OF_TODAY = {
 _NOT_FOR_ANYBODY = b"nobody should open this"
 
 
-def _found() -> dict[str, Layout]:
+def _import_layouts() -> dict[str, Layout]:
     files = [importlib.import_module(file.name) for file in pkgutil.iter_modules(__path__, f"{__name__}.")]
     return {layout.hub_id: layout for file in files for layout in getattr(file, "LAYOUTS", ())}
 
 
-LAYOUTS: dict[str, Layout] = _found()
+LAYOUTS: dict[str, Layout] = _import_layouts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Publication:
 
 def write(layout: Layout, folder: Path) -> Publication:
     """Write a model into folders in ``folder``."""
-    original = whole(layout, folder / "original")
+    original = complete(layout, folder / "original")
     published = publish(layout, original, folder / "published")
     offered = converted(layout, original, published, folder / "offered") if layout.conversion else None
     return Publication(layout, published, original, offered)
@@ -77,7 +77,7 @@ def tokenizer_of(layout: Layout) -> PreTrainedTokenizerBase:
     return published_tokenizer(family.tokenizer, family.model_type, layout.cased)
 
 
-def whole(layout: Layout, folder: Path) -> Path:
+def complete(layout: Layout, folder: Path) -> Path:
     """Write what a model is published from: the tiny checkpoint as save_pretrained saves it today."""
     checkpoints.build(layout.checkpoint, folder, tokenizer_of(layout), layout.spare)
     if layout.half:
@@ -120,17 +120,17 @@ def converted(layout: Layout, original: Path, published: Path, folder: Path) -> 
 
 def _weights(layout: Layout, original: Path) -> dict[str, torch.Tensor]:
     """The tensors under the names that they are published with."""
-    found = {}
+    weights = {}
     for name, tensor in load_file(original / "model.safetensors").items():
         if name in layout.without:
             continue
         for pattern, become in layout.renamed:
             name = re.sub(pattern, become, name)
-        found[name] = tensor.half() if layout.half else tensor
+        weights[name] = tensor.half() if layout.half else tensor
     for name, make in layout.extra.items():
         tensor = make()
-        found[name] = tensor.half() if layout.half and tensor.is_floating_point() else tensor
-    return found
+        weights[name] = tensor.half() if layout.half and tensor.is_floating_point() else tensor
+    return weights
 
 
 def _write(kind: Weights, weights: dict[str, torch.Tensor], tied: Mapping[str, str], folder: Path) -> None:
@@ -157,7 +157,10 @@ def _write(kind: Weights, weights: dict[str, torch.Tensor], tied: Mapping[str, s
 def _in_parts(weights: dict[str, torch.Tensor], name: str) -> dict[str, dict[str, torch.Tensor]]:
     names = list(weights)
     parts = [names[: len(names) // 2], names[len(names) // 2 :]]
-    return {name.format(i, len(parts)): {one: weights[one] for one in part} for i, part in enumerate(parts, 1)}
+    return {
+        name.format(i, len(parts)): {tensor_name: weights[tensor_name] for tensor_name in part}
+        for i, part in enumerate(parts, 1)
+    }
 
 
 def _write_index(parts: dict[str, dict[str, torch.Tensor]], file: Path) -> None:

@@ -109,14 +109,14 @@ def parts(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
 
 def written(tokenizer: PreTrainedTokenizerBase, kind: str, names: tuple[str, ...], changes: Any) -> dict[str, bytes]:
     """The files of a tokenizer that have these names."""
-    whole = json.loads(tokenizer.backend_tokenizer.to_str())
-    merges = [" ".join(merge) for merge in whole["model"].get("merges", ())]
+    full = json.loads(tokenizer.backend_tokenizer.to_str())
+    merges = [" ".join(merge) for merge in full["model"].get("merges", ())]
     if merges:
-        whole["model"]["merges"] = merges  # two words in one string, as they were written for years
-    added = {token["content"]: token["id"] for token in whole["added_tokens"]}
+        full["model"]["merges"] = merges  # two words in one string, as they were written for years
+    added = {token["content"]: token["id"] for token in full["added_tokens"]}
     vocabulary = parts(tokenizer)["vocab"]
     known = {
-        "tokenizer.json": lambda: _json(whole | changes),
+        "tokenizer.json": lambda: _json(full | changes),
         "vocab.txt": lambda: "".join(f"{token}\n" for token in vocabulary).encode(),
         "vocab.json": lambda: _json(vocabulary),
         "merges.txt": lambda: "\n".join(["#version: 0.2", *merges, ""]).encode(),

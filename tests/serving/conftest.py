@@ -47,8 +47,8 @@ def plain(plain_server: PlainServer) -> RemoteEngine:
 def cluster() -> Iterator[Cluster]:
     """Two replicas of half a core each, as ``python -m serving`` starts them."""
     program("bash", needs="Ray starts its workers by it")
-    with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "any_model=true") as found:
-        yield found
+    with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "any_model=true") as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -37,17 +37,17 @@ def test_every_number_has_bounds_which_are_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["cpus=inf", "queue"], "The setting cpus is “inf” in the command, and should be a number from 0.01 to 1_000."),
         (["replicas=2"], "replicas is not a setting. There are: any_model, "),
     ],
 )
-def test_one_that_cannot_be_used_is_one_sentence(arguments: list[str], said: str) -> None:
+def test_one_that_cannot_be_used_is_one_sentence(arguments: list[str], message: str) -> None:
     done = python("-m", "serving", *arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert said in done.stderr.splitlines()[-1]
+    assert message in done.stderr.splitlines()[-1]
 
 
 def test_a_folder_for_tuned_models_that_another_user_may_have_made_is_one_sentence(tmp_path: Path) -> None:

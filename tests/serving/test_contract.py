@@ -56,7 +56,7 @@ def local() -> Iterator[Engine]:
 
 
 @pytest.fixture(params=["local", "plain", "clustered"])
-def asked(request: pytest.FixtureRequest) -> EngineInterface:
+def candidate(request: pytest.FixtureRequest) -> EngineInterface:
     """Each of them: "local" is another engine in this process than what it is compared with."""
     if request.param == "local":
         return request.getfixturevalue("engine")  # type: ignore[no-any-return]
@@ -67,16 +67,16 @@ def asked(request: pytest.FixtureRequest) -> EngineInterface:
     ("model", "text", "kind"), [(DEFAULT_MODEL, "a \ud800", InvalidInput), ("\ud800", TEXT, UnknownModel)]
 )
 def test_half_of_a_surrogate_pair_is_refused(
-    asked: EngineInterface, model: str, text: str, kind: type[Exception]
+    candidate: EngineInterface, model: str, text: str, kind: type[Exception]
 ) -> None:
     with pytest.raises(kind):
-        asked.attend(model, text)
+        candidate.attend(model, text)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [None, PAIR])
-def test_attention(asked: EngineInterface, local: Engine, pair: str | None) -> None:
-    run, expected = asked.attend(DEFAULT_MODEL, TEXT, pair), local.attend(DEFAULT_MODEL, TEXT, pair)
+def test_attention(candidate: EngineInterface, local: Engine, pair: str | None) -> None:
+    run, expected = candidate.attend(DEFAULT_MODEL, TEXT, pair), local.attend(DEFAULT_MODEL, TEXT, pair)
     assert run.encoding == expected.encoding
     assert (run.n_layers, run.n_heads) == (expected.n_layers, expected.n_heads)
     for layer in range(run.n_layers):
@@ -88,54 +88,54 @@ def test_attention(asked: EngineInterface, local: Engine, pair: str | None) -> N
     assert same(run.to_frame(1, [0, 4]).to_dict(), expected.to_frame(1, [0, 4]).to_dict())
 
 
-def test_norms_and_what_is_computed_of_a_run(asked: EngineInterface, local: Engine) -> None:
-    run, expected = asked.attend(DEFAULT_MODEL, TEXT), local.attend(DEFAULT_MODEL, TEXT)
+def test_norms_and_what_is_computed_of_a_run(candidate: EngineInterface, local: Engine) -> None:
+    run, expected = candidate.attend(DEFAULT_MODEL, TEXT), local.attend(DEFAULT_MODEL, TEXT)
     assert same(run.value_norms(3), expected.value_norms(3))
     assert same(run.norms_of_sum(3), expected.norms_of_sum(3))
     assert same(run.norms_of_sum(3, [1, 7]), expected.norms_of_sum(3, [1, 7]))
-    for shown in (Weights, Norms):
-        assert same(rollout(shown(run)), rollout(shown(expected)))
+    for measure in (Weights, Norms):
+        assert same(rollout(measure(run)), rollout(measure(expected)))
 
 
 @pytest.mark.slow
-def test_runs_that_are_interfered_with(asked: EngineInterface, local: Engine) -> None:
+def test_runs_that_are_interfered_with(candidate: EngineInterface, local: Engine) -> None:
     """Heads off, words hidden, vectors of another run; gradients, attention's own answers, sums of parts."""
     changes = (Change(heads=((1, 3), (2, 0))), Change(hidden=(4,)), Change(edges=(Edge(2, 0),)))
     asking = Intervene(DEFAULT_MODEL, TEXT, masked=(3,), changes=changes)
     # An engine that has answered it before gives it in one piece.
-    assert joined(list(asked.stream(asking))) == joined(list(local.stream(asking)))
+    assert joined(list(candidate.stream(asking))) == joined(list(local.stream(asking)))
     other = "The dog sat on the mat because it was tired."
     put_in = {"masked": (7,), "other": other, "value": "other"}
     moved = [Change(states=(3,), positions=(2,)), Change(feed_forward=(1,))]
-    assert asked.intervene(DEFAULT_MODEL, TEXT, moved, **put_in) == local.intervene(
+    assert candidate.intervene(DEFAULT_MODEL, TEXT, moved, **put_in) == local.intervene(
         DEFAULT_MODEL, TEXT, moved, **put_in
     )  # type: ignore[arg-type]
-    assert asked.ablate(DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean") == local.ablate(
+    assert candidate.ablate(DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean") == local.ablate(
         DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean"
     )
     for method in METHODS:
-        one, other_one = (
-            each.attribute(DEFAULT_MODEL, TEXT, masked=(3,), method=method, steps=4) for each in (asked, local)
+        attribution, other_one = (
+            engine.attribute(DEFAULT_MODEL, TEXT, masked=(3,), method=method, steps=4) for engine in (candidate, local)
         )
-        assert same(one, other_one)
-    assert asked.decompose(DEFAULT_MODEL, TEXT, masked=(3,)) == local.decompose(DEFAULT_MODEL, TEXT, masked=(3,))
+        assert same(attribution, other_one)
+    assert candidate.decompose(DEFAULT_MODEL, TEXT, masked=(3,)) == local.decompose(DEFAULT_MODEL, TEXT, masked=(3,))
     with pytest.raises(InvalidInput, match="no layer 9"):
-        asked.intervene(DEFAULT_MODEL, TEXT, [Change(heads=((9, 0),))], masked=(3,))
+        candidate.intervene(DEFAULT_MODEL, TEXT, [Change(heads=((9, 0),))], masked=(3,))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded/modernbert", "embedded/tinybert"])
-def test_other_models(asked: EngineInterface, local: Engine, model: str) -> None:
-    assert model in {status.spec.id for status in asked.models() if status.usable}
-    run, expected = asked.attend(model, TEXT, states=True), local.attend(model, TEXT, states=True)
+def test_other_models(candidate: EngineInterface, local: Engine, model: str) -> None:
+    assert model in {status.spec.id for status in candidate.models() if status.usable}
+    run, expected = candidate.attend(model, TEXT, states=True), local.attend(model, TEXT, states=True)
     assert all(same(run.layer(layer), expected.layer(layer)) for layer in range(run.n_layers))
     assert same(run.states, expected.states)
 
 
 @pytest.mark.parametrize("name", ["deberta-v2", "gpt2", "modernbert", "t5", "xlnet"])
-def test_families_with_masks_and_biases(asked: EngineInterface, local: Engine, checkpoint: Any, name: str) -> None:
+def test_families_with_masks_and_biases(candidate: EngineInterface, local: Engine, checkpoint: Any, name: str) -> None:
     model = str(checkpoint(name))
-    run, expected = asked.attend(model, "a b c d e"), local.attend(model, "a b c d e")
+    run, expected = candidate.attend(model, "a b c d e"), local.attend(model, "a b c d e")
     for layer in range(run.n_layers):
         assert same(run.layer(layer), expected.layer(layer))
         for head in range(run.n_heads):
@@ -144,33 +144,33 @@ def test_families_with_masks_and_biases(asked: EngineInterface, local: Engine, c
 
 
 @pytest.mark.slow
-def test_what_a_decoder_looks_at(asked: EngineInterface, local: Engine, checkpoint: Any) -> None:
+def test_what_a_decoder_looks_at(candidate: EngineInterface, local: Engine, checkpoint: Any) -> None:
     model = str(checkpoint("bart"))
     for part in ("decoder", "cross"):
         run, expected = (
-            asked.attend(model, "a b c d", "e f", stack=part),
+            candidate.attend(model, "a b c d", "e f", stack=part),
             local.attend(model, "a b c d", "e f", stack=part),
         )
         assert (run.source, run.key_encoding, run.stack) == (expected.source, expected.key_encoding, part)
         assert same(run.head(1, 0), expected.head(1, 0))
 
 
-def test_a_run_that_is_pickled_needs_no_engine_any_more(asked: EngineInterface, local: Engine) -> None:
-    run = pickle.loads(pickle.dumps(asked.attend(DEFAULT_MODEL, TEXT)))
+def test_a_run_that_is_pickled_needs_no_engine_any_more(candidate: EngineInterface, local: Engine) -> None:
+    run = pickle.loads(pickle.dumps(candidate.attend(DEFAULT_MODEL, TEXT)))
     assert same(run.layers, local.attend(DEFAULT_MODEL, TEXT).layers)
 
 
-def test_several_texts(asked: EngineInterface, local: Engine) -> None:
-    for run, expected in zip(asked.attend(DEFAULT_MODEL, TEXTS), local.attend(DEFAULT_MODEL, TEXTS), strict=True):
+def test_several_texts(candidate: EngineInterface, local: Engine) -> None:
+    for run, expected in zip(candidate.attend(DEFAULT_MODEL, TEXTS), local.attend(DEFAULT_MODEL, TEXTS), strict=True):
         assert run.encoding == expected.encoding
         np.testing.assert_allclose(run.head(1, 1), expected.head(1, 1), atol=1e-6)  # batches may be put together anew
-    fills, expected_fills = (engine.fill_mask(DEFAULT_MODEL, [MASKED, "A [MASK]."], 3) for engine in (asked, local))
+    fills, expected_fills = (engine.fill_mask(DEFAULT_MODEL, [MASKED, "A [MASK]."], 3) for engine in (candidate, local))
     for mask, expected_mask in zip(sum(fills, ()), sum(expected_fills, ()), strict=True):
-        assert [one.token for one in mask.best] == [one.token for one in expected_mask.best]
+        assert [prediction.token for prediction in mask.best] == [prediction.token for prediction in expected_mask.best]
 
 
 @pytest.mark.slow
-def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
+def test_predictions_and_scores(candidate: EngineInterface, local: Engine) -> None:
     for ask in (
         lambda engine: engine.fill_mask(DEFAULT_MODEL, MASKED, targets=("cat", "##ing")),
         lambda engine: engine.mask_lens(DEFAULT_MODEL, MASKED),
@@ -191,11 +191,11 @@ def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
         lambda engine: list(engine.fill_all(DEFAULT_MODEL, MASKED)),
         lambda engine: engine.ask(FillAll(DEFAULT_MODEL, MASKED)),
     ):
-        assert same(ask(asked), ask(local))
+        assert same(ask(candidate), ask(local))
 
 
 @pytest.mark.slow
-def test_probing(asked: EngineInterface, local: Engine) -> None:
+def test_probing(candidate: EngineInterface, local: Engine) -> None:
     """A whole task: sentences encoded as a stream, probes fitted on what came."""
     settings = Settings(sentences=60, seeds=1)
 
@@ -206,11 +206,11 @@ def test_probing(asked: EngineInterface, local: Engine) -> None:
         events = list(probe(encode, [TASKS["sentence_length"]], settings))
         return next(event for event in events if isinstance(event, TaskResult))
 
-    found, expected = result(asked), result(local)
-    assert [layer.accuracy for layer in found.layers] == [layer.accuracy for layer in expected.layers]
+    actual, expected = result(candidate), result(local)
+    assert [layer.accuracy for layer in actual.layers] == [layer.accuracy for layer in expected.layers]
 
 
-def test_comparing(asked: EngineInterface, local: Engine) -> None:
+def test_comparing(candidate: EngineInterface, local: Engine) -> None:
     models = (DEFAULT_MODEL, "embedded/modernbert")
 
     def matrices(engine: EngineInterface) -> list[Any]:
@@ -218,17 +218,17 @@ def test_comparing(asked: EngineInterface, local: Engine) -> None:
         alignment = align([run.encoding for run in runs.values()])
         return [all_on_common_words(Weights(run), alignment.units[place]) for place, run in enumerate(runs.values())]
 
-    assert same(matrices(asked), matrices(local))
-    events = list(asked.measure_cost([DEFAULT_MODEL, "nobody/nothing"], (8,), 1))
+    assert same(matrices(candidate), matrices(local))
+    events = list(candidate.measure_cost([DEFAULT_MODEL, "nobody/nothing"], (8,), 1))
     assert [event.model for event in events if isinstance(event, CostSubject)] == [DEFAULT_MODEL]
     assert [event.model for event in events if isinstance(event, CostFailure)] == ["nobody/nothing"]
 
 
-def test_judging_streams(asked: EngineInterface) -> None:
-    found = dict(asked.iter_next_sentences(DEFAULT_MODEL, [(TEXT, PAIR), (PAIR, TEXT)]))
-    assert set(found) == {0, 1}
-    assert all(isinstance(score, SentenceScore) for score in found.values())
-    with closing(asked.stream(MeasureQuality("embedded/bilstm"))) as parts:
+def test_judging_streams(candidate: EngineInterface) -> None:
+    scores = dict(candidate.iter_next_sentences(DEFAULT_MODEL, [(TEXT, PAIR), (PAIR, TEXT)]))
+    assert set(scores) == {0, 1}
+    assert all(isinstance(score, SentenceScore) for score in scores.values())
+    with closing(candidate.stream(MeasureQuality("embedded/bilstm"))) as parts:
         first = next(parts)
     assert first.n_done < first.n_total
 
@@ -251,82 +251,82 @@ def test_judging_streams(asked: EngineInterface) -> None:
         lambda engine: engine.tuned_folder("tuned/0123456789abcdef"),
     ],
 )
-def test_failures(asked: EngineInterface, local: Engine, ask: Any) -> None:
+def test_failures(candidate: EngineInterface, local: Engine, ask: Any) -> None:
     with pytest.raises(ModelZooError) as expected:
         ask(local)
-    with pytest.raises(type(expected.value)) as found:
-        ask(asked)
-    assert str(found.value) == str(expected.value)
-    assert vars(found.value) == vars(expected.value)
+    with pytest.raises(type(expected.value)) as raised:
+        ask(candidate)
+    assert str(raised.value) == str(expected.value)
+    assert vars(raised.value) == vars(expected.value)
 
 
-def test_a_model_that_is_nowhere(asked: EngineInterface, no_hub: None) -> None:  # noqa: ARG001
+def test_a_model_that_is_nowhere(candidate: EngineInterface, no_hub: None) -> None:  # noqa: ARG001
     with pytest.raises(HubUnreachable, match="is not on this machine, and the hub that has it cannot be reached"):
-        asked.attend("nobody/nothing", TEXT)
-    assert not asked.has("nobody/nothing")
-    assert asked.has(DEFAULT_MODEL)
+        candidate.attend("nobody/nothing", TEXT)
+    assert not candidate.has("nobody/nothing")
+    assert candidate.has(DEFAULT_MODEL)
 
 
-def test_equal_questions_are_answered_once(asked: EngineInterface) -> None:
+def test_equal_questions_are_answered_once(candidate: EngineInterface) -> None:
     """However many ask at the same moment: one run, and one object for all of them."""
     text = "Thirty students ask this at once."
-    before = _n_asked(asked)
+    before = _n_asked(candidate)
     together = threading.Barrier(12)
 
     def ask(_number: int) -> Any:
         together.wait(PATIENCE)
-        return asked.fill_mask(DEFAULT_MODEL, f"{text} [MASK].")
+        return candidate.fill_mask(DEFAULT_MODEL, f"{text} [MASK].")
 
     with ThreadPoolExecutor(12) as threads:
         answers = list(threads.map(ask, range(12)))
     assert all(answer is answers[0] for answer in answers)
-    assert _n_asked(asked) - before == 1
+    assert _n_asked(candidate) - before == 1
 
 
 def _n_asked(engine: EngineInterface) -> int:
     """How many questions have come to where they are answered."""
-    return engine.counts.asked if isinstance(engine, RemoteEngine) else engine.state().n_answered
+    return engine.counts.requests if isinstance(engine, RemoteEngine) else engine.state().n_answered
 
 
-def test_a_stream_that_is_closed_ends(asked: EngineInterface) -> None:
+def test_a_stream_that_is_closed_ends(candidate: EngineInterface) -> None:
     """Nobody reads on: what is at work ends, and others have their turn."""
-    with closing(asked.stream(MeasureCost((DEFAULT_MODEL,), (64,), 200))) as events:
+    with closing(candidate.stream(MeasureCost((DEFAULT_MODEL,), (64,), 200))) as events:
         for event in events:
             if not isinstance(event, CostSubject):
                 break
 
     def at_rest() -> bool:
-        assert asked.ask(ProbeHealth.example(DEFAULT_MODEL))  # tells of its replica's state, too
-        return asked.state().running == 0
+        assert candidate.ask(ProbeHealth.example(DEFAULT_MODEL))  # tells of its replica's state, too
+        return candidate.state().running == 0
 
     until(at_rest)
 
 
 @pytest.mark.slow
-def test_a_training_can_be_stopped_goes_on_and_gives_a_model(asked: EngineInterface) -> None:
+def test_a_training_can_be_stopped_goes_on_and_gives_a_model(candidate: EngineInterface) -> None:
     example = Finetune.example(DEFAULT_MODEL)
     question = Finetune(DEFAULT_MODEL, example.data, example.settings, example.id, keep=True)
-    with closing(asked.stream(question)) as events:
+    with closing(candidate.stream(question)) as events:
         for event in events:
             if isinstance(event, Started):
                 break
-    done = [event for event in asked.stream(question) if not isinstance(event, Heartbeat)]
+    done = [event for event in candidate.stream(question) if not isinstance(event, Heartbeat)]
     assert isinstance(done[-1], Tuned)
-    assert asked.info(question.id).tuned_for == "classification"
-    assert {"config.json", "model.safetensors"} <= {file.name for file in asked.tuned_folder(question.id).iterdir()}
-    asked.forget_tuned([question.id])
+    assert candidate.info(question.id).tuned_for == "classification"
+    assert {"config.json", "model.safetensors"} <= {file.name for file in candidate.tuned_folder(question.id).iterdir()}
+    candidate.forget_tuned([question.id])
 
 
 def test_remote_engines_keep_what_they_were_told(plain: RemoteEngine) -> None:
     plain.attend(DEFAULT_MODEL, TEXT).head(0, 0)
-    asked = plain.counts.asked
+    n_requests = plain.counts.requests
     plain.attend(DEFAULT_MODEL, TEXT).head(0, 0)
-    assert plain.counts.asked == asked
+    assert plain.counts.requests == n_requests
     plain.attend(DEFAULT_MODEL, TEXT).head(0, 1)
-    assert plain.counts.asked == asked + 1
+    assert plain.counts.requests == n_requests + 1
 
 
-def test_raised_in_the_place_of_several(asked: EngineInterface) -> None:
-    with pytest.raises(InvalidInput) as found:
-        asked.fill_mask(DEFAULT_MODEL, [MASKED, "No mask."])
-    assert found.value.which == 1
+def test_raised_in_the_place_of_several(candidate: EngineInterface) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        candidate.fill_mask(DEFAULT_MODEL, [MASKED, "No mask."])
+    assert raised.value.which == 1

@@ -17,8 +17,8 @@ from benchmarks.server import ROOT
 
 CONFIG = ROOT / "serving/config.yaml"
 DOCUMENTS: list[dict[str, Any]] = list(yaml.safe_load_all((ROOT / "serving/kuberay.yaml").read_text(encoding="utf-8")))
-RAY_SERVICE = next(each for each in DOCUMENTS if each["kind"] == "RayService")
-OTHERS = [each for each in DOCUMENTS if each is not RAY_SERVICE]
+RAY_SERVICE = next(document for document in DOCUMENTS if document["kind"] == "RayService")
+OTHERS = [document for document in DOCUMENTS if document is not RAY_SERVICE]
 KUBERNETES = kubernetes_validate.latest_version()
 
 # The fields of ray.io/v1 by KubeRay's own reference (ray-project.github.io/kuberay/reference/api); there is no package
@@ -73,7 +73,9 @@ def test_serve_takes_the_manifests_config_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [each for each in DOCUMENTS if each is not RAY_SERVICE], ids=lambda each: each["kind"]
+    "document",
+    [document for document in DOCUMENTS if document is not RAY_SERVICE],
+    ids=lambda document: document["kind"],
 )
 def test_kubernetes_takes_its_own_kinds(document: dict[str, Any]) -> None:
     kubernetes_validate.validate(document, KUBERNETES, strict=True)
@@ -88,8 +90,8 @@ def test_the_ray_service_has_kuberays_fields_and_pods_that_kubernetes_takes() ->
     assert cluster.keys() <= {*FIELDS["RayClusterSpec"].split()}
     assert cluster["autoscalerOptions"].keys() <= {*FIELDS["AutoscalerOptions"].split()}
     groups = {"HeadGroupSpec": [cluster["headGroupSpec"]], "WorkerGroupSpec": cluster["workerGroupSpecs"]}
-    for kind, found in groups.items():
-        for group in found:
+    for kind, schemas in groups.items():
+        for group in schemas:
             assert group.keys() <= {*FIELDS[kind].split()}
             assert all(isinstance(value, str) for value in group["rayStartParams"].values())
             pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": group["template"]["spec"]}
@@ -100,17 +102,23 @@ def test_versions_and_names_agree() -> None:
     locked = re.search(r"^ray==(.+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
     assert locked is not None
     assert RAY_SERVICE["spec"]["rayClusterConfig"]["rayVersion"] == locked[1]
-    web = next(each for each in DOCUMENTS if each["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    address = next(each["value"] for each in web["env"] if each["name"] == "INSIDE_BERT_ENGINE")
+    web = next(document for document in DOCUMENTS if document["kind"] == "Deployment")["spec"]["template"]["spec"][
+        "containers"
+    ][0]
+    address = next(document["value"] for document in web["env"] if document["name"] == "INSIDE_BERT_ENGINE")
     assert address == f"http://{RAY_SERVICE['metadata']['name']}-serve-svc:8000"  # as KubeRay names the service
-    rooms = next(each["value"] for each in web["env"] if each["name"] == "INSIDE_BERT_ROOMS_REDIS")
-    (redis,) = (each for each in OTHERS if each["kind"] == "Service" and each["metadata"]["name"] != "inside-bert-web")
+    rooms = next(document["value"] for document in web["env"] if document["name"] == "INSIDE_BERT_ROOMS_REDIS")
+    (redis,) = (
+        document
+        for document in OTHERS
+        if document["kind"] == "Service" and document["metadata"]["name"] != "inside-bert-web"
+    )
     assert rooms == f"redis://{redis['metadata']['name']}:{redis['spec']['ports'][0]['port']}/0"
     secrets = re.findall(
         r"name: inside-bert, key: ([\w-]+)", (ROOT / "serving/kuberay.yaml").read_text(encoding="utf-8")
     )
-    told = Path(ROOT, "docs/hosting.md").read_text(encoding="utf-8")
-    assert all(f"--from-literal={key}=" in told for key in set(secrets))
+    documented = Path(ROOT, "docs/hosting.md").read_text(encoding="utf-8")
+    assert all(f"--from-literal={key}=" in documented for key in set(secrets))
 
 
 _LET_GO = """

@@ -39,23 +39,23 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 HEALTH = ProbeHealth.example(DEFAULT_MODEL)
 
 
-def texts(n: int, what: str) -> list[str]:
-    return [f"The {what} number {number} sat on the [MASK]." for number in range(n)]
+def texts(n: int, noun: str) -> list[str]:
+    return [f"The {noun} number {number} sat on the [MASK]." for number in range(n)]
 
 
 @contextmanager
-def asking(engine: RemoteEngine, asked: list[str]) -> Iterator[dict[str, Any]]:
+def asking(engine: RemoteEngine, texts: list[str]) -> Iterator[dict[str, Any]]:
     """Eight threads ask all of these while the block runs; the answers as they come."""
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
 
     def ask(text: str) -> None:
-        found[text] = engine.fill_mask(DEFAULT_MODEL, text, 3)
+        answers[text] = engine.fill_mask(DEFAULT_MODEL, text, 3)
 
     with ThreadPoolExecutor(8) as threads:
-        waiting = [threads.submit(ask, text) for text in asked]
-        yield found
-        for one in waiting:
-            one.result(PATIENCE)
+        waiting = [threads.submit(ask, text) for text in texts]
+        yield answers
+        for thread in waiting:
+            thread.result(PATIENCE)
 
 
 def test_a_question_goes_where_its_model_is(clustered: RemoteEngine) -> None:
@@ -66,7 +66,7 @@ def test_a_question_goes_where_its_model_is(clustered: RemoteEngine) -> None:
     def answered_by(question: ProbeHealth) -> str:
         clustered.ask(question)
         with clustered._lock:
-            return max(clustered._states.values(), key=lambda one: one[1])[0].name
+            return max(clustered._states.values(), key=lambda state: state[1])[0].name
 
     def stays(model: str) -> bool:
         question = ProbeHealth.example(model)
@@ -84,7 +84,7 @@ def test_a_question_goes_where_its_model_is(clustered: RemoteEngine) -> None:
 
 
 def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) -> None:
-    before = until(lambda: found if len(found := cluster.replicas()) == 2 else None)
+    before = until(lambda: running if len(running := cluster.replicas()) == 2 else None)
     environment = cluster.process.environ()
     settings = [argument for argument in cluster.process.cmdline() if "=" in argument]
     command = [sys.executable, "-m", "serving", "--update", *settings, "batch=4"]
@@ -105,11 +105,11 @@ def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) 
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience
             )
             assert updated.returncode == 0, updated.stderr[-2000:]
-            until(lambda: not {one.pid for one in before} & {one.pid for one in cluster.replicas()})
+            until(lambda: not {replica.pid for replica in before} & {replica.pid for replica in cluster.replicas()})
         finally:
             stop.set()
-        for one in asking_:
-            one.result(PATIENCE)
+        for replica in asking_:
+            replica.result(PATIENCE)
     assert len(answered) > 20
     assert clustered.counts.unreachable == n_lost
 
@@ -117,17 +117,19 @@ def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) 
 def test_a_replica_killed_among_two_hundred_questions_costs_none(
     cluster: Cluster, clustered: RemoteEngine, engine: Engine
 ) -> None:
-    replicas = until(lambda: found if len(found := cluster.replicas()) == 2 else None)
-    asked, lost = texts(200, "cat"), clustered.counts.unreachable
-    with asking(clustered, asked) as found:
-        until(lambda: len(found) > 40)
-        assert len(found) < 200
+    replicas = until(lambda: replicas_now if len(replicas_now := cluster.replicas()) == 2 else None)
+    sentences, lost = texts(200, "cat"), clustered.counts.unreachable
+    with asking(clustered, sentences) as replicas_now:
+        until(lambda: len(replicas_now) > 40)
+        assert len(replicas_now) < 200
         replicas[0].kill()
     assert clustered.counts.unreachable == lost
-    for text in asked:  # in batches put together as they came, so that the last bits may differ
-        (mask,), (expected,) = found[text], engine.fill_mask(DEFAULT_MODEL, text, 3)
-        assert [one.token for one in mask.best] == [one.token for one in expected.best]
-        assert [one.probability for one in mask.best] == pytest.approx([one.probability for one in expected.best], 1e-4)
+    for text in sentences:  # in batches put together as they came, so that the last bits may differ
+        (mask,), (expected,) = replicas_now[text], engine.fill_mask(DEFAULT_MODEL, text, 3)
+        assert [prediction.token for prediction in mask.best] == [prediction.token for prediction in expected.best]
+        assert [prediction.probability for prediction in mask.best] == pytest.approx(
+            [prediction.probability for prediction in expected.best], 1e-4
+        )
 
 
 def test_a_stream_whose_replica_dies_says_so_and_questions_go_on(cluster: Cluster, clustered: RemoteEngine) -> None:
@@ -152,7 +154,9 @@ def test_a_training_whose_process_dies_says_so(cluster: Cluster, clustered: Remo
     for event in events:
         if isinstance(event, Started):
             break
-    trainers = [one for one in cluster.process.children(recursive=True) if one.name().startswith("ray::Trainer")]
+    trainers = [
+        process for process in cluster.process.children(recursive=True) if process.name().startswith("ray::Trainer")
+    ]
     assert trainers
     for trainer in trainers:
         trainer.kill()
@@ -190,11 +194,11 @@ def test_nothing_is_sent_home_and_no_dashboard_is_shown(cluster: Cluster) -> Non
 def test_figures_of_every_replica(cluster: Cluster, clustered: RemoteEngine) -> None:
     clustered.ask(HEALTH)
 
-    def told() -> list[str]:
+    def lines_of_replicas() -> list[str]:
         page = urllib3.request("GET", f"{cluster.metrics}/metrics", retries=False, timeout=PATIENCE).data.decode()
         return [line for line in page.splitlines() if line.startswith("ray_inside_bert_answer_seconds_count")]
 
-    lines = until(told)
+    lines = until(lines_of_replicas)
     assert all('replica="' in line and 'kind="' in line for line in lines)
 
 

@@ -96,9 +96,9 @@ def test_another_version_is_refused_with_a_sentence(plain_server: PlainServer, m
 
 
 def plain_before(server: PlainServer) -> RemoteEngine:
-    found = RemoteEngine(server.address, TOKEN)
-    found._headers[wire.VERSION] = "earlier"
-    return found
+    remote = RemoteEngine(server.address, TOKEN)
+    remote._headers[wire.VERSION] = "earlier"
+    return remote
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80\x04.", b"no message", wire.pack([1, 2]), wire.pack("a string")])
@@ -146,11 +146,11 @@ def test_one_id_from_the_question_to_the_model(plain: RemoteEngine, caplog: pyte
     token = tracing.question_id.set("feedfeedfeedfeed")
     plain.ask(HEALTH)
     tracing.question_id.reset(token)
-    said = [record.getMessage() for record in caplog.records if "feedfeedfeedfeed" in record.getMessage()]
-    assert len(said) == 2
-    assert "goes to the cluster" in said[0]
-    assert re.search(r"answered by the model: ProbeHealth of embedded/bert, [\d.]+ ms", said[1])
-    assert not any(HEALTH.text in line for line in said)
+    messages = [record.getMessage() for record in caplog.records if "feedfeedfeedfeed" in record.getMessage()]
+    assert len(messages) == 2
+    assert "goes to the cluster" in messages[0]
+    assert re.search(r"answered by the model: ProbeHealth of embedded/bert, [\d.]+ ms", messages[1])
+    assert not any(HEALTH.text in line for line in messages)
 
 
 def test_a_cluster_that_is_gone_is_said_and_one_that_is_back_is_used(
@@ -216,27 +216,27 @@ def test_a_replica_that_dies_or_is_full_for_a_moment_costs_nobody_an_answer(
     service: Service, once: Callable[[], Response]
 ) -> None:
     server = PlainServer(flaky([once], service))
-    asked = RemoteEngine(server.address, TOKEN)
-    assert asked.ask(HEALTH)
-    assert asked.counts.again == 1
+    remote = RemoteEngine(server.address, TOKEN)
+    assert remote.ask(HEALTH)
+    assert remote.counts.retries == 1
     server.stop()
 
 
 def test_asked_once_more_and_not_for_ever(service: Service) -> None:
     server = PlainServer(flaky([died, died, full, full], service))
-    asked = RemoteEngine(server.address, TOKEN)
+    remote = RemoteEngine(server.address, TOKEN)
     with pytest.raises(Unreachable):
-        asked.ask(HEALTH)
+        remote.ask(HEALTH)
     with pytest.raises(Busy, match="more questions waiting than it takes in"):
-        asked.ask(HEALTH)
-    assert asked.ask(HEALTH)
+        remote.ask(HEALTH)
+    assert remote.ask(HEALTH)
     server.stop()
 
 
 def test_an_answer_torn_in_the_middle_is_asked_for_again(service: Service) -> None:
     server = PlainServer(flaky([torn], service))
-    asked = RemoteEngine(server.address, TOKEN)
-    assert asked.ask(HEALTH)
+    remote = RemoteEngine(server.address, TOKEN)
+    assert remote.ask(HEALTH)
     server.stop()
 
 
@@ -247,9 +247,9 @@ def test_a_download_is_followed(
     hub.models["someone/tiny"] = checkpoint("bert")
     from model_zoo.errors import NotDownloaded
 
-    with pytest.raises(NotDownloaded) as found:
+    with pytest.raises(NotDownloaded) as raised:
         plain.attend("someone/tiny", "a b")
-    assert (found.value.model, found.value.n_bytes > 0) == ("someone/tiny", True)
+    assert (raised.value.model, raised.value.n_bytes > 0) == ("someone/tiny", True)
     assert not plain.has("someone/tiny")
     download = plain.download("someone/tiny")
     download.wait()
@@ -265,9 +265,9 @@ def test_a_download_that_fails_says_why(plain: RemoteEngine, no_hub: None) -> No
     download = plain.download("nobody/nothing")
     with pytest.raises(HubUnreachable):
         download.wait()
-    found = plain.downloading("nobody/nothing")
-    assert found is not None
-    assert isinstance(found.error, HubUnreachable)
+    failed = plain.downloading("nobody/nothing")
+    assert failed is not None
+    assert isinstance(failed.error, HubUnreachable)
 
 
 def test_what_a_click_needs_travels_and_no_more(plain: RemoteEngine) -> None:
@@ -276,8 +276,10 @@ def test_what_a_click_needs_travels_and_no_more(plain: RemoteEngine) -> None:
     before = plain.counts.received_bytes
     run.head(3, 3)
     wanted = 2 * run.n_tokens * (run.model.width // run.n_heads) * 4
-    told = 1500 + 500 * len(plain.held())  # names, shapes, and what the replica says of itself and each of its models
-    assert wanted < plain.counts.received_bytes - before < wanted + told
+    state_bytes = 1500 + 500 * len(
+        plain.held()
+    )  # names, shapes, and what the replica says of itself and each of its models
+    assert wanted < plain.counts.received_bytes - before < wanted + state_bytes
 
 
 def test_changed_weights_are_other_answers(plain: RemoteEngine) -> None:
@@ -314,10 +316,10 @@ def test_a_crowded_replica_is_not_asked_by_name(plain: RemoteEngine, monkeypatch
 @pytest.mark.slow
 def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
     texts = [f"Number {n} sat on the mat." for n in range(30)]
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
 
     def ask(text: str) -> None:
-        found[text] = plain.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
+        answers[text] = plain.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
 
     threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
     for thread in threads:
@@ -325,7 +327,7 @@ def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
     for thread in threads:
         thread.join(PATIENCE)
     for text in texts:
-        assert [m.best[0].token for m in found[text]] == [
+        assert [m.best[0].token for m in answers[text]] == [
             m.best[0].token for m in engine.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
         ]
 
@@ -335,11 +337,11 @@ import sys
 import web.engine, web.app, pages
 from pages import PAGES
 from streamlit.testing.v1 import AppTest
-found = AppTest.from_file("app.py", default_timeout=float(sys.argv[1])).run()
+app = AppTest.from_file("app.py", default_timeout=float(sys.argv[1])).run()
 for page in PAGES:
-    found.switch_page(page.path).run()
-    assert not found.exception, found.exception
-    assert not found.error, [one.value for one in found.error]
+    app.switch_page(page.path).run()
+    assert not app.exception, app.exception
+    assert not app.error, [error.value for error in app.error]
 heavy = {"torch", "transformers", "ray", "huggingface_hub", "tokenizers", "safetensors"} & set(sys.modules)
 assert not heavy, heavy
 print("light")
@@ -351,9 +353,9 @@ def test_a_web_process_without_models_imports_no_torch(plain_server: PlainServer
     """Every page drawn once, in a process that asks a cluster."""
     from os import environ
 
-    own = {"INSIDE_BERT_ENGINE": plain_server.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    settings = {"INSIDE_BERT_ENGINE": plain_server.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
     drawn = subprocess.run(
-        [sys.executable, "-c", _LIGHT, str(PATIENCE)], cwd=ROOT, env=environ | own, capture_output=True, text=True
+        [sys.executable, "-c", _LIGHT, str(PATIENCE)], cwd=ROOT, env=environ | settings, capture_output=True, text=True
     )
     assert drawn.stdout.strip().endswith("light"), drawn.stderr[-3000:]
 
@@ -364,10 +366,10 @@ def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_pat
     for name in ("config.json", "model.safetensors"):
         (tmp_path / name).write_bytes(b"x" * 10)
     monkeypatch.setattr(engine, "tuned_folder", lambda _: tmp_path)
-    whole = RemoteEngine._streamed
+    streamed = RemoteEngine._streamed
 
-    def broken(self: RemoteEngine, *asked: Any) -> Any:
-        for n, piece in enumerate(whole(self, *asked)):
+    def broken(self: RemoteEngine, *arguments: Any) -> Any:
+        for n, piece in enumerate(streamed(self, *arguments)):
             if n == 2:
                 raise Unreachable("broke off")
             yield piece
@@ -378,8 +380,8 @@ def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_pat
             plain.tuned_folder(model)
     with pytest.raises(UnknownModel):
         tuned.folder(model)
-    found = plain.tuned_folder(model)
-    assert {file.name: file.read_bytes() for file in found.iterdir()} == {
+    folder = plain.tuned_folder(model)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
         "config.json": b"x" * 10,
         "model.safetensors": b"x" * 10,
     }
@@ -389,14 +391,14 @@ def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_pat
 
 
 def test_a_cluster_that_takes_too_long_is_asked_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, over = threading.Event(), threading.Event()
+    received, over = threading.Event(), threading.Event()
 
     def slow() -> Response:
         async def pieces() -> Any:
             await asyncio.to_thread(over.wait, PATIENCE)
             yield b""
 
-        asked.set()
+        received.set()
         return StreamingResponse(pieces(), media_type=wire.MESSAGE)
 
     monkeypatch.setattr(remote, "_SECONDS", 0.2)
@@ -404,7 +406,7 @@ def test_a_cluster_that_takes_too_long_is_asked_once(service: Service, monkeypat
     impatient = RemoteEngine(server.address, TOKEN)
     with pytest.raises(Unreachable):
         impatient.ask(HEALTH)
-    assert asked.wait(PATIENCE)
+    assert received.wait(PATIENCE)
     over.set()
-    assert impatient.counts.again == 0
+    assert impatient.counts.retries == 0
     server.stop()

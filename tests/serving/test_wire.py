@@ -57,8 +57,8 @@ def test_every_question_and_its_result_arrive_as_they_were(kind: type[Any], engi
 
 
 def test_a_training_arrives_with_its_data() -> None:
-    for each in SETS.values():
-        question = Finetune("embedded/bert", each.build(), Finetune.example("m").settings, "tuned/0123456789abcdef")
+    for data_set in SETS.values():
+        question = Finetune("embedded/bert", data_set.build(), Finetune.example("m").settings, "tuned/0123456789abcdef")
         arrived = unpack(pack(question))
         assert arrived == question
         assert arrived.data.train == question.data.train
@@ -73,9 +73,9 @@ def test_arrays_arrive_bit_for_bit_and_read_only() -> None:
         np.zeros((0, 4), dtype=np.int64),
         np.array([[True, False]]),
     ):
-        found = unpack(pack(array))
-        assert same(found, np.ascontiguousarray(array))
-        assert not found.flags.writeable
+        received = unpack(pack(array))
+        assert same(received, np.ascontiguousarray(array))
+        assert not received.flags.writeable
     assert unpack(pack(np.float32(0.5))) == np.float32(0.5)
 
 
@@ -99,15 +99,15 @@ def test_plain_data_arrives_as_it_was(value: Any) -> None:
 @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
 def test_every_error_arrives_as_it_was(kind: type[ModelZooError]) -> None:
     sent = NotDownloaded("Not here.", "a/b", 12) if kind is NotDownloaded else kind("What happened. What to do.")
-    found = unpack(pack(sent))
-    assert type(found) is kind
-    assert str(found) == str(sent)
-    assert vars(found) == vars(sent)
+    received = unpack(pack(sent))
+    assert type(received) is kind
+    assert str(received) == str(sent)
+    assert vars(received) == vars(sent)
 
 
 def test_an_error_keeps_which_of_several_it_is_about() -> None:
-    found = unpack(pack(InvalidInput("Text 3: no.", 2)))
-    assert (found.which, str(found)) == (2, "Text 3: no.")
+    received = unpack(pack(InvalidInput("Text 3: no.", 2)))
+    assert (received.which, str(received)) == (2, "Text 3: no.")
 
 
 @given(st.binary(max_size=200))
@@ -176,11 +176,11 @@ def test_another_shape_is_another_version(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 @given(st.lists(st.text(max_size=300) | st.integers(0, 9), max_size=8), st.integers(1, 50), st.integers(0, 20))
 def test_a_stream_arrives_in_pieces_of_any_size(values: list[Any], size: int, missing: int) -> None:
-    whole = b"".join(wire.framed(value) for value in values)
-    data = whole[: max(0, len(whole) - missing)]
-    found = list(wire.frames(data[at : at + size] for at in range(0, len(data), size)))
-    assert found == values[: len(found)]
-    assert len(found) == len(values) or missing
+    full = b"".join(wire.framed(value) for value in values)
+    data = full[: max(0, len(full) - missing)]
+    received = list(wire.frames(data[at : at + size] for at in range(0, len(data), size)))
+    assert received == values[: len(received)]
+    assert len(received) == len(values) or missing
 
 
 def test_texts_of_a_run_and_masks_have_the_size_that_is_expected() -> None:

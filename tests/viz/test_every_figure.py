@@ -79,7 +79,7 @@ CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1
 HEADS = [(0, 0), (0, 1)]
 A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")
 JUDGED_LENS = JudgedLens(
-    lens=FittedLens.of("m", "r", 60, np.zeros((2, 3, 2)), np.zeros(2)), logit=(Distance(5.0, 4.5, 5.5),) * 2,
+    lens=FittedLens.from_changes("m", "r", 60, np.zeros((2, 3, 2)), np.zeros(2)), logit=(Distance(5.0, 4.5, 5.5),) * 2,
     fitted=(Distance(2.0, 1.75, 2.25),) * 2, average=Distance(3.0, 2.75, 3.25), n_masks=40, n_texts=10, n_units=10,
 )  # fmt: skip
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)

@@ -113,7 +113,7 @@ def floats(*values: Any) -> np.ndarray:
 
 
 SCORES = TokenScores(TEXT, INFO, floats(NAN, np.log(0.25)), (None, CAT))
-LENS = FittedLens.of("m", "r", 60, np.ones((2, 3, 2)), np.zeros(2))
+LENS = FittedLens.from_changes("m", "r", 60, np.ones((2, 3, 2)), np.zeros(2))
 QUALITY = Quality(n_total=9, mlm_loss=1.5)
 SUBJECT = CostSubject(model="m", info=INFO, n_bytes=40, n_threads=1, pieces_per_word=1.25, lengths=(16,))
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)

@@ -58,7 +58,7 @@ class Finetune(Streamed[Event, Tuned]):
 
         return loop.tune(loaded, self)
 
-    def whole(self, parts: Sequence[Event]) -> Tuned:
+    def combine(self, parts: Sequence[Event]) -> Tuned:
         last = parts[-1]
         assert isinstance(last, Tuned)
         return last

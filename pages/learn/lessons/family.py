@@ -11,7 +11,7 @@ import streamlit as st
 from propcache.api import cached_property
 
 from model_zoo import DEFAULT_MODEL, registry
-from model_zoo.types import with_interval
+from model_zoo.types import format_interval
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
@@ -112,7 +112,7 @@ NER: Final = {
 
 def _interval(result: TransferScore, how: str = ".0%") -> str:
     """A score with its 95% interval."""
-    return with_interval(result.score, result.low, result.high, how)
+    return format_interval(result.score, result.low, result.high, how)
 
 
 def _last(n: int) -> int:

@@ -10,7 +10,7 @@ from patience import PATIENCE
 from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
-from model_zoo.fair_queue import FairQueue, away
+from model_zoo.fair_queue import FairQueue, leaving_turns
 from model_zoo.types import Encoding, Vocabulary
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Option
@@ -146,7 +146,7 @@ def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeyp
 
     class Loading:
         def vocabulary(self, model: str) -> Vocabulary:
-            with away():
+            with leaving_turns():
                 together.wait(PATIENCE)
             return engine.vocabulary(model)
 
