@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`([\w./]+)`\n\n```python\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL))
+FILES = dict(re.findall(r"^`([\w./]+)`\n\n```(?:python|toml|tsv)\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL))
 ENTRIES = re.findall(r"^```diff\n--- ([\w./]+)\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 
 # Which tests find what was added, and by which name.

@@ -98,11 +98,11 @@ class Data:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltIn:
-    """A set written for this project; each lies in a file of its own in ``training/finetuning/sets`` as ``SET``.
+    """A set written for this project: two files in ``training/finetuning/sets``.
 
     ``question`` is what the model is to answer, in a short sentence. ``card`` says in Markdown what it is made of, how
-    its splits are kept apart, how balanced it is and what it cannot show. ``items`` makes those of one split, always
-    the same, those of one template with one ``cluster``; ``labels`` and ``measure`` are those of ``Data``. ``tries``
+    its splits are kept apart, how balanced it is and what it cannot show. ``items`` reads those of one split, those of
+    one template with one ``cluster``; ``labels`` and ``measure`` are those of ``Data``. ``tries``
     are (text, second text or None) to try a tuned model with; none of them is in the set.
     """
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import SPLITS, BuiltIn, PassageQuestion, Split
-from training.finetuning.sets.questions.topics import TIME, Deed, Fact, Slot, Topic, listed, read
-from training.finetuning.writing import Deck, generator, shuffled
+from tools.sets.topics import TIME, Deed, Fact, Slot, Topic, listed, read
+from tools.sets.writing import Deck, generator, numbered, shuffled
+from training.finetuning.data import SPLITS, PassageQuestion, Split
 
 _PASSAGES: Final[Mapping[Split, int]] = {"train": 228, "dev": 40, "test": 60}
 _TOLD = 4  # deeds of a passage; one fact of the topic or two are told of two people each, and some are left out
@@ -143,61 +143,10 @@ class _Writer:
         return [PassageQuestion(question, passage, (), self.topic.name) for question in asked]
 
 
-def _items(split: Split) -> tuple[PassageQuestion, ...]:
+def make_items(split: Split) -> list[tuple[int, PassageQuestion]]:
+    """All questions, each with its number in the split; those on one passage stand together."""
     rng = generator(split)
     names = Deck(rng, NAMES[split])
     writers = [_Writer(topic, names, rng) for topic in TOPICS[split]]
     items = [item for number in range(_PASSAGES[split]) for item in writers[number % len(writers)].items()]
-    return shuffled(rng, items)
-
-
-SET = BuiltIn(
-    name="questions",
-    title="Questions",
-    kind="answering",
-    question="Which words of the passage answer the question, if any do?",
-    card="""\
-**2,296 questions on 328 short passages** written for this project: 1,596 on 228 passages of 38 scenes to train on, 280
-on 40 of 10 scenes for development, 420 on 60 of 20 scenes for the test. In a passage of four or five sentences, four
-people do something each. A grammar builds passages and questions from facts written by hand. One question in ten (in
-the test one in six) is written by hand and uses other words than the passage. Answers are spans of the passage.
-
-**How the splits are kept apart.** A scene is in one split only: a market and a farm to train on, an excavation and a
-submarine in the test. So is every person, verb, thing, time, place and reason of a fact, and every question written by
-hand. The questions that the grammar makes ("Who …?", "What did …?", "When did …?") have the same form in all splits,
-and things and people share single words ("a bell", "a sunken bell").
-
-**Balance.** Two of the seven questions on a passage have no answer there. They are made like the others, and such
-questions have an answer in other passages: what they ask about is left out, or only its time or manner is, or somebody
-else did it. So the question alone does not tell whether there is an answer: what n-grams of it learn on some passages
-is no better than chance on others. Each passage mentions four people and four things, so the kind of word that is asked
-for does not tell which one it is. In the test a random word of the right kind has an F1 of 34, always "no answer" 29,
-the sentence that shares most words with the question 24, and the name or number in it (no answer where too few words
-are shared) 40.
-
-**What it cannot show.** The sentences are simple, without pronouns, and the answer is nearly always in the sentence
-that shares most words with the question; a model has to learn which of its words are the answer, and when there is
-none. Nothing has to be counted or combined. While writing the set its authors saw the scores of the bundled Small BERT
-on the development split, and on that of a simpler version.
-""",
-    items=_items,
-    measure="span_f1",
-    tries=(
-        (
-            "Who repaired the clock?",
-            "The clock on the tower had stopped in March. In June a student of physics repaired it with a bent spoon.",
-        ),
-        (
-            "How long did the walk take?",
-            "We walked from the village to the pass in five hours, ate cheese, and took the last bus home.",
-        ),
-        (
-            "What did the guests drink?",
-            "The wedding was held in a barn. There was a cake with four layers, and the band played until two.",
-        ),
-        (
-            "Where is the key kept?",
-            "If you arrive late, the key lies under the third flower pot. Breakfast is served from eight.",
-        ),
-    ),
-)
+    return numbered(rng, items)

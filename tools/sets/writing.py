@@ -1,11 +1,12 @@
-"""How the built-in sets are written: texts in files, templates with slots, and decks of words to fill them from."""
+"""How the sets are written: texts in files, templates with slots, and decks of words to fill them from."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -21,11 +22,14 @@ def generator(split: Split) -> np.random.Generator:
     return np.random.default_rng((_SEED, SPLITS.index(split)))
 
 
-def blocks(module: str, name: str) -> list[list[str]]:
-    """The blocks of lines, with an empty line between two, of ``name.txt`` beside a module, which is given by its
-    ``__file__``.
-    """
-    text = Path(module).with_name(f"{name}.txt").read_text(encoding="utf-8")
+def tables(name: str) -> dict[str, Any]:
+    """The words and templates in ``name.toml``, by split or as that file says."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def blocks(name: str) -> list[list[str]]:
+    """The blocks of lines, with an empty line between two, of ``name.txt``."""
+    text = Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8")
     return [block.splitlines() for block in text.strip().split("\n\n")]
 
 
@@ -53,14 +57,22 @@ def shuffled(rng: np.random.Generator, things: Sequence[T]) -> tuple[T, ...]:
     return tuple(things[int(place)] for place in rng.permutation(len(things)))
 
 
-def written(template: str, words: Mapping[str, str]) -> str:
+def numbered(rng: np.random.Generator, items: Sequence[T]) -> list[tuple[int, T]]:
+    """The items in the order in which they were made, which keeps those together that belong together, each with its
+    number in a random order.
+    """
+    number = np.argsort(rng.permutation(len(items)))
+    return list(zip(number.tolist(), items, strict=True))
+
+
+def fill_template(template: str, words: Mapping[str, str]) -> str:
     """A template with its slots ({name}) filled: capitals, "a" or "an", and a full stop where there is none.
 
     Spaces that an empty slot leaves are taken out.
     """
     text = " ".join(template.format_map(words).split()).replace(" ,", ",").replace(" ;", ";")
-    text = re.sub(r"\b([Aa])n? (?=(\w+))", lambda found: f"{found[1]}{'n' * _vowel_first(found[2])} ", text)
-    text = re.sub(r"(?:^|[.?!] )[a-z]", lambda found: found[0].upper(), text)
+    text = re.sub(r"\b([Aa])n? (?=(\w+))", lambda match: f"{match[1]}{'n' * _vowel_first(match[2])} ", text)
+    text = re.sub(r"(?:^|[.?!] )[a-z]", lambda match: match[0].upper(), text)
     return text + ("" if text[-1] in ".!?" else ".")
 
 

@@ -1,9 +1,10 @@
 """Topics of short passages as plain text: who did what, and when, where, why, how, with what or for whom.
 
-Each split has a file, ``train.txt`` and so on. A block of it is a topic: ``# name: opening sentences`` (slashes between
-them), ``= people``, and a fact a line: ``base past | things | kind: ways | slot: question``. Lists have semicolons, and
-"_" is a space within a verb. Things that are people have ``whom:`` before them. ``kind`` is one of ``KINDS``, or the
-fact has "none". The last, where there is one, asks in other words, with {who} and {what}; ``who`` or ``way`` answers.
+Each split has a file, ``questions_train.txt`` and so on. A block of it is a topic: ``# name: opening sentences``
+(slashes between them), ``= people``, and one fact per line: ``base past | things | kind: ways | slot: question``. Lists
+have semicolons, and "_" is a space within a verb. Things that are people have ``whom:`` before them. ``kind`` is one of
+``KINDS``, or the fact has "none". The last part, if there is one, asks in other words, with {who} and {what}; ``who``
+or ``way`` answers.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from tools.sets.writing import blocks
 from training.finetuning.data import Split
-from training.finetuning.writing import blocks
 
 Slot = Literal["who", "what", "way"]
 
@@ -126,7 +127,7 @@ class Deed:
 
 def read(split: Split) -> tuple[Topic, ...]:
     """The topics of a split, in the order of its file."""
-    return tuple(map(_topic, blocks(__file__, split)))
+    return tuple(map(_topic, blocks(f"questions_{split}")))
 
 
 def _topic(lines: list[str]) -> Topic:
