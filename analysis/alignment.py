@@ -53,7 +53,7 @@ class Alignment:
 
     def summary(self, names: Sequence[str]) -> str:
         """What is left out of the comparison, in plain English; "" where every model sees the whole text."""
-        said = [
+        sentences = [
             f"For {name} the text was cut, {counted(dropped, 'token')} left out."
             for name, dropped in zip(names, self.n_dropped, strict=True)
             if dropped
@@ -62,10 +62,10 @@ class Alignment:
             f"{counted(number, 'word')} of {name}" for name, number in zip(names, self.n_beyond, strict=True) if number
         ]
         if beyond:
-            said.append(f"Not all models see the same: {', '.join(beyond)} cannot be compared.")
-        if said:
-            said.append(f"Compared: the {counted(len(self), 'word')} that all models see in full.")
-        return " ".join(said)
+            sentences.append(f"Not all models see the same: {', '.join(beyond)} cannot be compared.")
+        if sentences:
+            sentences.append(f"Compared: the {counted(len(self), 'word')} that all models see in full.")
+        return " ".join(sentences)
 
 
 class _Run(NamedTuple):
@@ -182,18 +182,18 @@ def on_common_words(weights: FloatArray, units: Sequence[Unit], special: Sequenc
     return _mean_of_words(weights @ keys, belongs)
 
 
-def shares_on_common_words(shown: Shown, maps: FloatArray, units: Sequence[Unit]) -> FloatArray:
+def shares_on_common_words(view: Shown, maps: FloatArray, units: Sequence[Unit]) -> FloatArray:
     """``on_common_words`` of some of the maps that are shown, with rows that sum to 1, scaled where they do not."""
-    found = on_common_words(maps, units, shown.encoding.special)
-    if shown.shares:
-        return found
-    totals = found.sum(axis=-1, keepdims=True)
-    return np.divide(found, totals, out=np.zeros_like(found), where=totals > 0)
+    shares = on_common_words(maps, units, view.encoding.special)
+    if view.shares:
+        return shares
+    totals = shares.sum(axis=-1, keepdims=True)
+    return np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
 
 
-def all_on_common_words(shown: Shown, units: Sequence[Unit]) -> FloatArray:
+def all_on_common_words(view: Shown, units: Sequence[Unit]) -> FloatArray:
     """``shares_on_common_words`` of all maps there are, layer after layer: float32 (maps, m, m + 1)."""
-    maps = (shares_on_common_words(shown, shown.layer(layer), units) for layer in range(shown.n_layers))
+    maps = (shares_on_common_words(view, view.layer(layer), units) for layer in range(view.n_layers))
     return np.concatenate(list(maps))
 
 

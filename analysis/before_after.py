@@ -21,11 +21,11 @@ def change_of_heads(before: AttentionRun, after: AttentionRun) -> FloatArray:
     """
     if before.encoding.ids != after.encoding.ids or before.n_layers != after.n_layers:
         raise ValueError("a model before and after has the same tokens and layers")
-    found = np.full((before.n_layers, max(layer.n_heads for layer in before.layers)), np.nan, dtype=np.float32)
+    change = np.full((before.n_layers, max(layer.n_heads for layer in before.layers)), np.nan, dtype=np.float32)
     for layer in range(before.n_layers):
         of_heads = np.diag(jensen_shannon(before.layer(layer), after.layer(layer)))
-        found[layer, : len(of_heads)] = of_heads
-    return found
+        change[layer, : len(of_heads)] = of_heads
+    return change
 
 
 def most_changed(change: FloatArray) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def turned(before: HiddenStates, after: HiddenStates) -> FloatArray:
 
 def _tokens(states: Sequence[HiddenStates]) -> FloatArray:
     """The vectors of the texts' tokens, (layers + 1, n, width)."""
-    return np.concatenate([each.states[:, ~np.array(each.encoding.special)] for each in states], axis=1)
+    return np.concatenate([hidden.states[:, ~np.array(hidden.encoding.special)] for hidden in states], axis=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,8 +90,8 @@ def each_fate(encoding: Encoding, vocabulary: Vocabulary, place: int, seed: int 
     if vocabulary.mask_id is None:
         raise InvalidInput("This model has no mask, so nothing can be hidden from it. Choose another model.")
     other = int(np.random.default_rng(seed).choice(_ordinary(vocabulary)))
-    given: dict[Kind, int] = {"masked": vocabulary.mask_id, "random": other, "kept": encoding.ids[place]}
-    return {kind: (*encoding.ids[:place], id_, *encoding.ids[place + 1 :]) for kind, id_ in given.items()}
+    replacement: dict[Kind, int] = {"masked": vocabulary.mask_id, "random": other, "kept": encoding.ids[place]}
+    return {kind: (*encoding.ids[:place], id_, *encoding.ids[place + 1 :]) for kind, id_ in replacement.items()}
 
 
 def _ordinary(vocabulary: Vocabulary) -> npt.NDArray[np.int_]:

@@ -66,11 +66,11 @@ def best_matches(divergence: FloatArray, n_heads_a: int, n_heads_b: int, k: int 
     ``divergence`` is (layers * heads of A, of B) as ``head_matrix`` gives it.
     """
     best = divergence.argmin(axis=1)
-    found = [
+    matches = [
         Match(float(divergence[row, column]), *divmod(row, n_heads_a), *divmod(int(column), n_heads_b))
         for row, column in enumerate(best)
     ]
-    return tuple(sorted(found)[:k])
+    return tuple(sorted(matches)[:k])
 
 
 def matches_table(matches: Sequence[Match], names: tuple[str, str], *, of_heads: bool = True) -> pd.DataFrame:
@@ -100,12 +100,12 @@ def matching_layer(layer: int, n_layers_a: int, n_layers_b: int) -> int:
 def _g(p: FloatArray, q: FloatArray) -> FloatArray:
     """Σ (p + q) ln (p + q) over the numbers (k,) of p and each row of q (heads, k), all above 0."""
     rows = max(1, _BLOCK_BYTES // p.nbytes) if p.nbytes else 1
-    found = np.empty(len(q), dtype=np.float32)
+    values = np.empty(len(q), dtype=np.float32)
     both, logs = np.empty((2, min(rows, len(q)), len(p)), dtype=np.float32)
     for start in range(0, len(q), rows):
         block = q[start : start + rows]
         both, logs = both[: len(block)], logs[: len(block)]
         np.add(p, block, out=both)
         np.log(both, out=logs)
-        np.vecdot(both, logs, out=found[start : start + rows])
-    return found
+        np.vecdot(both, logs, out=values[start : start + rows])
+    return values

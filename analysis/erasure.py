@@ -59,12 +59,12 @@ def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Predic
     effects are of all words together, in their order.
     """
     readings = [(part.answer, reading) for part in effects for reading in part.readings]
-    found = []
+    rows = []
     for word, (answer, reading) in zip(words, readings, strict=True):
         log = reading.log_probability if answer.id == followed.id else reading.foil_log_probability
         assert log is not None
-        found.append(Erasure(word, followed.probability, math.exp(log), reading.best[0]))
-    return tuple(found)
+        rows.append(Erasure(word, followed.probability, math.exp(log), reading.best[0]))
+    return tuple(rows)
 
 
 def table(effects: Iterable[Erasure]) -> pd.DataFrame:

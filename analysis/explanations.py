@@ -39,8 +39,8 @@ def nearness(words: Sequence[Unit], position: int) -> DoubleArray:
     """
     n_before = sum(word.stop <= position for word in words)
     places = np.arange(len(words), dtype=np.float64)
-    found: DoubleArray = -np.abs(places - n_before + (places >= n_before))
-    return found
+    nearness_of: DoubleArray = -np.abs(places - n_before + (places >= n_before))
+    return nearness_of
 
 
 def order(scores: Sequence[float] | DoubleArray) -> tuple[int, ...]:
@@ -60,9 +60,9 @@ def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...
     """P of the target at each step as a share of that of the whole text, (words + 1,). ``probabilities`` are by the
     hidden words.
     """
-    whole = probabilities[()]
-    found: DoubleArray = np.array([probabilities[hidden] / whole for hidden in steps(ranked, way)])
-    return found
+    unhidden = probabilities[()]
+    shares: DoubleArray = np.array([probabilities[hidden] / unhidden for hidden in steps(ranked, way)])
+    return shares
 
 
 def area(values: DoubleArray) -> float:
@@ -93,11 +93,11 @@ def kendall(scores: Sequence[DoubleArray]) -> DoubleArray:
     from scipy.stats import kendalltau  # slow to import, and most views do without
 
     n = len(scores)
-    found = np.eye(n)
+    correlations = np.eye(n)
     for i in range(n):
         for j in range(i):
-            found[i, j] = found[j, i] = kendalltau(scores[i], scores[j]).statistic
-    return found
+            correlations[i, j] = correlations[j, i] = kendalltau(scores[i], scores[j]).statistic
+    return correlations
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +135,31 @@ def mean(values: Sequence[float] | DoubleArray) -> Mean:
     """Raises ValueError where there is no value."""
     if not len(values):
         raise ValueError("there is no value to take the mean of")
-    each = np.asarray(values, dtype=np.float64)
+    samples = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(_SEED)
-    means = each[rng.integers(0, len(each), (_RESAMPLES, len(each)))].mean(axis=1)
+    means = samples[rng.integers(0, len(samples), (_RESAMPLES, len(samples)))].mean(axis=1)
     low, high = np.percentile(means, (2.5, 97.5))
-    return Mean(float(each.mean()), float(low), float(high))
+    return Mean(float(samples.mean()), float(low), float(high))
 
 
-def areas(found: Sequence[Mapping[tuple[str, Way], float]], baseline: str) -> list[Area]:
+def areas(texts: Sequence[Mapping[tuple[str, Way], float]], baseline: str) -> list[Area]:
     """Compares the areas of every method in some sentences, each sentence's by method and way, with the ``baseline``'s
     in the same sentences. Both ways of a method follow each other, the best method by deletion first.
     """
     table = []
-    for method, way in dict.fromkeys(key for each in found for key in each):
-        own = [each[method, way] for each in found if (method, way) in each]
+    for method, way in dict.fromkeys(key for of_text in texts for key in of_text):
+        values = [of_text[method, way] for of_text in texts if (method, way) in of_text]
         beside = np.array(
-            [each[method, way] - each[baseline, way] for each in found if {(method, way), (baseline, way)} <= {*each}]
+            [
+                of_text[method, way] - of_text[baseline, way]
+                for of_text in texts
+                if {(method, way), (baseline, way)} <= {*of_text}
+            ]
         )
         above = better = None
         if len(beside) and method != baseline:
             above, better = mean(beside), mean((1 + np.sign(beside) * _BETTER[way]) / 2)
-        exceeds_one = float(np.mean(np.array(own) > 1))
-        table.append(Area(method, way, mean(own), float(np.median(own)), exceeds_one, above, better, len(own)))
-    best = {one.method: one.mean.value for one in table if one.way == "deletion"}
-    return sorted(table, key=lambda one: (best[one.method], one.method, one.way))
+        exceeds_one = float(np.mean(np.array(values) > 1))
+        table.append(Area(method, way, mean(values), float(np.median(values)), exceeds_one, above, better, len(values)))
+    best = {area.method: area.mean.value for area in table if area.way == "deletion"}
+    return sorted(table, key=lambda area: (best[area.method], area.method, area.way))

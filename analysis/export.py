@@ -109,7 +109,7 @@ def to_csv(view: Filtered, origin: Origin) -> bytes:
         table.assign(layer=layer, head=head, weight=matrix.ravel())
         for (layer, head), matrix in zip(names, matrices, strict=True)
     ]
-    whole = pd.concat(parts, ignore_index=True).assign(
+    joined = pd.concat(parts, ignore_index=True).assign(
         model=origin.model.id,
         revision=origin.model.revision,
         counted_from=1,
@@ -119,7 +119,7 @@ def to_csv(view: Filtered, origin: Origin) -> bytes:
         filter=_filter_json(view.filter),
     )
     columns = ["model", "revision", "counted_from", "part", "layer", "head", "how", "measure", "filter"]
-    return table_to_csv(whole[[*columns, "query", "query_token", "key", "key_token", "weight"]])
+    return table_to_csv(joined[[*columns, "query", "query_token", "key", "key_token", "weight"]])
 
 
 def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding | None = None) -> bytes:
@@ -165,17 +165,17 @@ def origin_of(table: pd.DataFrame, revisions: Mapping[str, str]) -> pd.DataFrame
 
     What a table says of that itself stays; several models that it does not tell apart share a cell.
     """
-    told = table.copy()
-    if "model" not in told:
-        told["model"] = " ".join(revisions)
-    if "revision" not in told:
-        whole = " ".join(revisions.values())
-        told["revision"] = [revisions.get(one, whole) for one in told["model"]]
+    labelled = table.copy()
+    if "model" not in labelled:
+        labelled["model"] = " ".join(revisions)
+    if "revision" not in labelled:
+        all_revisions = " ".join(revisions.values())
+        labelled["revision"] = [revisions.get(model, all_revisions) for model in labelled["model"]]
     first = ["model", "revision"]
-    if any(_COUNTED.fullmatch(str(name)) for name in told):
-        told["counted_from"] = 1
+    if any(_COUNTED.fullmatch(str(name)) for name in labelled):
+        labelled["counted_from"] = 1
         first.append("counted_from")
-    return told[[*first, *(name for name in told if name not in first)]]
+    return labelled[[*first, *(name for name in labelled if name not in first)]]
 
 
 def named(name: str, text: str) -> str:

@@ -93,31 +93,31 @@ class Filtered:
         if self.reason is not None:
             return self.reason
         unit = "word" if self.filter.words else "token"
-        said = []
+        sentences = []
         if self.filter.words:
-            said.append("Tokens are merged into words: sum over the keys of a word, mean over its queries.")
+            sentences.append("Tokens are merged into words: sum over the keys of a word, mean over its queries.")
         if self.filter.direction != "all":
             source, target = self.filter.direction.split("->")
             target = "itself" if source == target else f"sentence {target}"
-            said.append(f"This shows how sentence {source} attends to {target}.")
+            sentences.append(f"This shows how sentence {source} attends to {target}.")
         if self.n_hidden_special:
-            said.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
+            sentences.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
         if len(self.keys) and (self.n_hidden_special or self.filter.direction != "all"):
-            said.append(f"{self.share_hidden:.1%} of the weight of the {unit}s shown goes to what is hidden.")
+            sentences.append(f"{self.share_hidden:.1%} of the weight of the {unit}s shown goes to what is hidden.")
         if self.filter.renormalize:
-            said.append("Each row is scaled to sum to 1.")
+            sentences.append("Each row is scaled to sum to 1.")
             if self.n_silent:
-                said.append(f"Rows with nothing left to scale, kept at zero: {self.n_silent}.")
+                sentences.append(f"Rows with nothing left to scale, kept at zero: {self.n_silent}.")
         elif self.share_hidden > _ROUNDING:
-            said.append("The rest is not scaled up.")
+            sentences.append("The rest is not scaled up.")
         cut = []
         if self.n_below_threshold:
             cut.append(f"{_count(self.n_below_threshold, 'cell')} below {self.filter.threshold:g}")
         if self.n_beyond_top_k:
             cut.append(f"{_count(self.n_beyond_top_k, 'cell')} beyond the {self.filter.top_k} strongest of each row")
         if cut:
-            said.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the weight otherwise shown.")
-        return " ".join(said) or "All attention is shown."
+            sentences.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the weight otherwise shown.")
+        return " ".join(sentences) or "All attention is shown."
 
 
 def apply_filter(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: Encoding | None = None) -> Filtered:
@@ -154,29 +154,29 @@ def apply_filter(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: 
     )
     units = of_queries if keys is encoding else (*of_queries, *of_keys)
     of_rows = merged[..., rows, :]
-    shown = np.array(of_rows[..., columns], dtype=np.float32)  # own memory: it is changed below
+    visible = np.array(of_rows[..., columns], dtype=np.float32)  # own memory: it is changed below
     total = of_rows.sum(dtype=np.float64)
-    share_hidden = float(max(0.0, 1 - shown.sum(dtype=np.float64) / total)) if total > 0 else float("nan")
+    share_hidden = float(max(0.0, 1 - visible.sum(dtype=np.float64) / total)) if total > 0 else float("nan")
 
     n_silent = 0
     if chosen.renormalize:
-        sums = shown.sum(axis=-1, keepdims=True)
+        sums = visible.sum(axis=-1, keepdims=True)
         n_silent = int((sums == 0).sum())
-        np.divide(shown, sums, out=shown, where=sums > 0)
+        np.divide(visible, sums, out=visible, where=sums > 0)
 
-    uncut = shown.sum(dtype=np.float64)
-    largest = float(shown.max(initial=0))
-    below = (shown > 0) & (shown < chosen.threshold - _ROUNDING)
-    shown[below] = 0
+    uncut = visible.sum(dtype=np.float64)
+    largest = float(visible.max(initial=0))
+    below = (visible > 0) & (visible < chosen.threshold - _ROUNDING)
+    visible[below] = 0
     beyond = np.zeros_like(below)
     if chosen.top_k is not None and chosen.top_k < len(columns):
-        weaker = np.argsort(-shown, axis=-1, kind="stable")[..., chosen.top_k :]
+        weaker = np.argsort(-visible, axis=-1, kind="stable")[..., chosen.top_k :]
         np.put_along_axis(beyond, weaker, True, axis=-1)
-        beyond &= shown > 0
-        shown[beyond] = 0
+        beyond &= visible > 0
+        visible[beyond] = 0
 
     return Filtered(
-        weights=shown,
+        weights=visible,
         queries=tuple(of_queries[index] for index in rows),
         keys=tuple(of_keys[index] for index in columns),
         filter=chosen,
@@ -185,21 +185,21 @@ def apply_filter(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: 
         n_silent=n_silent,
         n_below_threshold=int(below.sum()),
         n_beyond_top_k=int(beyond.sum()),
-        share_cut=float(max(0.0, 1 - shown.sum(dtype=np.float64) / uncut)) if uncut > 0 else 0.0,
+        share_cut=float(max(0.0, 1 - visible.sum(dtype=np.float64) / uncut)) if uncut > 0 else 0.0,
         reason=_reason(chosen, len(units), len(rows), len(columns), largest),
     )
 
 
-def combine(shown: Shown, maps: Sequence[tuple[int, int]], how: Literal["mean", "max", "sum"]) -> FloatArray:
+def combine(view: Shown, maps: Sequence[tuple[int, int]], how: Literal["mean", "max", "sum"]) -> FloatArray:
     """Mean, maximum or sum, cell by cell, over chosen maps given as (layer, number): float32 (n, m).
 
     One named twice counts once. Raises InvalidInput if none is chosen or one does not exist.
     """
     _some(maps)
     chosen = sorted(set(maps))
-    result = np.zeros_like(shown.map(*chosen[0]), dtype=np.float64)  # nothing that is shown is ever below 0
+    result = np.zeros_like(view.map(*chosen[0]), dtype=np.float64)  # nothing that is shown is ever below 0
     for place in chosen:
-        (np.maximum if how == "max" else np.add)(result, shown.map(*place), out=result)
+        (np.maximum if how == "max" else np.add)(result, view.map(*place), out=result)
     return (result / len(chosen) if how == "mean" else result).astype(np.float32)
 
 
@@ -229,13 +229,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _no_second_sentence(encoding: Encoding, what: str) -> str:
+def _no_second_sentence(encoding: Encoding, noun: str) -> str:
     if encoding.text_pair:
         return (
-            f"{what} needs the second sentence, which was cut off entirely at the model's limit. "
+            f"{noun} needs the second sentence, which was cut off entirely at the model's limit. "
             "Shorten the first sentence, or show all attention."
         )
-    return f"{what} needs a second sentence, and there is none. Type one, or show all attention."
+    return f"{noun} needs a second sentence, and there is none. Type one, or show all attention."
 
 
 def _reason(chosen: Filter, n_units: int, n_rows: int, n_columns: int, largest: float) -> str | None:

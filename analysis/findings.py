@@ -53,9 +53,9 @@ class Ranking(Shows):
 
     def by_layer(self) -> FloatArray:
         """The shares as float32 (layers, heads of the widest layer); nan for heads that a layer does not have."""
-        found = np.full((self.layer.max() + 1, self.head.max() + 1), np.nan, dtype=np.float32)
-        found[self.layer, self.head] = self.share
-        return found
+        values = np.full((self.layer.max() + 1, self.head.max() + 1), np.nan, dtype=np.float32)
+        values[self.layer, self.head] = self.share
+        return values
 
     def to_frame(self) -> pd.DataFrame:
         """One row per head, largest share first: layer, head (from 0), share, even."""
@@ -120,9 +120,9 @@ def pair_worth_seeing(run: AttentionRun) -> tuple[int, int]:
     distance = np.abs(np.subtract.outer(np.arange(len(queries)), np.arange(len(keys))))
     apart = (distance > 1) | (run.stack == "cross")  # places in two texts are not near each other
     for allowed in (words & apart, words, np.ones_like(words)):
-        found = np.where(allowed, largest, 0)
-        if found.any():
-            query, key = np.unravel_index(int(found.argmax()), found.shape)
+        strengths = np.where(allowed, largest, 0)
+        if strengths.any():
+            query, key = np.unravel_index(int(strengths.argmax()), strengths.shape)
             return int(query), int(key)
     return 0, 0
 

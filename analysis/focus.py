@@ -27,11 +27,11 @@ def from_token(run: AttentionRun, position: int) -> FloatArray:
     """
     if not 0 <= position < run.n_tokens:
         raise InvalidInput(f"There is no token {position + 1}: the text has {run.n_tokens}. Choose one of them.")
-    found = np.zeros((run.n_layers, run.n_heads, run.n_keys), dtype=np.float32)
+    shares = np.zeros((run.n_layers, run.n_heads, run.n_keys), dtype=np.float32)
     for layer in range(run.n_layers):
         rows = run.layer(layer, slice(position, position + 1))[:, 0]
-        found[layer, : len(rows)] = rows
-    return found
+        shares[layer, : len(rows)] = rows
+    return shares
 
 
 def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8) -> tuple[Look, ...]:
@@ -39,8 +39,8 @@ def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8)
     kept = np.array([not special for special in run.key_encoding.special])
     if run.stack != "cross":
         kept[position] = False
-    shown = np.where(kept, weights, -1)
-    best = np.argsort(-shown, axis=None, kind="stable")[: min(n, int(kept.sum()) * weights[..., 0].size)]
+    visible = np.where(kept, weights, -1)
+    best = np.argsort(-visible, axis=None, kind="stable")[: min(n, int(kept.sum()) * weights[..., 0].size)]
     return tuple(
         Look(int(layer), int(head), int(key), float(weights[layer, head, key]))
         for layer, head, key in zip(*np.unravel_index(best, weights.shape), strict=True)

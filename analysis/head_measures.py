@@ -90,11 +90,11 @@ class Totals:
         """The totals of a layer before its first text."""
         return cls(np.zeros((n_heads + 1, len(MEASURE_NAMES))), np.zeros(len(MEASURE_NAMES)), np.zeros(2))
 
-    def add(self, found: Sums) -> None:
+    def add(self, sums: Sums) -> None:
         """Add some texts."""
-        self.sums[:] += found.sums.sum(axis=0)
-        self.counts[:] += found.counts.sum(axis=0)
-        self.chance[:] += found.chance
+        self.sums[:] += sums.sums.sum(axis=0)
+        self.counts[:] += sums.counts.sum(axis=0)
+        self.chance[:] += sums.chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ class Counted:
         by_value = None
         if norms is not None:
             taken = weights * norms[:, :, None]
-            whole = taken.sum(axis=-1, keepdims=True)
-            taken /= np.where(whole > 0, whole, np.float32(1))
+            total = taken.sum(axis=-1, keepdims=True)
+            taken /= np.where(total > 0, total, np.float32(1))
             by_value = (taken.reshape(n_texts, n_heads, n_pairs) @ seen.keys[..., :-1]).astype(np.float64)
         keys = np.log(seen.n_visible[choice])
         chance = np.interp(keys, _KEYS, _SPREAD).sum(), (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
@@ -185,13 +185,13 @@ class Counted:
         keys = np.concatenate([seen, distance[:, None]], axis=1, dtype=np.float32)
         measured = self.queries & (n_visible > 0) & self.one_text
         counts = np.concatenate([seen.any(axis=-1).sum(axis=-1), measured.sum(axis=-1)[:, None]], axis=1)
-        own = seen[:, list(SHARES).index("own_sentence")]
+        same_sentence = seen[:, list(SHARES).index("own_sentence")]
         return _Seen(
             n_visible,
             even,
             np.ascontiguousarray(keys.reshape(n_texts, -1, n * m).swapaxes(1, 2)),
             counts,
-            own if own.any() else None,
+            same_sentence if same_sentence.any() else None,
         )
 
 
@@ -258,9 +258,9 @@ class Marks:
             flags[0, text, :end] = True
             flags[1, text, :end] = encoding.special
             flags[2, text, _first(encoding)] = True
-            for flag, found in zip(flags[3:], rarest, strict=True):
-                if found is not None:
-                    flag[text, :end] = found
+            for flag, rare_tokens in zip(flags[3:], rarest, strict=True):
+                if rare_tokens is not None:
+                    flag[text, :end] = rare_tokens
             places[0, text, :end] = encoding.segment_ids
             places[1, text, :end], places[2, text, :end] = _words(encoding, numbers)
         return cls(*flags, *places)

@@ -35,24 +35,24 @@ class Spread:
 
 def left_out(scores: npt.ArrayLike) -> Spread:
     """Estimates a spread from scores with each part left out in turn (jackknife: Tukey 1958, Efron & Stein 1981)."""
-    found = np.asarray(scores, dtype=np.float64)
-    n = len(found)
-    return Spread(float((n - 1) / n * ((found - found.mean()) ** 2).sum()), n)
+    values = np.asarray(scores, dtype=np.float64)
+    n = len(values)
+    return Spread(float((n - 1) / n * ((values - values.mean()) ** 2).sum()), n)
 
 
 def of_mean(scores: npt.ArrayLike) -> Spread:
     """Estimates the spread of a mean from the scores of each part."""
-    found = np.asarray(scores, dtype=np.float64)
-    return Spread(float(found.var(ddof=1)) / len(found), len(found))
+    values = np.asarray(scores, dtype=np.float64)
+    return Spread(float(values.var(ddof=1)) / len(values), len(values))
 
 
 def of_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> Spread:
     """Estimates the spread of the mean of values (items,): those of one ``cluster`` (items,) are left out together."""
-    found = np.asarray(values, dtype=np.float64)
+    kept = np.asarray(values, dtype=np.float64)
     _, place, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     if len(sizes) < 2:  # nothing would be left
         return Spread(0.0, len(sizes))
-    return left_out((found.sum() - np.bincount(place, weights=found)) / (len(found) - sizes))
+    return left_out((kept.sum() - np.bincount(place, weights=kept)) / (len(kept) - sizes))
 
 
 def of_right(correct: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
@@ -98,7 +98,7 @@ def share_intervals(
     from scipy.stats import t
 
     share, variance, parts = np.broadcast_arrays(
-        *(np.asarray(each, dtype=np.float64) for each in (values, variances, n))
+        *(np.asarray(numbers, dtype=np.float64) for numbers in (values, variances, n))
     )
     share = np.clip(share, 0, 1)
     with np.errstate(divide="ignore", invalid="ignore"):

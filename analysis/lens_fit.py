@@ -93,27 +93,27 @@ class JudgedLens(Shows):
         """One row a lens and layer: layer (0 is after the embeddings), lens ("logit", "fitted"), kl_nats, low, high."""
         return pd.DataFrame(
             [
-                {"layer": layer, "lens": name, "kl_nats": one.mean, "low": one.low, "high": one.high}
+                {"layer": layer, "lens": name, "kl_nats": distance.mean, "low": distance.low, "high": distance.high}
                 for name, distances in (("logit", self.logit), ("fitted", self.fitted))
-                for layer, one in enumerate(distances)
+                for layer, distance in enumerate(distances)
             ]
         )
 
 
-def judged(lens: FittedLens, found: LensDistances, unit_of: Sequence[int] | None = None) -> JudgedLens:
+def judged(lens: FittedLens, measured: LensDistances, unit_of: Sequence[int] | None = None) -> JudgedLens:
     """The distances of both lenses at many masks in short, with intervals over the units of the texts (texts,), such as
     their subjects; None where each is by itself. Raises ValueError for those of the logit lens alone.
     """
-    if found.fitted is None or found.average is None:
+    if measured.fitted is None or measured.average is None:
         raise ValueError("no fitted lens was judged")
-    units = found.text_of if unit_of is None else np.array(unit_of)[found.text_of]
+    units = measured.text_of if unit_of is None else np.array(unit_of)[measured.text_of]
     return JudgedLens(
         lens=lens,
-        logit=tuple(_distance(row, units) for row in found.logit),
-        fitted=tuple(_distance(row, units) for row in found.fitted),
-        average=_distance(found.average, units),
+        logit=tuple(_distance(row, units) for row in measured.logit),
+        fitted=tuple(_distance(row, units) for row in measured.fitted),
+        average=_distance(measured.average, units),
         n_masks=len(units),
-        n_texts=len(np.unique(found.text_of)),
+        n_texts=len(np.unique(measured.text_of)),
         n_units=len(np.unique(units)),
     )
 

@@ -40,21 +40,21 @@ def accuracies(rows: Sequence[MinimalPair], differences: Sequence[float]) -> tup
     judged = [(row, value) for row, value in zip(rows, differences, strict=True) if not math.isnan(value)]
     if not judged:
         return ()
-    found = [_accuracy("", "", [value for _, value in judged])]
+    table = [_accuracy("", "", [value for _, value in judged])]
     phenomena = dict.fromkeys(row.phenomenon for row, _ in judged)
     if list(phenomena) == [""]:
-        return tuple(found)
+        return tuple(table)
     for phenomenon in phenomena:
         mine = [(row.paradigm, value) for row, value in judged if row.phenomenon == phenomenon]
         paradigms = list(dict.fromkeys(paradigm for paradigm, _ in mine))
         only = paradigms[0] if len(paradigms) == 1 else ""
-        found.append(_accuracy(phenomenon or "none given", only, [value for _, value in mine]))
+        table.append(_accuracy(phenomenon or "none given", only, [value for _, value in mine]))
         if len(paradigms) > 1:
-            found += [
+            table += [
                 _accuracy(phenomenon or "none given", paradigm, [value for other, value in mine if other == paradigm])
                 for paradigm in paradigms
             ]
-    return tuple(found)
+    return tuple(table)
 
 
 def _accuracy(phenomenon: str, paradigm: str, differences: Sequence[float]) -> Accuracy:

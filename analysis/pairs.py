@@ -36,7 +36,7 @@ class Judged(Shows):
 
     def to_frame(self) -> pd.DataFrame:
         """One row a bin of the calibration curve: low, high, n, mean, share_next."""
-        return pd.DataFrame([asdict(one) for one in self.bins])
+        return pd.DataFrame([asdict(bin_) for bin_ in self.bins])
 
     @property
     def calibration_error(self) -> float:

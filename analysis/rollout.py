@@ -9,7 +9,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, FloatArray, rolled_out
 
 
-def rollout(shown: Shown, first: int = 0, last: int | None = None) -> FloatArray:
+def rollout(view: Shown, first: int = 0, last: int | None = None) -> FloatArray:
     """Rollout from layer ``first`` to layer ``last`` (both inclusive, by default all), float32 (n, n).
 
     Row i says how the token i leaving ``last`` draws on the tokens entering ``first``; rows sum to 1. Per layer, A is
@@ -22,22 +22,22 @@ def rollout(shown: Shown, first: int = 0, last: int | None = None) -> FloatArray
     One layer's maps are in memory at a time. Raises InvalidInput for layers that do not exist or are in the wrong
     order, NotSupported for cross-attention and where value norms are asked for and not available.
     """
-    if isinstance(shown, Weights):
-        check_one_text(shown.run)
-    last = shown.n_layers - 1 if last is None else last
-    if not 0 <= first <= last < shown.n_layers:
+    if isinstance(view, Weights):
+        check_one_text(view.run)
+    last = view.n_layers - 1 if last is None else last
+    if not 0 <= first <= last < view.n_layers:
         raise InvalidInput(
             f"Rollout cannot go from layer {first + 1} to layer {last + 1}: "
-            f"there are layers 1 to {shown.n_layers}. Choose a first layer that is not above the last."
+            f"there are layers 1 to {view.n_layers}. Choose a first layer that is not above the last."
         )
-    without = [str(layer + 1) for layer in range(first, last + 1) if not shown.n_maps(layer)]
+    without = [str(layer + 1) for layer in range(first, last + 1) if not view.n_maps(layer)]
     if without:
         raise NotSupported(
             f"Rollout follows attention from layer to layer, and there is none in layer {', '.join(without)}: there, "
             "tokens are mixed in another way. Choose layers between these, or another model."
         )
-    maps = (shown.layer(layer).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1))
-    return rolled_out(maps, residual=not shown.of_block).astype(np.float32)
+    maps = (view.layer(layer).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1))
+    return rolled_out(maps, residual=not view.of_block).astype(np.float32)
 
 
 def check_one_text(run: AttentionRun) -> None:

@@ -58,12 +58,12 @@ def softmax_by_hand(answer: MaskPrediction, vocabulary_size: int, top: int = 4) 
 
     Probabilities sum to 1; the loss is -ln of the original's.
     """
-    shown: list[Prediction] = list(answer.best[:top])
-    if answer.original is not None and answer.original.id not in [entry.id for entry in shown]:
-        shown.append(answer.original)
-    logs = [math.log(max(entry.probability, 1e-45)) for entry in shown]
+    listed: list[Prediction] = list(answer.best[:top])
+    if answer.original is not None and answer.original.id not in [entry.id for entry in listed]:
+        listed.append(answer.original)
+    logs = [math.log(max(entry.probability, 1e-45)) for entry in listed]
     if answer.original is not None and answer.log_probability is not None:
-        for place, entry in enumerate(shown):
+        for place, entry in enumerate(listed):
             if entry.id == answer.original.id:
                 logs[place] = answer.log_probability  # exact where the probability rounds to 0
     largest = logs[0]
@@ -76,7 +76,7 @@ def softmax_by_hand(answer: MaskPrediction, vocabulary_size: int, top: int = 4) 
             math.exp(log),
             answer.original is not None and entry.id == answer.original.id,
         )
-        for entry, log in zip(shown, logs, strict=True)
+        for entry, log in zip(listed, logs, strict=True)
     ]
     rest = max(0.0, 1 - sum(row.probability for row in rows))
     others = vocabulary_size - len(rows)

@@ -93,7 +93,7 @@ def sentence_vectors(
     number. ``dtype`` is what the network computed with.
     """
     every = poolings_of(named)
-    found: dict[SentencePooling, dict[int, FloatArray]] = {pooling: {} for pooling in every}
+    by_pooling: dict[SentencePooling, dict[int, FloatArray]] = {pooling: {} for pooling in every}
     n_tokens, n_dropped = [0] * n_texts, [0] * n_texts
     for place, hidden in states:
         n_tokens[place], n_dropped[place] = len(hidden.encoding), hidden.encoding.n_dropped
@@ -101,9 +101,10 @@ def sentence_vectors(
             vectors = usual_vector(hidden, named) if pooling == "own" else _pooled(hidden, pooling)
             if vectors is None:
                 raise InvalidInput(f"{name.format(place + 1)} has no token that this model reads. Change it.")
-            found[pooling][place] = np.array(vectors)  # a view would keep all tokens' vectors
+            by_pooling[pooling][place] = np.array(vectors)  # a view would keep all tokens' vectors
     stacked = {
-        pooling: np.stack([vectors[place] for place in range(n_texts)], axis=1) for pooling, vectors in found.items()
+        pooling: np.stack([vectors[place] for place in range(n_texts)], axis=1)
+        for pooling, vectors in by_pooling.items()
     }
     return SentenceVectors(stacked, tuple(n_tokens), tuple(n_dropped), dtype)
 
@@ -199,7 +200,7 @@ class Shared:
         """
         left = vectors.astype(np.float64) - self.mean
         left -= left @ self.directions.T @ self.directions
-        lengths, before = (np.linalg.norm(each, axis=1, keepdims=True) for each in (left, vectors))
+        lengths, before = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (left, vectors))
         return np.where(lengths > _ROUNDING * before, left, 0).astype(np.float32)
 
 
@@ -247,11 +248,15 @@ class Measured(Shows):
 
     def to_frame(self) -> pd.DataFrame:
         """One row a layer, pooling and whether what is shared is removed, with the fields of ``Agreement``."""
-        return pd.DataFrame([asdict(one) for one in self.agreements])
+        return pd.DataFrame([asdict(agreement) for agreement in self.agreements])
 
     def of(self, layer: int, pooling: SentencePooling, *, removed: bool) -> Agreement:
         wanted = layer, pooling, removed
-        return next(each for each in self.agreements if (each.layer, each.pooling, each.removed) == wanted)
+        return next(
+            agreement
+            for agreement in self.agreements
+            if (agreement.layer, agreement.pooling, agreement.removed) == wanted
+        )
 
 
 def measure(
@@ -266,21 +271,23 @@ def measure(
     """
     a, b = (list(side) for side in zip(*pairs, strict=True))
     shared = {pooling: tuple(map(shared_by, layers)) for pooling, layers in reference.of.items()}
-    keys, told, errors, means = [], [], [], []
+    keys, cosines, errors, means = [], [], [], []
     for pooling, layers in sentences.of.items():
         for layer, raw in enumerate(layers):
             for removed in (False, True):
                 vectors = shared[pooling][layer].removed(raw) if removed else raw
                 keys.append((layer, pooling, removed))
-                told.append(pair_cosines(vectors[a], vectors[b]))
+                cosines.append(pair_cosines(vectors[a], vectors[b]))
                 grown = _median_length(raw) / (_median_length(vectors) or 1.0)
                 errors.append(rounding(vectors[a], vectors[b], sentences.dtype, max(1.0, grown)))
                 means.append(mean_of_pairs(vectors))
-    found = agreement(np.stack(told), scores, groups, np.stack(errors)).tolist()
-    spreads = np.ptp(told, axis=1).tolist()
+    agreements = agreement(np.stack(cosines), scores, groups, np.stack(errors)).tolist()
+    spreads = np.ptp(cosines, axis=1).tolist()
     every = (
         Agreement(layer, pooling, removed, rho, low, high, spread, mean)
-        for (layer, pooling, removed), (rho, low, high), spread, mean in zip(keys, found, spreads, means, strict=True)
+        for (layer, pooling, removed), (rho, low, high), spread, mean in zip(
+            keys, agreements, spreads, means, strict=True
+        )
     )
     return Measured(shared, tuple(every), sentences.dtype)
 
@@ -290,7 +297,7 @@ def _median_length(vectors: FloatArray) -> float:
 
 
 def agreement(
-    told: DoubleArray, scores: Sequence[float], groups: Sequence[str], errors: DoubleArray | None = None
+    cosines: DoubleArray, scores: Sequence[float], groups: Sequence[str], errors: DoubleArray | None = None
 ) -> DoubleArray:
     """Spearman's ρ of each row of cosines (rows, pairs) with the scores, and the ends of its 95% interval over the
     groups of pairs: (rows, 3). NaN where either does not vary.
@@ -301,7 +308,7 @@ def agreement(
     gold = np.asarray(scores, dtype=np.float64)
     group_of = np.asarray(groups)
     every = np.unique(group_of)
-    levels = told if errors is None else np.stack([_levels(*row) for row in zip(told, errors, strict=True)])
+    levels = cosines if errors is None else np.stack([_levels(*row) for row in zip(cosines, errors, strict=True)])
     without = np.stack([_spearman(levels[:, group_of != group], gold[group_of != group]) for group in every])
     # Where all that varies was left out there is no order.
     without = np.nan_to_num(without)
@@ -329,11 +336,11 @@ def _levels(values: DoubleArray, errors: DoubleArray) -> IntArray:
     return levels
 
 
-def _spearman(told: DoubleArray | IntArray, scores: DoubleArray) -> DoubleArray:
+def _spearman(cosines: DoubleArray | IntArray, scores: DoubleArray) -> DoubleArray:
     """Pearson's correlation of ranks, those of ties the mean of theirs; (rows,), NaN where nothing varies."""
     from scipy.stats import rankdata
 
-    ranks, gold = rankdata(told, axis=1), rankdata(scores)
+    ranks, gold = rankdata(cosines, axis=1), rankdata(scores)
     ranks, gold = ranks - ranks.mean(axis=1, keepdims=True), gold - gold.mean()
     lengths = np.linalg.norm(ranks, axis=1) * np.linalg.norm(gold)
     same = lengths == 0

@@ -151,17 +151,17 @@ class OfLayers:
         return self.found.maps[layer]
 
 
-def mean_of_all(shown: Shown) -> FloatArray:
+def mean_of_all(view: Shown) -> FloatArray:
     """The mean of all maps there are, float32 (n, m); those of a layer are in memory at a time."""
-    total = sum(shown.layer(layer).sum(axis=0, dtype=np.float64) for layer in range(shown.n_layers))
-    return np.asarray(total / len(all_maps(shown)), dtype=np.float32)
+    total = sum(view.layer(layer).sum(axis=0, dtype=np.float64) for layer in range(view.n_layers))
+    return np.asarray(total / len(all_maps(view)), dtype=np.float32)
 
 
-def maps_of_layer(shown: Shown, layer: int) -> list[tuple[int, int]]:
+def maps_of_layer(view: Shown, layer: int) -> list[tuple[int, int]]:
     """All maps of a layer (layer, number), from 0, in their order."""
-    return [(layer, number) for number in range(shown.n_maps(layer))]
+    return [(layer, number) for number in range(view.n_maps(layer))]
 
 
-def all_maps(shown: Shown) -> list[tuple[int, int]]:
+def all_maps(view: Shown) -> list[tuple[int, int]]:
     """All maps there are (layer, number), from 0, in their order."""
-    return [place for layer in range(shown.n_layers) for place in maps_of_layer(shown, layer)]
+    return [place for layer in range(view.n_layers) for place in maps_of_layer(view, layer)]

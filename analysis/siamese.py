@@ -49,8 +49,8 @@ def loss_and_gradient(
 ) -> tuple[float, DoubleArray]:
     """The mean squared error of the cosines of matrix · a and matrix · b, and its gradient by the matrix."""
     left, right = a @ matrix.T, b @ matrix.T
-    of_left, of_right = (np.linalg.norm(each, axis=1, keepdims=True) for each in (left, right))
-    of_left, of_right = (np.where(each > 0, each, 1) for each in (of_left, of_right))
+    of_left, of_right = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (left, right))
+    of_left, of_right = (np.where(rows > 0, rows, 1) for rows in (of_left, of_right))
     unit_left, unit_right = left / of_left, right / of_right
     cosines = (unit_left * unit_right).sum(axis=1)
     errors = cosines - wanted

@@ -57,23 +57,23 @@ attention, and none gets a name either.
 def much_attention(sinks: Sinks) -> BoolArray:
     """Which heads give which special tokens much attention, (layers, heads, k)."""
     even = sinks.even[:, None].astype(np.float64)
-    found: BoolArray = sinks.share - even >= MUCH * (1 - even)  # nan, a head that does not exist, is False
-    return found & (even < 1)
+    much: BoolArray = sinks.share - even >= MUCH * (1 - even)  # nan, a head that does not exist, is False
+    return much & (even < 1)
 
 
 def does_nothing(sinks: Sinks) -> BoolArray:
     """Much attention, and next to nothing is added, since the value is short: (layers, heads, k)."""
     short = sinks.value <= SHORT * sinks.ordinary_value[..., None]
-    found: BoolArray = much_attention(sinks) & (sinks.added <= NOTHING) & short
-    return found
+    nothing: BoolArray = much_attention(sinks) & (sinks.added <= NOTHING) & short
+    return nothing
 
 
 def broadcasts(sinks: Sinks) -> BoolArray:
     """Much attention, and one vector of a length that counts is added to all tokens: (layers, heads, k)."""
     same = (sinks.common >= SAME) & (sinks.n_queries >= FEWEST)
     counts = (sinks.added >= COUNTS) & (sinks.added >= MOST * sinks.update[..., None])
-    found: BoolArray = much_attention(sinks) & counts & same[..., None]
-    return found
+    broadcasting: BoolArray = much_attention(sinks) & counts & same[..., None]
+    return broadcasting
 
 
 def strongest(sinks: Sinks, layer: int, head: int) -> int:

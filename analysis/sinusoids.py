@@ -13,15 +13,15 @@ BASE = 10_000.0
 def sinusoids(n: int, width: int) -> DoubleArray:
     """PE (n, width): PE(pos, 2i) = sin(pos / 10000^(2i / width)), PE(pos, 2i + 1) = cos of the same."""
     angles = np.arange(n)[:, None] * frequencies(width)[None]
-    found = np.empty((n, 2 * angles.shape[1]))
-    found[:, 0::2], found[:, 1::2] = np.sin(angles), np.cos(angles)
-    return found[:, :width]
+    encoding = np.empty((n, 2 * angles.shape[1]))
+    encoding[:, 0::2], encoding[:, 1::2] = np.sin(angles), np.cos(angles)
+    return encoding[:, :width]
 
 
 def frequencies(width: int, base: float = BASE) -> DoubleArray:
     """θ_i = base^(−2i / width), (⌈width / 2⌉,): radians a position."""
-    found: DoubleArray = base ** (-np.arange(0, width, 2) / width)
-    return found
+    powers: DoubleArray = base ** (-np.arange(0, width, 2) / width)
+    return powers
 
 
 def turned(vector: npt.NDArray[np.floating], position: float, theta: npt.NDArray[np.floating]) -> DoubleArray:

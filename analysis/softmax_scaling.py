@@ -37,5 +37,5 @@ def jacobian_norm(shares: DoubleArray) -> float:
 
 def _softmax(scores: DoubleArray) -> DoubleArray:
     powers = np.exp(scores - scores.max())
-    found: DoubleArray = powers / powers.sum()
-    return found
+    probabilities: DoubleArray = powers / powers.sum()
+    return probabilities

@@ -23,15 +23,15 @@ def cuts(word: str, vocabulary: Collection[str]) -> tuple[Cut, ...] | None:
 
     Greedy, from the left: the tokenizer does not look for the fewest pieces.
     """
-    found: list[Cut] = []
+    steps: list[Cut] = []
     start = 0
     while start < len(word):
         for tried, end in enumerate(range(len(word), start, -1), start=1):
             piece = (CONTINUED if start else "") + word[start:end]
             if piece in vocabulary:
-                found.append(Cut(word[start:], piece, tried))
+                steps.append(Cut(word[start:], piece, tried))
                 start = end
                 break
         else:
             return None
-    return tuple(found)
+    return tuple(steps)

@@ -133,7 +133,7 @@ def _by_name(roles: Mapping[str, Role], names: Sequence[str]) -> dict[str, int]:
 
 
 def _missing(
-    kind: str, roles: Mapping[str, Role], table: Table, notes: Notes, what: str, do: str = ""
+    kind: str, roles: Mapping[str, Role], table: Table, notes: Notes, noun: str, do: str = ""
 ) -> MissingColumn:
     where = f"{notes.names[-1]}{f', line {table.first}' if table.first else ''}"
     there = f"read as {table.format}, it has {named(table.names)}"
@@ -141,7 +141,7 @@ def _missing(
         do = "Choose question answering for it."
     elif table.format == ONE_COLUMN:
         do = "Put a tab, a comma or a semicolon between the columns."
-    message = f"{where}: {what}; {there}. {do}{' ' if do else ''}Or choose the column."
+    message = f"{where}: {noun}; {there}. {do}{' ' if do else ''}Or choose the column."
     report = Report(
         kind,
         tuple(notes.names),

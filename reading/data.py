@@ -176,8 +176,8 @@ class Notes:
         """``n`` things of this line are left out; the reason says what they are, as in "rows without a text"."""
         self._keep(self._left_out, reason, line, n)
 
-    def _keep(self, of: dict[str, tuple[array[int], array[int]]], what: str, line: int, n: int) -> None:
-        files, lines = of.setdefault(what, (array("H"), array("q")))
+    def _keep(self, of: dict[str, tuple[array[int], array[int]]], reason: str, line: int, n: int) -> None:
+        files, lines = of.setdefault(reason, (array("H"), array("q")))
         files.extend([len(self.names) - 1] * n)
         lines.extend([line] * n)
 

@@ -120,10 +120,10 @@ class Stream:
             split = _split_by_name(name) if packed and "split" in self.kind.roles else None
             for row in rows:
                 if len(self._preview) < _PREVIEWED:
-                    names, shown = _shown(row.item)
+                    names, cells = _shown(row.item)
                     self._fields = self._fields or names
                     if names == self._fields:  # a text beside a treebank has others
-                        self._preview.append(shown)
+                        self._preview.append(cells)
                 yield replace(row, file=len(self.notes.names) - 1, split=row.split or split)
         if lacking is not None and not n_read:
             raise lacking
@@ -183,9 +183,9 @@ class Stream:
             tuple(self._preview),
         )
         if not n_items:
-            what = ", ".join((self.notes.names or [name for name, _ in self._files])[:5])
+            names = ", ".join((self.notes.names or [name for name, _ in self._files])[:5])
             raise InvalidInput(
-                f"{what}: there is no {self.kind.noun} to use. Choose a file with {self.kind.noun}s. "
+                f"{names}: there is no {self.kind.noun} to use. Choose a file with {self.kind.noun}s. "
                 f"{' '.join(report.remarks)}".rstrip()
             )
         return report
@@ -209,5 +209,5 @@ def _shown(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _cell(value: Any) -> str:
     if isinstance(value, tuple):
-        return clipped(" ".join(_cell(each) for each in value[:40]), _LONGEST)
+        return clipped(" ".join(_cell(element) for element in value[:40]), _LONGEST)
     return "" if value is None else clipped(str(value), _LONGEST)

@@ -27,16 +27,16 @@ def split(text: str) -> tuple[str, ...]:
     abbreviation or an initial, or the next word starts with a small letter; at ؟ ۔ । ॥ before a space; at 。！？｡; and
     at an empty line.
     """
-    found = []
+    sentences = []
     start = 0
     for end in _END.finditer(text):
         after = _SIGN.search(text, end.end())
         if _goes_on(text[max(start, end.end() - _LOOKED_BACK) : end.end()], after[0] if after else ""):
             continue
-        found.append(text[start : end.end()].strip())
+        sentences.append(text[start : end.end()].strip())
         start = end.end()
-    found.append(text[start:].strip())
-    return tuple(sentence for sentence in found if sentence)
+    sentences.append(text[start:].strip())
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _goes_on(before: str, after: str) -> bool:

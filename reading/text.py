@@ -204,11 +204,11 @@ def first_few(places: Sequence[object]) -> str:
 
 def named(names: Iterable[str]) -> str:
     """The first few names, for a sentence."""
-    each = list(names)
-    return ", ".join(f"“{clipped(name)}”" for name in each[:5]) + (" …" if len(each) > 5 else "")
+    unique = list(names)
+    return ", ".join(f"“{clipped(name)}”" for name in unique[:5]) + (" …" if len(unique) > 5 else "")
 
 
 def listed(places: Sequence[object], unit: str = "line") -> str:
     """ "line 3" or "lines 3, 8, 9": the first few, each once."""
-    each = list(dict.fromkeys(places))
-    return f"{unit if len(each) == 1 else f'{unit}s'} {first_few(each)}"
+    unique = list(dict.fromkeys(places))
+    return f"{unit if len(unique) == 1 else f'{unit}s'} {first_few(unique)}"

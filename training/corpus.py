@@ -191,7 +191,7 @@ def tokenized(path: Path, tokenizer: PreTrainedTokenizerFast, cache: Path) -> To
         training = (document for document in read_documents(path) if not document.held_out)
         corpus = _tokenize(training, tokenizer)
         save: Callable[..., None] = np.savez
-        arrays = {each.name: np.asarray(getattr(corpus, each.name)) for each in fields(corpus)}
+        arrays = {column.name: np.asarray(getattr(corpus, column.name)) for column in fields(corpus)}
         write_atomically(file, lambda handle: save(handle, **arrays))
         return corpus
     with np.load(file) as stored:

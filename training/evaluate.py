@@ -67,15 +67,15 @@ def _finish(output: object) -> None:
 def evaluate(model_id: str, held_out: EvaluationSet, device: torch.device) -> Figures:
     """Load a model from disk and measure it. Raises as ``sources.find`` and ``loading.load`` do."""
     loaded = loading.load(sources.find(model_id), device, "float32")
-    *_, found = measure_quality(loaded, held_out)
+    *_, quality = measure_quality(loaded, held_out)
     return Figures(
         id=model_id,
         parameters=loaded.info.parameters,
-        mlm_loss=_rounded(found.mlm_loss),
-        mlm_accuracy=_rounded(found.mlm_accuracy),
-        replaced_accuracy=_rounded(found.replaced_accuracy),
-        kept_accuracy=_rounded(found.kept_accuracy),
-        nsp_accuracy=_rounded(found.nsp_accuracy),
+        mlm_loss=_rounded(quality.mlm_loss),
+        mlm_accuracy=_rounded(quality.mlm_accuracy),
+        replaced_accuracy=_rounded(quality.replaced_accuracy),
+        kept_accuracy=_rounded(quality.kept_accuracy),
+        nsp_accuracy=_rounded(quality.nsp_accuracy),
         tokens_per_second=round(speed(loaded.model, loaded_encoder(loaded), held_out.texts), 1),
     )
 

@@ -25,10 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=pretraining.FILE, help="where to write them")
     options = parser.parse_args(arguments)
     try:
-        documents = [one for one in read_documents(options.corpus) if not one.held_out and one.group not in LEFT_OUT]
+        documents = [
+            document
+            for document in read_documents(options.corpus)
+            if not document.held_out and document.group not in LEFT_OUT
+        ]
     except ModelZooError as error:
         parser.exit(2, f"{error}\n")
-    pretraining.write((text for one in documents for text in one.sentences), options.out)
+    pretraining.write((text for document in documents for text in document.sentences), options.out)
     return 0
 
 

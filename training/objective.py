@@ -124,29 +124,31 @@ class Objective(nn.Module):
         (teacher,) = self._teacher
         if self.distillation is not None and step % self.distillation.every:
             teacher = None
-        own = predict(model, self.architecture, batch, hidden_states=teacher is not None)
-        losses = {"mlm": mean_cross_entropy(own.words, batch.targets)}
-        if own.pairs is not None:
-            losses["nsp"] = mean_cross_entropy(own.pairs, batch.next_label)
+        predicted = predict(model, self.architecture, batch, hidden_states=teacher is not None)
+        losses = {"mlm": mean_cross_entropy(predicted.words, batch.targets)}
+        if predicted.pairs is not None:
+            losses["nsp"] = mean_cross_entropy(predicted.pairs, batch.next_label)
         loss = torch.stack(list(losses.values())).sum()
         if teacher is not None and self.distillation is not None:
             with torch.no_grad():
                 known = predict(teacher, self.architecture, batch, hidden_states=True)
-            soft = divergence(own.words, known.words, self.distillation.temperature)
-            if own.pairs is not None and known.pairs is not None:
+            soft = divergence(predicted.words, known.words, self.distillation.temperature)
+            if predicted.pairs is not None and known.pairs is not None:
                 paired = batch.next_label != NO_PAIR
-                soft = soft + divergence(own.pairs[paired], known.pairs[paired], self.distillation.temperature)
-            hidden = self._hidden_distance(own.encoded.hidden_states, known.encoded.hidden_states, batch.attention)
+                soft = soft + divergence(predicted.pairs[paired], known.pairs[paired], self.distillation.temperature)
+            hidden = self._hidden_distance(
+                predicted.encoded.hidden_states, known.encoded.hidden_states, batch.attention
+            )
             loss = loss + self.distillation.soft * soft + self.distillation.hidden * hidden
         return {"loss": loss, **{name: part.detach() for name, part in losses.items()}}
 
     def _hidden_distance(
-        self, own: Iterable[torch.Tensor], known: tuple[torch.Tensor, ...], attention: torch.Tensor
+        self, students: Iterable[torch.Tensor], known: tuple[torch.Tensor, ...], attention: torch.Tensor
     ) -> torch.Tensor:
         """Mean squared distance of projected states to the teacher's, over real tokens and layers."""
         real = attention.bool()
         distances = [
             functional.mse_loss(projection(states[real]).float(), known[layer][real].float())
-            for states, layer, projection in zip(own, self.layers, self.projections, strict=True)
+            for states, layer, projection in zip(students, self.layers, self.projections, strict=True)
         ]
         return torch.stack(distances).mean()

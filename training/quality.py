@@ -27,12 +27,12 @@ def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) 
     texts = held_out.texts if no_mlm is None else ()
     pairs = held_out.pairs if no_nsp is None else ()
     encode = loaded_encoder(loaded)
-    found = Quality(n_total=len(texts) + len(pairs), no_mlm=no_mlm, no_nsp=no_nsp)
-    yield found
+    quality = Quality(n_total=len(texts) + len(pairs), no_mlm=no_mlm, no_nsp=no_nsp)
+    yield quality
     if texts:
         for words in iter_masked_words(loaded.model, encode, special_tokens(loaded.tokenizer), texts):
-            found = replace(
-                found,
+            quality = replace(
+                quality,
                 n_done=words.n_read,
                 mlm_loss=words.masked.mean_loss,
                 mlm_accuracy=words.masked.accuracy,
@@ -42,16 +42,16 @@ def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) 
                 kept_accuracy=words.kept.accuracy,
                 n_kept=words.kept.n,
             )
-            yield found
+            yield quality
     if pairs:
         for tally in iter_next_sentences(loaded.model, encode, pairs):
-            found = replace(
-                found,
+            quality = replace(
+                quality,
                 n_done=len(texts) + tally.n_read,
                 nsp_accuracy=tally.evaluated.accuracy,
                 n_pairs=tally.evaluated.n,
             )
-            yield found
+            yield quality
 
 
 def _refusal(refuse: Callable[[LoadedModel], None], loaded: LoadedModel) -> str | None:

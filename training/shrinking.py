@@ -32,11 +32,13 @@ def shrink(student: Any, teacher: Any) -> None:
     if small.hidden_size // small.num_attention_heads != width:
         raise ValueError(f"the student's heads must be {width} wide, as the teacher's are")
     kept = directions(teacher, small.hidden_size)
-    theirs, own = teacher.bert.embeddings, student.bert.embeddings
+    theirs, embeddings = teacher.bert.embeddings, student.bert.embeddings
     with torch.no_grad():
         for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
-            getattr(own, name).weight.copy_(getattr(theirs, name).weight[: len(getattr(own, name).weight)] @ kept)
-        _normalization(own.LayerNorm, theirs.LayerNorm, kept)
+            getattr(embeddings, name).weight.copy_(
+                getattr(theirs, name).weight[: len(getattr(embeddings, name).weight)] @ kept
+            )
+        _normalization(embeddings.LayerNorm, theirs.LayerNorm, kept)
         near = torch.stack([nearness(teacher, layer) for layer in range(large.num_hidden_layers)])
         first = int(near.topk(small.num_attention_heads).values.sum(dim=1).argmax())
         places = torch.linspace(first, large.num_hidden_layers - 1, small.num_hidden_layers).round().int().tolist()
@@ -91,35 +93,35 @@ def nearness(teacher: Any, layer: int) -> torch.Tensor:
     return torch.stack([weights.diagonal(distance, 1, 2).mean(dim=-1) for distance in _NEAR]).amax(dim=0)
 
 
-def _normalization(own: nn.LayerNorm, theirs: nn.LayerNorm, kept: torch.Tensor) -> None:
+def _normalization(student: nn.LayerNorm, theirs: nn.LayerNorm, kept: torch.Tensor) -> None:
     """Gains belong to coordinates, which are gone: all get the teacher's root mean square."""
-    own.weight.fill_(theirs.weight.square().mean().sqrt())
-    own.bias.copy_(theirs.bias @ kept)
+    student.weight.fill_(theirs.weight.square().mean().sqrt())
+    student.bias.copy_(theirs.bias @ kept)
 
 
-def _attention(own: Any, theirs: Any, kept: torch.Tensor, heads: torch.Tensor, width: int) -> None:
+def _attention(student: Any, theirs: Any, kept: torch.Tensor, heads: torch.Tensor, width: int) -> None:
     """Put these heads first; the others look everywhere equally, and write as strongly as they read."""
     rows = (heads[:, None] * width + torch.arange(width)).flatten()
     n = len(rows)
     for name in ("query", "key", "value"):
-        source, target = getattr(theirs.self, name), getattr(own.self, name)
+        source, target = getattr(theirs.self, name), getattr(student.self, name)
         if name == "value":
             nn.init.normal_(target.weight, std=target.in_features**-0.5)
         target.weight[:n] = source.weight[rows] @ kept
         target.bias[:n] = source.bias[rows]
-    nn.init.normal_(own.output.dense.weight, std=own.output.dense.in_features**-0.5)
-    own.output.dense.weight[:, :n] = kept.T @ theirs.output.dense.weight[:, rows]
-    own.output.dense.bias.copy_(theirs.output.dense.bias @ kept)
-    _normalization(own.output.LayerNorm, theirs.output.LayerNorm, kept)
+    nn.init.normal_(student.output.dense.weight, std=student.output.dense.in_features**-0.5)
+    student.output.dense.weight[:, :n] = kept.T @ theirs.output.dense.weight[:, rows]
+    student.output.dense.bias.copy_(theirs.output.dense.bias @ kept)
+    _normalization(student.output.LayerNorm, theirs.output.LayerNorm, kept)
 
 
-def _neurons(own: Any, theirs: Any, kept: torch.Tensor, n: int) -> None:
+def _neurons(student: Any, theirs: Any, kept: torch.Tensor, n: int) -> None:
     """The feed-forward part's neurons that read and write most."""
     reads, writes = theirs.intermediate.dense, theirs.output.dense
     worth = (reads.weight @ kept).norm(dim=1) * (kept.T @ writes.weight).norm(dim=0)
     chosen = worth.topk(n).indices
-    own.intermediate.dense.weight.copy_(reads.weight[chosen] @ kept)
-    own.intermediate.dense.bias.copy_(reads.bias[chosen])
-    own.output.dense.weight.copy_(kept.T @ writes.weight[:, chosen])
-    own.output.dense.bias.copy_(writes.bias @ kept)
-    _normalization(own.output.LayerNorm, theirs.output.LayerNorm, kept)
+    student.intermediate.dense.weight.copy_(reads.weight[chosen] @ kept)
+    student.intermediate.dense.bias.copy_(reads.bias[chosen])
+    student.output.dense.weight.copy_(kept.T @ writes.weight[:, chosen])
+    student.output.dense.bias.copy_(writes.bias @ kept)
+    _normalization(student.output.LayerNorm, theirs.output.LayerNorm, kept)

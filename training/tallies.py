@@ -110,7 +110,7 @@ def loaded_encoder(loaded: LoadedModel) -> Encode:
 
 def scores_of(output: object, *names: str) -> torch.Tensor | None:
     """The first of the attributes ``names`` that a model's output has; None where it has none of them."""
-    return next((found for name in names if (found := getattr(output, name, None)) is not None), None)
+    return next((scores for name in names if (scores := getattr(output, name, None)) is not None), None)
 
 
 @torch.no_grad()
@@ -184,5 +184,5 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:
     """The share of pairs that are classified correctly."""
-    found = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).evaluated
-    return found.n_right / found.n
+    evaluated = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).evaluated
+    return evaluated.n_right / evaluated.n

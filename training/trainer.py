@@ -84,17 +84,17 @@ def release_free_memory() -> None:
 @contextmanager
 def stop_on_signal() -> Iterator[Callable[[], bool]]:
     """Turn Ctrl-C and SIGTERM into a flag, so that no step is torn; a second Ctrl-C stops at once."""
-    asked = False
+    stopping = False
 
     def ask(_number: int, _frame: object) -> None:
-        nonlocal asked
-        if asked:
+        nonlocal stopping
+        if stopping:
             raise KeyboardInterrupt
-        asked = True
+        stopping = True
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: asked
+        yield lambda: stopping
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -78,15 +78,15 @@ def edges_found(between: FloatArray, counted: BoolArray, gold: BoolArray) -> Int
     best = np.full((n_trees, n_words), -1, dtype=np.int32)
     inside = np.zeros((n_trees, n_words), dtype=np.int32)
     outside = np.empty_like(best)
-    found = np.zeros(n_trees, dtype=np.int64)
+    counts = np.zeros(n_trees, dtype=np.int64)
     for _ in range(int(counted.sum(axis=1).max(initial=1)) - 1):
         inside[tree, newest] = _NEVER
         np.maximum(best, edges[tree * n_words + newest], out=best)
         np.bitwise_or(best, inside, out=outside)
         newest = outside.argmax(axis=1)
         edge = outside[tree, newest]
-        found += (edge >= 0) & (edge & 1 == 0)
-    return found.reshape(n_texts, n_heads)
+        counts += (edge >= 0) & (edge & 1 == 0)
+    return counts.reshape(n_texts, n_heads)
 
 
 _NEVER = np.iinfo(np.int32).min  # the sign bit: smaller than every edge

@@ -118,24 +118,24 @@ def read_pairs(name: str, data: bytes, choices: Choices | None = None) -> Pairs:
     return Pairs(corpus, tuple(kinds))
 
 
-def _place(cell: str, words: Sequence[str], where: str, what: str) -> int:
+def _place(cell: str, words: Sequence[str], where: str, noun: str) -> int:
     """The place from 0 of a word in a text, given as itself (of several words the last) or as its number from 1."""
     wanted = [cell[start:end] for start, end in plain_words(cell)]
-    found = [
+    places = [
         place + len(wanted) - 1
         for place in range(len(words) - len(wanted) + 1)
         if [word.casefold() for word in words[place : place + len(wanted)]] == [word.casefold() for word in wanted]
     ]
-    exact = [place for place in found if words[place] == wanted[-1]]
-    found = exact if len(exact) == 1 else found
-    if len(found) == 1:
-        return found[0]
-    if not found and cell.isascii() and cell.isdigit():
+    exact = [place for place in places if words[place] == wanted[-1]]
+    places = exact if len(exact) == 1 else places
+    if len(places) == 1:
+        return places[0]
+    if not places and cell.isascii() and cell.isdigit():
         if len(cell) < 6 and 1 <= int(cell) <= len(words):
             return int(cell) - 1
-        raise InvalidInput(f"{where}: the text has {counted(len(words), 'word')}; there is no {what} {cell[:20]}.")
-    often = f"occurs {len(found)} times in the text" if found else "is not a word of the text"
-    raise InvalidInput(f"{where}: the {what} “{cell[:40]}” {often}. Write a word of the text, or its number, from 1.")
+        raise InvalidInput(f"{where}: the text has {counted(len(words), 'word')}; there is no {noun} {cell[:20]}.")
+    often = f"occurs {len(places)} times in the text" if places else "is not a word of the text"
+    raise InvalidInput(f"{where}: the {noun} “{cell[:40]}” {often}. Write a word of the text, or its number, from 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,19 +181,19 @@ class PronounAttention(Shows):
     @classmethod
     def joined(cls, parts: Sequence[PronounAttention]) -> PronounAttention:
         """All parts, of one model, in the order of their sentences."""
-        whole = [part for part in parts if len(part.numbers)]
+        filled = [part for part in parts if len(part.numbers)]
         left_out = np.sort(np.concatenate([part.left_out for part in parts]))
-        if not whole:
+        if not filled:
             return replace(parts[0], left_out=left_out)
-        numbers = np.concatenate([part.numbers for part in whole])
+        numbers = np.concatenate([part.numbers for part in filled])
         order = np.argsort(numbers, kind="stable")
         return cls(
-            heads=whole[0].heads,
+            heads=filled[0].heads,
             numbers=numbers[order],
-            tokens=np.concatenate([part.tokens for part in whole])[order],
-            antecedent=np.concatenate([part.antecedent for part in whole])[order],
-            distractor=np.concatenate([part.distractor for part in whole])[order],
-            strongest=np.concatenate([part.strongest for part in whole])[order],
+            tokens=np.concatenate([part.tokens for part in filled])[order],
+            antecedent=np.concatenate([part.antecedent for part in filled])[order],
+            distractor=np.concatenate([part.distractor for part in filled])[order],
+            strongest=np.concatenate([part.strongest for part in filled])[order],
             left_out=left_out,
         )
 
@@ -293,9 +293,9 @@ class JudgedHeads(Shows):
                 "layer": layer[self.order],
                 "head": head[self.order],
                 "choosing": self.choosing[self.order],
-                "held_out": [one.share for one in shares],
-                "low": [one.low for one in shares],
-                "high": [one.high for one in shares],
+                "held_out": [share.share for share in shares],
+                "low": [share.low for share in shares],
+                "high": [share.high for share in shares],
             }
         )
 
@@ -306,8 +306,8 @@ def judge(pairs: Pairs, referred: PronounAttention, by: By = "most") -> JudgedHe
     judging: BoolArray = np.array([sentence.judged for sentence in sentences], dtype=bool)
     if min(judging.sum(), (~judging).sum()) < FEWEST:
         return None
-    chosen_by = [one for one in sentences if not one.judged]
-    judged_by = [one for one in sentences if one.judged]
+    chosen_by = [candidate for candidate in sentences if not candidate.judged]
+    judged_by = [candidate for candidate in sentences if candidate.judged]
     of_heads = right(referred, by)
     choosing = of_heads[~judging].mean(axis=0)
     nearest, first = (nearer_of_two, first_of_two) if by == "more" else (nearest_noun, first_noun)
@@ -357,18 +357,20 @@ def accuracy_by_kind(
     of_head = right(referred, judged.by)[:, head]
     sentences = pairs.corpus.take(referred.numbers.tolist())
     kinds = [pairs.kinds[number] for number in referred.numbers]
-    found = []
+    accuracies = []
     for kind in ("", *KINDS):
-        places = [place for place, one in enumerate(sentences) if one.judged and (not kind or kinds[place] == kind)]
+        places = [
+            place for place, sentence in enumerate(sentences) if sentence.judged and (not kind or kinds[place] == kind)
+        ]
         if places:
             (share,) = shares_of(of_head[places][:, None])
             of_kind = [sentences[place] for place in places]
             beside = {name: float(rule_scores(of_kind, rule, judged.by).mean()) for name, rule in judged.rules.items()}
-            found.append(KindAccuracy(kind, len(places), share, beside))
-    return tuple(found)
+            accuracies.append(KindAccuracy(kind, len(places), share, beside))
+    return tuple(accuracies)
 
 
 def _best_offset(sentences: Sequence[Sentence], by: By) -> Rule:
     by_size = sorted(OFFSETS, key=abs)
-    found = [float(rule_scores(sentences, offset_rule(offset), by).mean()) for offset in by_size]
-    return offset_rule(by_size[int(np.argmax(found))])
+    accuracies = [float(rule_scores(sentences, offset_rule(offset), by).mean()) for offset in by_size]
+    return offset_rule(by_size[int(np.argmax(accuracies))])

@@ -68,7 +68,7 @@ class Examples(Shows):
             for place in range(len(self.top))
             for kept, examples in (
                 ("strongest", self.strongest(place)),
-                ("drawn", [one for step in self.sample(place) for one in step]),
+                ("drawn", [drawn for step in self.sample(place) for drawn in step]),
             )
             for example in examples
         ]
@@ -104,5 +104,9 @@ def _lots(numbers: FloatArray) -> npt.NDArray[np.uint64]:
 
 
 def _listed(rows: FloatArray) -> list[Example]:
-    found = [Example(int(number), int(query), int(key), float(weight)) for weight, number, query, key in rows]
-    return [one for one in sorted(found, key=lambda one: (-one.weight, one.sentence)) if one.sentence >= 0]
+    examples = [Example(int(number), int(query), int(key), float(weight)) for weight, number, query, key in rows]
+    return [
+        example
+        for example in sorted(examples, key=lambda example: (-example.weight, example.sentence))
+        if example.sentence >= 0
+    ]

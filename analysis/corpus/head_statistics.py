@@ -103,8 +103,8 @@ class HeadStatistics(Shows):
 
     def closed(self) -> HeadStatistics:
         """The same when no more parts are to come."""
-        whole = {name: getattr(self, name).closed() for name in ("moments", "edges", "chain")}
-        return replace(self, **whole)
+        closed = {name: getattr(self, name).closed() for name in ("moments", "edges", "chain")}
+        return replace(self, **closed)
 
     def __repr__(self) -> str:
         texts, heads = counted_noun(self.n_texts, "sentence"), counted_noun(self.n_heads, "head")
@@ -179,9 +179,9 @@ def total(parts: Sequence[HeadStatistics]) -> HeadStatistics:
     """The sum of some parts, of one model."""
     first = parts[0]
     plain = {
-        one.name: reduce(add, (getattr(part, one.name) for part in parts))
-        for one in fields(HeadStatistics)
-        if one.name not in ("heads", "skipped", "cases")
+        entry.name: reduce(add, (getattr(part, entry.name) for part in parts))
+        for entry in fields(HeadStatistics)
+        if entry.name not in ("heads", "skipped", "cases")
     }
     skipped = SkippedCounts(*(sum(numbers) for numbers in zip(*(part.skipped for part in parts), strict=True)))
     return HeadStatistics(
@@ -214,12 +214,12 @@ class _Placed:
         hide_trivial(between, self.placed)
         return between
 
-    def cases(self, asked: Sequence[tuple[int, RelationQuery]], right: BoolArray) -> Cases:
-        rows = [row for row, _ in asked]
-        numbers, units = (np.array([each(one) for one in self.sentences]) for each in (_NUMBER, _UNIT))
+    def cases(self, queries: Sequence[tuple[int, RelationQuery]], right: BoolArray) -> Cases:
+        rows = [row for row, _ in queries]
+        numbers, units = (np.array([value(of_text) for of_text in self.sentences]) for value in (_NUMBER, _UNIT))
         judged = np.array([sentence.judged for sentence in self.sentences])
         n_words = self.placed.sum(axis=1)
-        asked_alone = [one for _, one in asked]
+        asked_alone = [of_text for _, of_text in queries]
         return Cases.build(asked_alone, right, numbers[rows], judged[rows], n_words[rows], units[rows])
 
     @property
@@ -230,10 +230,10 @@ class _Placed:
         return np.array([sentence.unit for sentence in self.sentences])
 
 
-def _partners(asked: Sequence[tuple[int, RelationQuery]]) -> IntArray:
+def _partners(queries: Sequence[tuple[int, RelationQuery]]) -> IntArray:
     """The partners of each case, (cases, most), -1 where there are fewer."""
-    most = max((len(one.partners) for _, one in asked), default=1)
-    return np.array([[*one.partners, *[-1] * (most - len(one.partners))] for _, one in asked]).reshape(-1, most)
+    most = max((len(query.partners) for _, query in queries), default=1)
+    return np.array([[*query.partners, *[-1] * (most - len(query.partners))] for _, query in queries]).reshape(-1, most)
 
 
 class Layer(NamedTuple):
@@ -264,7 +264,7 @@ class BatchMeasurer:
         marks = Marks.of(encodings, rare, listed)
         self._counted = counted_keys(marks, marks)
         self._rows = np.array([row for row, _ in self._placed.asked], dtype=np.int64)
-        self._queries = np.array([asked.query for _, asked in self._placed.asked], dtype=np.int64)
+        self._queries = np.array([query.query for _, query in self._placed.asked], dtype=np.int64)
         self._partners = _partners(self._placed.asked)
         self._find_trees()
 
@@ -282,12 +282,12 @@ class BatchMeasurer:
 
         between = placed.between(weights)
         partner = between.argmax(axis=-1)  # (texts, words, heads)
-        found = partner[self._rows, self._queries]  # (cases, heads)
+        looked_at = partner[self._rows, self._queries]  # (cases, heads)
         return Layer(
             moments=Moments.from_sums(of_heads, counts[:, None], placed.frames).spread(n_heads),
             uniform=sums.sums[:, -1].sum(axis=0),
             chance=sums.chance,
-            right=(found[..., None] == self._partners[:, None]).any(axis=-1),
+            right=(looked_at[..., None] == self._partners[:, None]).any(axis=-1),
             edges=edges_found(between, self._tree_words, self._gold),
             strongest=strongest_pairs(between, partner, placed.placed),
         )
@@ -299,7 +299,7 @@ class BatchMeasurer:
         right = np.concatenate([layer.right for layer in layers], axis=1)
         n_gold = self._gold.sum(axis=(1, 2))[:, None] // 2
         of_layers = [layer.strongest for layer in layers]
-        strongest = Strongest(*(np.concatenate(each, axis=1) for each in zip(*of_layers, strict=True)))
+        strongest = Strongest(*(np.concatenate(arrays, axis=1) for arrays in zip(*of_layers, strict=True)))
         edges = np.concatenate([layer.edges for layer in layers], axis=1)
         return HeadStatistics(
             heads=tuple(len(layer.moments.s) for layer in layers),
@@ -343,7 +343,7 @@ class BatchMeasurer:
                 if head in within:
                     self._gold[row, place, head] = self._gold[row, head, place] = True
             self._tree_words[row, counted] = True
-            self._chain[row] = sum(self._gold[row, one, other] for one, other in pairwise(counted))
+            self._chain[row] = sum(self._gold[row, first, second] for first, second in pairwise(counted))
 
     def _skipped_counts(self) -> SkippedCounts:
         placed = self._placed
@@ -359,7 +359,7 @@ class BatchMeasurer:
 
 def _from_below(sentence: Sentence, placed: BoolArray) -> list[RelationQuery]:
     """The relations of a sentence, once each."""
-    return [asked for asked in relation_queries(sentence, placed) if asked.relation.direction == "up"]
+    return [query for query in relation_queries(sentence, placed) if query.relation.direction == "up"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,35 +384,35 @@ class HeadSetAverager:
         self._placed, self._tried = _Placed(sentences, encodings), tried
         self._asked = [
             [
-                (row, asked)
-                for row, asked in self._placed.asked
-                if asked.relation == one.relation or (one.relation == ALL and asked.relation.direction == "up")
+                (row, query)
+                for row, query in self._placed.asked
+                if query.relation == sets.relation or (sets.relation == ALL and query.relation.direction == "up")
             ]
-            for one in tried
+            for sets in tried
         ]
         self._summed = [
-            np.zeros((len(asked), len(one.groups), self._placed.n_words), dtype=np.float32)
-            for asked, one in zip(self._asked, tried, strict=True)
+            np.zeros((len(query), len(sets.groups), self._placed.n_words), dtype=np.float32)
+            for query, sets in zip(self._asked, tried, strict=True)
         ]
 
     def layer(self, layer: int, weights: FloatArray) -> None:
         """A layer's attention (texts, heads, n, n)."""
         between = self._placed.between(weights)
-        for asked, one, summed in zip(self._asked, self._tried, self._summed, strict=True):
-            heads = sorted({head for group in one.groups for of, head in group if of == layer})
-            if not heads or not asked:
+        for queries_of_sets, sets, summed in zip(self._asked, self._tried, self._summed, strict=True):
+            heads = sorted({head for group in sets.groups for of, head in group if of == layer})
+            if not heads or not queries_of_sets:
                 continue
-            rows, queries = [row for row, _ in asked], [case.query for _, case in asked]
+            rows, queries = [row for row, _ in queries_of_sets], [case.query for _, case in queries_of_sets]
             looked = between[rows, queries][:, heads]  # (cases, heads, words)
             shares = np.array(
-                [[((layer, head) in group) / len(group) for head in heads] for group in one.groups], dtype=np.float32
+                [[((layer, head) in group) / len(group) for head in heads] for group in sets.groups], dtype=np.float32
             )
             summed += shares @ looked
 
     def cases(self) -> tuple[Cases, ...]:
         """Which sets are right, a relation each, once all layers were there."""
-        found = []
-        for asked, summed in zip(self._asked, self._summed, strict=True):
-            right = (summed.argmax(axis=-1)[..., None] == _partners(asked)[:, None]).any(axis=-1)
-            found.append(self._placed.cases(asked, right))
-        return tuple(found)
+        cases = []
+        for queries, summed in zip(self._asked, self._summed, strict=True):
+            right = (summed.argmax(axis=-1)[..., None] == _partners(queries)[:, None]).any(axis=-1)
+            cases.append(self._placed.cases(queries, right))
+        return tuple(cases)

@@ -50,14 +50,14 @@ def share_of(right: npt.ArrayLike, clusters: npt.ArrayLike) -> Mean:
 
 
 def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., tuple[float, float]]) -> Mean:
-    found, cluster = np.asarray(values, dtype=np.float64), np.asarray(clusters)
-    known = ~np.isnan(found)
-    found, cluster = found[known], cluster[known]
-    if not len(found):
+    known_values, cluster = np.asarray(values, dtype=np.float64), np.asarray(clusters)
+    known = ~np.isnan(known_values)
+    known_values, cluster = known_values[known], cluster[known]
+    if not len(known_values):
         return Mean(np.nan, np.nan, np.nan, 0, 0)
-    value, spread = float(found.mean()), of_clusters(found, cluster)
+    value, spread = float(known_values.mean()), of_clusters(known_values, cluster)
     low, high = bounds(value, [spread], spread.n) if spread.n > 1 else (np.nan, np.nan)
-    return Mean(value, low, high, len(found), spread.n)
+    return Mean(value, low, high, len(known_values), spread.n)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +121,11 @@ class HeadComparison(Shows):
     def n_as_much(self) -> int:
         """How many of the others change the score at least as much, in the same direction."""
         mine = self.head.change.value
-        return sum(abs(one.change.value) >= abs(mine) and one.change.value * mine > 0 for one in self.others)
+        return sum(abs(effect.change.value) >= abs(mine) and effect.change.value * mine > 0 for effect in self.others)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a set of heads, as ``Effect.to_frame``: the head itself, the others, and all of its layer."""
-        table = pd.concat([one.to_frame() for one in (self.head, *self.others, self.layer)], ignore_index=True)
+        table = pd.concat([effect.to_frame() for effect in (self.head, *self.others, self.layer)], ignore_index=True)
         table["head"] = [*table["head"].iloc[:-1], "all"]  # a layer may have one head
         return table
 
@@ -141,11 +141,11 @@ def compared_sets(head: Head, n_heads: int) -> tuple[tuple[Head, ...], ...]:
     all heads of the layer.
     """
     layer, mine = head
-    others = [one for one in range(n_heads) if one != mine]
+    others = [number for number in range(n_heads) if number != mine]
     if len(others) > MOST_OTHERS:
         others = sorted(np.random.default_rng((_SEED, *head)).choice(others, MOST_OTHERS, replace=False).tolist())
-    whole = tuple((layer, one) for one in range(n_heads))
-    return (head,), *(((layer, one),) for one in others), whole
+    all_heads = tuple((layer, number) for number in range(n_heads))
+    return (head,), *(((layer, number),) for number in others), all_heads
 
 
 def compare_head(
@@ -202,15 +202,17 @@ def gradient_estimates(gradients: FloatArray, scores: FloatArray, clusters: npt.
     flat = gradients[known].reshape(known.sum(), -1).astype(np.float64)
     change = (scores[1:] - scores[0]).T[known].astype(np.float64)
 
-    def correlation(one: DoubleArray, other: DoubleArray) -> Mean:
+    def correlation(first: DoubleArray, second: DoubleArray) -> Mean:
         """Of the means over items of two arrays (items, heads)."""
         numbers, place = np.unique(cluster, return_inverse=True)
-        value, n = spearman(one.mean(axis=0), other.mean(axis=0)), len(numbers)
+        value, n = spearman(first.mean(axis=0), second.mean(axis=0)), len(numbers)
         if n < 2 or np.isnan(value):
-            return Mean(value, np.nan, np.nan, len(one), n)
-        rest = [spearman(one[kept].mean(axis=0), other[kept].mean(axis=0)) for kept in (place != np.arange(n)[:, None])]
+            return Mean(value, np.nan, np.nan, len(first), n)
+        rest = [
+            spearman(first[kept].mean(axis=0), second[kept].mean(axis=0)) for kept in (place != np.arange(n)[:, None])
+        ]
         low, high = interval(value, [left_out(rest)], n, lowest=-1.0)
-        return Mean(value, low, high, len(one), n)
+        return Mean(value, low, high, len(first), n)
 
     def means(values: DoubleArray) -> tuple[Mean, ...]:
         return tuple(mean_of(column, cluster) for column in values.T)
@@ -224,11 +226,11 @@ def gradient_estimates(gradients: FloatArray, scores: FloatArray, clusters: npt.
     )
 
 
-def spearman(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+def spearman(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     """Spearman's rank correlation; of equal values the mean rank counts. nan where one of them does not vary."""
     from scipy.stats import rankdata
 
-    ranks = [rankdata(np.asarray(each)) - (np.size(each) + 1) / 2 for each in (one, other)]
+    ranks = [rankdata(np.asarray(values)) - (np.size(values) + 1) / 2 for values in (first, second)]
     size = np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
     return float((ranks[0] @ ranks[1]) / size) if size else float("nan")
 

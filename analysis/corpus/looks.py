@@ -36,18 +36,18 @@ class Hits(ReadOnly, Shows):
     strongest: BoolArray = field(repr=False)
 
     def __post_init__(self) -> None:
-        lock(self, *(one.name for one in fields(self)))
+        lock(self, *(column.name for column in fields(self)))
 
     def __len__(self) -> int:
         return len(self.of)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a pair and head, with the fields as columns."""
-        return pd.DataFrame({one.name: getattr(self, one.name) for one in fields(self)})
+        return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
 
     def take(self, places: IntArray | BoolArray | slice) -> Hits:
         """Some of them, in this order."""
-        return Hits(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
+        return Hits(**{column.name: getattr(self, column.name)[places] for column in fields(self)})
 
     def best(self, most: int) -> Hits:
         """The ``most`` strongest of each head, heads in their order, strongest first; of equal ones the earlier in the
@@ -93,8 +93,8 @@ class Looks(ReadOnly, Shows):
             raise ValueError("only what was asked of the same heads adds up")
         both = Hits(
             **{
-                one.name: np.concatenate([getattr(self.hits, one.name), getattr(other.hits, one.name)])
-                for one in fields(Hits)
+                column.name: np.concatenate([getattr(self.hits, column.name), getattr(other.hits, column.name)])
+                for column in fields(Hits)
             }
         )
         sums = ("n", "strongest", "weight", "even", "n_sentences", "n_found", "n_cut")
@@ -155,14 +155,14 @@ def attention_to_words(
     if not len(queries):
         return None
     rows = run.layers[layer].weights(head, slice(int(queries[0]), int(queries[-1]) + 1))
-    given = rows[..., queries - queries[0], :].mean(axis=-2) @ belongs(word_of, len(sentence))
-    given[..., word] = 0
-    return int(queries[0]), np.asarray(given, dtype=np.float32)
+    received = rows[..., queries - queries[0], :].mean(axis=-2) @ belongs(word_of, len(sentence))
+    received[..., word] = 0
+    return int(queries[0]), np.asarray(received, dtype=np.float32)
 
 
 def strongest_word(run: AttentionRun, sentence: Sentence, word: int, layer: int, head: int) -> int | None:
     """The word to which a head gives the most of a word's attention, beside that word and special tokens. None where it
     can see no other, or the word has no token.
     """
-    found = attention_to_words(run, sentence, word, layer, head)
-    return int(found[1].argmax()) if found is not None and found[1].any() else None
+    received = attention_to_words(run, sentence, word, layer, head)
+    return int(received[1].argmax()) if received is not None and received[1].any() else None

@@ -41,8 +41,11 @@ class Moments:
         """
         counts = counts.astype(np.float64)
         if frames is not None:
-            own = {int(one): (sums[frames == one].sum(0), counts[frames == one].sum(0)) for one in np.unique(frames)}
-            return replace(cls.from_sums(sums[:0], counts[:0]), frames=own)
+            by_frame = {
+                int(number): (sums[frames == number].sum(0), counts[frames == number].sum(0))
+                for number in np.unique(frames)
+            }
+            return replace(cls.from_sums(sums[:0], counts[:0]), frames=by_frame)
         return cls(
             sums.sum(axis=0),
             (sums**2).sum(axis=0),
@@ -85,34 +88,34 @@ class Moments:
         """The same when no more parts are to come: frames are among the sums."""
         if not self.frames:
             return self
-        s, n = (np.array(each) for each in zip(*self.frames.values(), strict=True))
+        s, n = (np.array(sums) for sums in zip(*self.frames.values(), strict=True))
         return replace(self, frames={}) + Moments.from_sums(s, n)
 
     @property
     def means(self) -> DoubleArray:
         """Σs / Σn; nan where nothing was counted."""
-        whole = self.closed()
-        n = np.broadcast_to(whole.n, whole.s.shape)
-        return np.divide(whole.s, n, out=np.full(whole.s.shape, np.nan), where=n > 0)
+        closed = self.closed()
+        n = np.broadcast_to(closed.n, closed.s.shape)
+        return np.divide(closed.s, n, out=np.full(closed.s.shape, np.nan), where=n > 0)
 
     @property
     def variances(self) -> DoubleArray:
         """The squared standard error of each mean over units; nan for fewer than two of them."""
-        whole = self.closed()
-        mean = whole.means
-        rest = np.maximum(whole.ss - 2 * mean * whole.sn + mean**2 * whole.nn, 0)
-        texts = np.broadcast_to(whole.texts, whole.s.shape)
-        factor = np.divide(texts, texts - 1, out=np.full(whole.s.shape, np.nan), where=texts > 1)
+        closed = self.closed()
+        mean = closed.means
+        rest = np.maximum(closed.ss - 2 * mean * closed.sn + mean**2 * closed.nn, 0)
+        texts = np.broadcast_to(closed.texts, closed.s.shape)
+        factor = np.divide(texts, texts - 1, out=np.full(closed.s.shape, np.nan), where=texts > 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(factor * rest / whole.n**2)
+            return np.asarray(factor * rest / closed.n**2)
 
     def intervals(self, *, shares: bool) -> tuple[DoubleArray, DoubleArray]:
         """The ends of the 95% intervals: for ``shares`` by log-odds within 0 and 1 (``analysis.intervals``), for other
         numbers by Student's t.
         """
-        whole = self.closed()
-        mean, variance = whole.means, whole.variances
-        texts = np.broadcast_to(whole.texts, mean.shape)
+        closed = self.closed()
+        mean, variance = closed.means, closed.variances
+        texts = np.broadcast_to(closed.texts, mean.shape)
         if shares:
             return share_intervals(mean, variance, texts)
         from scipy.stats import t

@@ -127,10 +127,10 @@ class Index:
         """
         n = self._n
         (unit,) = _units(vector[None])
-        found = np.zeros(n, dtype=np.float32)
+        cosines = np.zeros(n, dtype=np.float32)
         for start in range(0, n, _CHUNK):
-            found[start : start + _CHUNK] = _units(self._read(start, min(_CHUNK, n - start))) @ unit
-        return found
+            cosines[start : start + _CHUNK] = _units(self._read(start, min(_CHUNK, n - start))) @ unit
+        return cosines
 
     def _read(self, start: int, n: int) -> FloatArray:
         """Some of the vectors (n, width). Not by a memory map: of a file that is cut short it would end the process."""
@@ -166,7 +166,7 @@ class Index:
             chosen = _first_of_each(cosines, places[:, 3], allowed)[:k]
         else:
             chosen = _largest(cosines, allowed, k)
-        found = (
+        tokens = (
             NearToken(
                 int(places[place, 0]),
                 int(places[place, 1]),
@@ -176,7 +176,7 @@ class Index:
             )
             for place in chosen.tolist()
         )
-        return Nearest(tuple(found), float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
+        return Nearest(tuple(tokens), float(cosines.mean()) if len(cosines) else 0.0, len(cosines))
 
 
 def _units(vectors: FloatArray) -> FloatArray:
@@ -200,8 +200,8 @@ def _first_of_each(cosines: FloatArray, words: IntArray, allowed: BoolArray) -> 
     candidates = np.flatnonzero(allowed)
     order = candidates[np.argsort(-cosines[candidates], kind="stable")]
     _, first = np.unique(words[order], return_index=True)
-    found: IntArray = order[np.sort(first)]
-    return found
+    places: IntArray = order[np.sort(first)]
+    return places
 
 
 def next_word(sentence: Sentence, word: int) -> str:

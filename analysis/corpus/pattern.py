@@ -70,12 +70,12 @@ class Pattern:
         """The places of the words that match, none for a pattern of tokens."""
         match self.kind:
             case "word":
-                found = [word.casefold() for word in sentence.words]
+                words = [word.casefold() for word in sentence.words]
             case "upos" | "deprel":
-                found = list(getattr(sentence, self.kind))
+                words = list(getattr(sentence, self.kind))
             case "piece":
                 return []
-        return [place for place, value in enumerate(found) if value in self.values]
+        return [place for place, value in enumerate(words) if value in self.values]
 
     def tokens(self, encoding: Encoding) -> list[int]:
         """The places of the tokens that match, none for a pattern of words."""

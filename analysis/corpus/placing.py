@@ -39,13 +39,13 @@ def own_tokens(encoding: Encoding, spans: Sequence[tuple[int, int]]) -> BoolArra
     """
     starts: IntArray = np.array([start for start, _ in spans], dtype=np.int64)
     ends: IntArray = np.array([end for _, end in spans], dtype=np.int64)
-    own = np.zeros(len(spans), dtype=bool)
-    own[np.setdiff1d(word_of_token(encoding, spans), [-1])] = True
+    has_token = np.zeros(len(spans), dtype=bool)
+    has_token[np.setdiff1d(word_of_token(encoding, spans), [-1])] = True
     read_to = max((end for _, end in encoding.offsets), default=0)
     for (start, end), special in zip(encoding.offsets, encoding.special, strict=True):
         if not special:
             first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(starts, end, side="left")
-            own[first:last] &= last - first == 1
+            has_token[first:last] &= last - first == 1
     if encoding.n_dropped:
-        own &= ends <= read_to
-    return own
+        has_token &= ends <= read_to
+    return has_token

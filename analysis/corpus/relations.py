@@ -107,7 +107,7 @@ class Cases(Shows):
     @classmethod
     def build(
         cls,
-        asked: Sequence[RelationQuery],
+        queries: Sequence[RelationQuery],
         right: BoolArray,
         sentence: IntArray,
         judged: BoolArray,
@@ -117,19 +117,19 @@ class Cases(Shows):
         """Put together from cases, which heads are right (cases, heads), and of each case (cases,) its sentence's
         number and half, how many of its words are placed, and its unit, the sentence if nothing is given.
         """
-        names = tuple(sorted({one.relation for one in asked}))
+        names = tuple(sorted({query.relation for query in queries}))
         number = {name: place for place, name in enumerate(names)}
-        n_partners: IntArray = np.array([len(one.partners) for one in asked], dtype=np.int64)
+        n_partners: IntArray = np.array([len(query.partners) for query in queries], dtype=np.int64)
         return cls(
             names=names,
             n_heads=right.shape[1],
-            relation=np.array([number[one.relation] for one in asked], dtype=np.uint16),
+            relation=np.array([number[query.relation] for query in queries], dtype=np.uint16),
             sentence=sentence.astype(np.int32),
             unit=(sentence if unit is None else unit).astype(np.int32),
             judged=judged.astype(bool),
-            query=np.array([one.query for one in asked], dtype=np.uint16),
-            key=np.array([one.nearest for one in asked], dtype=np.uint16),
-            offsets=np.array([one.offsets for one in asked], dtype=np.uint32),
+            query=np.array([query.query for query in queries], dtype=np.uint16),
+            key=np.array([query.nearest for query in queries], dtype=np.uint16),
+            offsets=np.array([query.offsets for query in queries], dtype=np.uint32),
             chance=(n_partners / np.maximum(n_words - 1, 1)).astype(np.float32),
             right=np.packbits(right, axis=1),
         )
@@ -183,13 +183,13 @@ class Cases(Shows):
         """Those of one relation, in the order of the corpus; of ``ALL`` those of every relation from below."""
         if relation == ALL:
             up = np.array([name.direction == "up" for name in self.names], dtype=bool)
-            found = self.where(up[self.relation] if len(self) else np.zeros(0, dtype=bool))
+            selected = self.where(up[self.relation] if len(self) else np.zeros(0, dtype=bool))
         elif relation in self.names:
-            found = self.where(self.relation == self.names.index(relation))
+            selected = self.where(self.relation == self.names.index(relation))
         else:
-            found = self.where(np.zeros(len(self), dtype=bool))
-        order = np.lexsort((found.query, found.sentence))
-        return found.where(order)  # type: ignore[arg-type]
+            selected = self.where(np.zeros(len(self), dtype=bool))
+        order = np.lexsort((selected.query, selected.sentence))
+        return selected.where(order)  # type: ignore[arg-type]
 
     def heads_right(self) -> BoolArray:
         """Which heads are right, (cases, heads)."""
@@ -321,40 +321,40 @@ def findings(cases: Cases) -> Findings:
             )
         )
     shares = bootstrap(hits)
-    whole = [
+    results = [
         replace(row, accuracy=accuracy, by_offset=by, p=p)
         for row, accuracy, by, p in zip(rows, shares[::2], shares[1::2], holm(p_values), strict=True)
     ]
-    whole.sort(key=lambda row: (row.relation != ALL, -row.n_judged, row.relation))
-    too_few.sort(key=lambda each: (-each[1], each[0]))
-    return Findings(tuple(whole), tuple(too_few))
+    results.sort(key=lambda row: (row.relation != ALL, -row.n_judged, row.relation))
+    too_few.sort(key=lambda relation_and_count: (-relation_and_count[1], relation_and_count[0]))
+    return Findings(tuple(results), tuple(too_few))
 
 
-def bootstrap(asked: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, seed: int = _SEED) -> list[Share]:
+def bootstrap(samples: Sequence[tuple[BoolArray, IntArray]], draws: int = _DRAWS, seed: int = _SEED) -> list[Share]:
     """Of each the share of cases that are right, with the interval between the 2.5 and the 97.5% of what is found where
     units (sentences, or frames) are drawn with replacement (Efron 1979); (cases,) right and the number of the unit. All
     have the same draws. Where all cases are right, or none is, draws do not differ: there it is Wilson's for so many
     units.
     """
-    if not asked:
+    if not samples:
         return []
-    numbers = np.unique(np.concatenate([unit for _, unit in asked]))
+    numbers = np.unique(np.concatenate([unit for _, unit in samples]))
     n = len(numbers)
-    sums = np.zeros((n, 2 * len(asked)))  # right and all cases of each unit
-    for column, (right, unit) in enumerate(asked):
+    sums = np.zeros((n, 2 * len(samples)))  # right and all cases of each unit
+    for column, (right, unit) in enumerate(samples):
         place = np.searchsorted(numbers, unit)
         sums[:, 2 * column] = np.bincount(place, weights=right.astype(np.float64), minlength=n)
         sums[:, 2 * column + 1] = np.bincount(place, minlength=n)
     rng = np.random.default_rng(seed)
-    found = []
+    blocks = []
     for start in range(0, draws, _BLOCK):
         block = min(_BLOCK, draws - start)
         drawn = rng.integers(n, size=(block, n)) + n * np.arange(block)[:, None]
         often = np.bincount(drawn.reshape(-1), minlength=block * n).reshape(block, n)
-        found.append(often @ sums)
-    drawn_sums = np.concatenate(found)
+        blocks.append(often @ sums)
+    drawn_sums = np.concatenate(blocks)
     shares = []
-    for column, (right, unit) in enumerate(asked):
+    for column, (right, unit) in enumerate(samples):
         share = float(right.mean())
         hits, size = drawn_sums[:, 2 * column], drawn_sums[:, 2 * column + 1]
         if share in (0.0, 1.0):
@@ -396,11 +396,11 @@ Group = tuple[int, ...]
 """Heads, by their places among all heads, whose attention is averaged."""
 
 
-def ensembles(found: RelationResult) -> tuple[Group, ...]:
+def ensembles(result: RelationResult) -> tuple[Group, ...]:
     """The sets of two to four of the heads that are best on the half that chooses, and each of these alone; which of
     them is best is for that half to say, too (Limisiewicz et al. 2020).
     """
-    best = np.argsort(-found.choosing, kind="stable")[:_AMONG].tolist()
+    best = np.argsort(-result.choosing, kind="stable")[:_AMONG].tolist()
     sizes = range(1, min(MOST_IN_ENSEMBLE, len(best)) + 1)
     return tuple(tuple(sorted(group)) for size in sizes for group in combinations(best, size))
 
@@ -425,5 +425,5 @@ def best_ensemble(relation: Relation, groups: Sequence[Group], cases: Cases) -> 
     """Choose and judge among groups; ``cases`` are those of the relation, their "heads" are the groups. None where
     there are too few of them.
     """
-    found = findings(cases).get(relation)
-    return None if found is None else Ensemble(relation, groups[found.head], found.accuracy)
+    result = findings(cases).get(relation)
+    return None if result is None else Ensemble(relation, groups[result.head], result.accuracy)

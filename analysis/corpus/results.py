@@ -24,7 +24,7 @@ class Results(Shows):
     missing: str = ""
 
     def ensemble(self, relation: Relation) -> Ensemble | None:
-        return next((one for one in self.ensembles if one.relation == relation), None)
+        return next((ensemble for ensemble in self.ensembles if ensemble.relation == relation), None)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a relation, as ``Findings.to_frame``, with layer and head instead of the head's place."""

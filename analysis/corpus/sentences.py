@@ -181,15 +181,15 @@ class Corpus(Shows):
     def n_words(self) -> int:
         return len(self._heads)
 
-    def labels(self, what: Label) -> Counter[str]:
+    def labels(self, kind: Label) -> Counter[str]:
         """How often each part of speech or relation occurs; "_" is not one."""
-        counts = np.bincount(np.array(getattr(self, f"_{what}")), minlength=len(self._names))
+        counts = np.bincount(np.array(getattr(self, f"_{kind}")), minlength=len(self._names))
         return Counter({name: int(n) for name, n in zip(self._names, counts, strict=True) if n and name != "_"})
 
-    def with_label(self, what: Label, names: Collection[str]) -> BoolArray:
+    def with_label(self, kind: Label, names: Collection[str]) -> BoolArray:
         """Which sentences hold a word with one of these parts of speech or relations, (sentences,)."""
         wanted = [self._labels[name] for name in names if name in self._labels]
-        before = np.concatenate([[0], np.cumsum(np.isin(np.array(getattr(self, f"_{what}")), wanted))])
+        before = np.concatenate([[0], np.cumsum(np.isin(np.array(getattr(self, f"_{kind}")), wanted))])
         return np.diff(before[np.array(self._ends)]) > 0
 
     def lengths(self) -> IntArray:
@@ -225,16 +225,24 @@ class Corpus(Shows):
 
     def subset(self, numbers: Sequence[int]) -> Corpus:
         """The sentences at these places, numbered anew; words count as often there as here."""
-        found = Corpus(files=self.files, report=self.report)
+        part = Corpus(files=self.files, report=self.report)
         for number in numbers:
-            one = self.sentence(number)
+            sentence = self.sentence(number)
             source = self.sources[2 * number], self.sources[2 * number + 1]
-            found.add(one.text, one.spans, one.upos, one.deprel, one.heads, source, one.coreference)
-        whole = self.counts
-        found._counts = Counter({word: whole[word] for word in found.counts})
+            part.add(
+                sentence.text,
+                sentence.spans,
+                sentence.upos,
+                sentence.deprel,
+                sentence.heads,
+                source,
+                sentence.coreference,
+            )
+        counts = self.counts
+        part._counts = Counter({word: counts[word] for word in part.counts})
         if self._frames is not None:
-            found._frames = array("i", (self._frames[number] for number in numbers))
-        return found
+            part._frames = array("i", (self._frames[number] for number in numbers))
+        return part
 
     def where(self, number: int) -> str:
         """The file and the line of a sentence, for the screen."""
@@ -263,8 +271,8 @@ class Corpus(Shows):
         """
         number: dict[tuple[str, ...], int] = {}
         frames = array("i")
-        for one in self:
-            frame = tuple(deprel for deprel in one.deprel if deprel not in _FILLED_IN)
+        for sentence in self:
+            frame = tuple(deprel for deprel in sentence.deprel if deprel not in _FILLED_IN)
             frames.append(number.setdefault(frame, len(number)))
         self._frames = frames
 
@@ -273,18 +281,18 @@ class Corpus(Shows):
         in small letters; a word that is not in it is rarer than all that are). Only words of letters count; of words
         equally rare it is the first. A sentence of which two are not told apart, because all are alike, has none.
         """
-        found = array("i"), array("i")
+        rarest_words = array("i"), array("i")
         for number, text in enumerate(self.texts):
             words: list[tuple[int, str]] = []
             for place in range(self._ends[number], self._ends[number + 1]):
                 word = text[self._spans[2 * place] : self._spans[2 * place + 1]].casefold()
                 if any(map(str.isalpha, word)):
                     words.append((place - self._ends[number], word))
-            for of_list, counts in zip(found, (self.counts, frequencies), strict=True):
+            for of_list, counts in zip(rarest_words, (self.counts, frequencies), strict=True):
                 if counts is None:
                     of_list.append(-1)
                     continue
                 often = [counts.get(word, 0) for _, word in words]
                 rarest = min(range(len(often)), key=often.__getitem__) if len(set(often)) > 1 else None
                 of_list.append(-1 if rarest is None else words[rarest][0])
-        self._rare = found
+        self._rare = rarest_words

@@ -45,15 +45,15 @@ def word_bigrams(dataset: Dataset) -> list[Features]:
     """The words of an item's text and its pairs of neighbours; for a labelled word only those that it is part of: the
     word, the one before it, the one after it, and both pairs.
     """
-    found = []
+    bigrams = []
     for words, place in _words(dataset):
         framed = [_EDGE, *words, _EDGE]
         if place is None:
-            found.append(_counted([*words, *(f"{a} {b}" for a, b in pairwise(framed))]))
+            bigrams.append(_counted([*words, *(f"{a} {b}" for a, b in pairwise(framed))]))
         else:
             before, word, after = framed[place : place + 3]
-            found.append(_counted([word, f"{before} …", f"… {after}", f"{before} {word} …", f"… {word} {after}"]))
-    return found
+            bigrams.append(_counted([word, f"{before} …", f"… {after}", f"{before} {word} …", f"… {word} {after}"]))
+    return bigrams
 
 
 def position(dataset: Dataset) -> list[Features]:
@@ -83,14 +83,14 @@ def without_vectors(dataset: Dataset, labels: IntArray) -> dict[str, BoolArray]:
     """
     split = dataset.item_split
     train, test = labels[split == TRAIN], labels[split == TEST]
-    found = {"majority": np.bincount(train).argmax() == test}
+    correct = {"majority": np.bincount(train).argmax() == test}
     by_word = _by_word(dataset, labels)
     if by_word is not None:
-        found["word only"] = by_word == test
+        correct["word only"] = by_word == test
     for name, features in JUDGES.items():
         if name != "position" or dataset.level == "token":
-            found[name] = _regression(features(dataset), labels, split) == test
-    return found
+            correct[name] = _regression(features(dataset), labels, split) == test
+    return correct
 
 
 def _words(dataset: Dataset) -> list[tuple[list[str], int | None]]:
@@ -107,9 +107,9 @@ def _words(dataset: Dataset) -> list[tuple[list[str], int | None]]:
     ]
 
 
-def _counted(found: Sequence[str]) -> Features:
+def _counted(features: Sequence[str]) -> Features:
     counts: Features = {}
-    for feature in found:
+    for feature in features:
         counts[feature] = counts.get(feature, 0.0) + 1.0
     return counts
 

@@ -52,15 +52,15 @@ def cka_on_common_words(a: Sequence[HiddenStates], b: Sequence[HiddenStates]) ->
     Raises InvalidInput where both see no word in full.
     """
     pairs = []
-    for one, other in zip(a, b, strict=True):
+    for first, second in zip(a, b, strict=True):
         try:
-            alignment = align([one.encoding, other.encoding])
+            alignment = align([first.encoding, second.encoding])
         except InvalidInput:  # not a word of this text is seen in full by both
             continue
         pairs.append(
             [
                 states_on_common_words(side.states, units, side.encoding.special)
-                for side, units in zip((one, other), alignment.units, strict=True)
+                for side, units in zip((first, second), alignment.units, strict=True)
             ]
         )
     if not pairs:

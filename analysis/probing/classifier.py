@@ -236,14 +236,14 @@ def _fit_blocks(
             gradient[:, -1] += error.sum(axis=0)
         return total / len(rows), gradient.ravel() / len(rows)
 
-    found = minimize(
+    optimum = minimize(
         loss,
         np.zeros(n_vectors * (width + 1)),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": MAX_ITERATIONS, "gtol": TOLERANCE, "ftol": 64 * np.finfo(float).eps},
     )
-    parameters = found.x.reshape(n_vectors, width + 1)
+    parameters = optimum.x.reshape(n_vectors, width + 1)
     return _both(parameters[:, :-1], parameters[:, -1])
 
 

@@ -75,7 +75,7 @@ class FileVectors:
         with self.path.open("rb") as file:
             for start in range(0, len(rows), step):
                 wanted = rows[start : start + step]
-                found = np.empty((len(wanted), self.width), dtype=np.float32)
+                block = np.empty((len(wanted), self.width), dtype=np.float32)
                 # Rows in any order are read in the order of the file, in stretches of at most ``step`` rows.
                 order = np.argsort(wanted, kind="stable")
                 done = 0
@@ -86,9 +86,9 @@ class FileVectors:
                     file.seek(4 * self.width * first)
                     count = (last - first + 1) * self.width
                     stretch = np.fromfile(file, dtype=np.float32, count=count).reshape(-1, self.width)
-                    found[order[done:until]] = stretch[wanted[order[done:until]] - first]
+                    block[order[done:until]] = stretch[wanted[order[done:until]] - first]
                     done = until
-                yield found
+                yield block
 
 
 class VectorStore:
@@ -162,12 +162,12 @@ def pooled(hidden: HiddenStates, pooling: Pooling) -> FloatArray | None:
         if place is None:
             raise InvalidInput("This model puts no [CLS] token before its texts. Choose the mean or the maximum.")
         return hidden.states[:, place]
-    own = np.flatnonzero(~np.array(hidden.encoding.special, dtype=bool))
-    if not len(own):
+    words = np.flatnonzero(~np.array(hidden.encoding.special, dtype=bool))
+    if not len(words):
         return None
     # Special tokens stand at the ends in nearly all models; a slice then saves copying all vectors.
-    first, last = int(own[0]), int(own[-1]) + 1
-    tokens = hidden.states[:, first:last] if last - first == len(own) else hidden.states[:, own]
+    first, last = int(words[0]), int(words[-1]) + 1
+    tokens = hidden.states[:, first:last] if last - first == len(words) else hidden.states[:, words]
     vector: FloatArray = tokens.max(axis=1) if pooling == "max" else tokens.mean(axis=1, dtype=np.float32)
     return vector
 
@@ -184,16 +184,16 @@ def of_span(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> Floa
     "first" takes the first piece, "mean" the mean of all. None where the word was cut off at the model's limit.
     """
     start, end = span
-    found = [
+    pieces_inside = [
         place
         for place, (first, last) in enumerate(hidden.encoding.offsets)
         if not hidden.encoding.special[place] and first < end and last > start
     ]
-    if not found:
+    if not pieces_inside:
         return None
-    if pieces == "first" or len(found) == 1:
-        return hidden.states[:, found[0]]
-    vector: FloatArray = hidden.states[:, found].mean(axis=1, dtype=np.float32)
+    if pieces == "first" or len(pieces_inside) == 1:
+        return hidden.states[:, pieces_inside[0]]
+    vector: FloatArray = hidden.states[:, pieces_inside].mean(axis=1, dtype=np.float32)
     return vector
 
 

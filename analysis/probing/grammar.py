@@ -54,7 +54,7 @@ def _nouns(words: str) -> tuple[Noun, ...]:
 
 def _verbs(words: str) -> tuple[Verb, ...]:
     """Verbs written as base/past, or base alone where the past is regular."""
-    found = []
+    verbs = []
     for word in words.split():
         base, _, past = word.partition("/")
         if base.endswith(("ch", "sh", "ss")):
@@ -63,8 +63,8 @@ def _verbs(words: str) -> tuple[Verb, ...]:
             third = base[:-1] + "ies"
         else:
             third = base + "s"
-        found.append(Verb(base, third, past or (base + "d" if base.endswith("e") else base + "ed")))
-    return tuple(found)
+        verbs.append(Verb(base, third, past or (base + "d" if base.endswith("e") else base + "ed")))
+    return tuple(verbs)
 
 
 PEOPLE = _nouns(
@@ -286,7 +286,7 @@ def labelled_words(name: str, factors: Factors, make: Make) -> Callable[[int, in
 
     def build(sentences: int, seed: int) -> Dataset:
         texts, split, _, marked = corpus(sentences, seed, factors, make)
-        items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
+        items = [(i, span, label) for i, words in enumerate(marked) for span, label in words]
         return Dataset(
             name=name,
             level="token",

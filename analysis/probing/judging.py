@@ -97,14 +97,14 @@ class Fitted:
 
 def fit_all(vectors: Vectors, items: SplitItems, n_classes: int, settings: Settings, seed: int) -> list[Fitted]:
     """Fit a probe to a layer with every C of ``STRENGTHS``."""
-    found = []
+    fitted = []
     for c in STRENGTHS:
         probe = fit(vectors, items.train_rows, items.train, n_classes, c=c, kind=settings.kind, seed=seed)
         log_p = probe.log_probabilities(vectors, items.development_rows)
         of_labels = np.maximum(log_p[np.arange(len(log_p)), items.development], LEAST_LOG_P)
         of_test = probe.log_probabilities(vectors, items.test_rows)
         predicted = of_test.argmax(axis=1)
-        found.append(
+        fitted.append(
             Fitted(
                 c=c,
                 development=log_p.argmax(axis=1) == items.development,
@@ -114,7 +114,7 @@ def fit_all(vectors: Vectors, items: SplitItems, n_classes: int, settings: Setti
                 probability=np.exp(of_test.max(axis=1)),
             )
         )
-    return found
+    return fitted
 
 
 def with_one_c(layers: Sequence[Sequence[Fitted]]) -> tuple[Fitted, ...]:
@@ -124,7 +124,10 @@ def with_one_c(layers: Sequence[Sequence[Fitted]]) -> tuple[Fitted, ...]:
     """
     return max(
         zip(*layers, strict=True),
-        key=lambda probes: (sum(int(one.development.sum()) for one in probes), sum(one.log_p for one in probes)),
+        key=lambda probes: (
+            sum(int(probe.development.sum()) for probe in probes),
+            sum(probe.log_p for probe in probes),
+        ),
     )
 
 
@@ -191,7 +194,7 @@ def task_result(
     def p_of(a: BoolArray, b: BoolArray) -> float:
         return paired_p(a, b, group, draws=PAIRED_DRAWS, seed=settings.seed)
 
-    best = fitted[best_of([one.development for one in fitted])]
+    best = fitted[best_of([probe.development for probe in fitted])]
 
     def judged(name: str, correct: BoolArray) -> Baseline:
         return Baseline(name, float(correct.mean()), *of_right(correct, group), p_of(best.correct, correct))
@@ -200,7 +203,7 @@ def task_result(
     if by_chance is not None:
         if len(by_chance[0].correct) != len(real.test):
             raise ValueError("random weights were tested on other items than the model")
-        best_by_chance = by_chance[best_of([one.development for one in by_chance])]
+        best_by_chance = by_chance[best_of([probe.development for probe in by_chance])]
         random_weights = judged("random weights", best_by_chance.correct)
     n = len(layers)
     p = np.ones((n, n))
@@ -230,11 +233,11 @@ def task_result(
     if result.not_beaten:
         return result
     held_out = dataset.text_of[np.flatnonzero(dataset.item_split == DEV)]
-    test = by_text([one.correct for one in fitted], group)
+    test = by_text([probe.correct for probe in fitted], group)
     majority = by_text([next(iter(judges.values()))], group).right[:, 0]
     return replace(
         result,
-        expected_layer=expected_layer(by_text([one.development for one in fitted], held_out), test, settings.seed),
+        expected_layer=expected_layer(by_text([probe.development for probe in fitted], held_out), test, settings.seed),
         centre_of_gravity=centre_of_gravity(test, majority),
     )
 

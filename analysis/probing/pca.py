@@ -32,15 +32,15 @@ def principal_components(vectors: FloatArray) -> Projection:
         # The eigenvectors of the smaller of the two products, n × n or width × width, are enough.
         if n <= centred.shape[1]:
             values, basis = np.linalg.eigh(centred @ centred.T)
-            found = basis[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
+            components = basis[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
         else:
             values, basis = np.linalg.eigh(centred.T @ centred)
-            found = centred @ basis[:, ::-1][:, :2]
+            components = centred @ basis[:, ::-1][:, :2]
         total = float(np.square(centred).sum())
         if layer:
             before = points[layer - 1].astype(np.float64)
-            found = found * np.where((found * before[:, : found.shape[1]]).sum(axis=0) < 0, -1, 1)
-        points[layer, :, : found.shape[1]] = found
+            components = components * np.where((components * before[:, : components.shape[1]]).sum(axis=0) < 0, -1, 1)
+        points[layer, :, : components.shape[1]] = components
         if total > 0:
-            explained[layer, : found.shape[1]] = np.maximum(values[::-1][:2], 0) / total
+            explained[layer, : components.shape[1]] = np.maximum(values[::-1][:2], 0) / total
     return Projection(points, explained)

@@ -241,8 +241,8 @@ def _sentences(
     else:
         # What is held out must not be in training as well, not even with different capitals.
         splits_of: dict[str, set[int]] = {}
-        for (sentence, _), given in zip(rows, splits, strict=True):
-            splits_of.setdefault(ignoring_case_and_spaces(sentence), set()).add(given)
+        for (sentence, _), named in zip(rows, splits, strict=True):
+            splits_of.setdefault(ignoring_case_and_spaces(sentence), set()).add(named)
         split = np.array([max(splits_of[ignoring_case_and_spaces(text)]) for text in texts], dtype=np.int64)
         several = sum(len(splits_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
         if several:

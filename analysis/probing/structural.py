@@ -61,8 +61,8 @@ class StructuralProbe:
 
     def depths(self, vectors: FloatArray) -> DoubleArray:
         """‖B h_i‖² of each of the vectors (n, width), (n,)."""
-        found: DoubleArray = np.square((vectors @ self.projection.T).astype(np.float64)).sum(axis=1)
-        return found
+        depths: DoubleArray = np.square((vectors @ self.projection.T).astype(np.float64)).sum(axis=1)
+        return depths
 
 
 def squared_distances(points: DoubleArray) -> DoubleArray:
@@ -70,9 +70,9 @@ def squared_distances(points: DoubleArray) -> DoubleArray:
     centred = points - points.mean(axis=0)  # far from the origin the difference of large squares would round
     products = centred @ centred.T
     squares = np.diag(products)
-    found: DoubleArray = np.maximum(squares[:, None] + squares - 2 * products, 0)
-    np.fill_diagonal(found, 0)
-    return found
+    distances: DoubleArray = np.maximum(squares[:, None] + squares - 2 * products, 0)
+    np.fill_diagonal(distances, 0)
+    return distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,8 @@ def fit(train: Sentences, development: Sentences, *, rank: int | None = RANK, se
         try:
             next(steps)
         except StopIteration as end:
-            found: StructuralProbe = end.value
-            return found
+            probe: StructuralProbe = end.value
+            return probe
 
 
 def _batches(data: Sentences) -> list[_Batch]:
@@ -239,15 +239,15 @@ def spanning_tree(distances: DoubleArray, counted: BoolArray) -> IntArray:
     # The same constant on every edge changes no tree, and a distance of 0 would be no edge to scipy.
     among = 1.0 + distances[np.ix_(places, places)]
     edges = np.column_stack(minimum_spanning_tree(np.triu(among, k=1)).nonzero())
-    found: IntArray = np.sort(places[edges].reshape(-1, 2), axis=1).astype(np.int64)
-    return found
+    pairs: IntArray = np.sort(places[edges].reshape(-1, 2), axis=1).astype(np.int64)
+    return pairs
 
 
-def edges_found(gold: IntArray, found: IntArray) -> BoolArray:
+def edges_found(gold: IntArray, recovered: IntArray) -> BoolArray:
     """Which of the gold edges (g, 2) are among the found ones (f, 2), whatever their direction. The mean over all edges
     of all sentences is the undirected unlabelled attachment score, UUAS.
     """
-    known = {(int(min(edge)), int(max(edge))) for edge in found}
+    known = {(int(min(edge)), int(max(edge))) for edge in recovered}
     return np.array([(int(min(edge)), int(max(edge))) in known for edge in gold], dtype=np.bool_)
 
 
@@ -261,9 +261,9 @@ def spearman(predicted: DoubleArray, gold: IntArray | DoubleArray) -> DoubleArra
     a, b = (rankdata(side, axis=1) for side in (predicted, gold))
     a, b = (side - side.mean(axis=1, keepdims=True) for side in (a, b))
     scale = np.sqrt(np.square(a).sum(axis=1) * np.square(b).sum(axis=1))
-    found: DoubleArray = np.divide((a * b).sum(axis=1), scale, out=np.zeros(len(a)), where=scale > 0)
-    found[(b == 0).all(axis=1)] = np.nan
-    return found
+    correlations: DoubleArray = np.divide((a * b).sum(axis=1), scale, out=np.zeros(len(a)), where=scale > 0)
+    correlations[(b == 0).all(axis=1)] = np.nan
+    return correlations
 
 
 def distance_spearman(predicted: DoubleArray, gold: IntArray) -> DoubleArray:
@@ -300,18 +300,18 @@ def mean_over_lengths_interval(
     usable = np.isin(lengths, kinds) & (counts > 0)
     sums, counts, lengths = sums[usable], counts[usable], lengths[usable]
     rng = np.random.default_rng(seed)
-    n, found = len(sums), []
+    n, means = len(sums), []
     for start in range(0, draws, 100):  # so that a large file's draws are not in memory all at once
         weights = rng.multinomial(n, np.full(n, 1 / n), size=min(100, draws - start)).astype(np.float64)
-        found.append(_macro(weights, sums, counts, kinds, lengths))
-    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
+        means.append(_macro(weights, sums, counts, kinds, lengths))
+    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def _of_lengths(values: Sequence[DoubleArray], lengths: IntArray) -> tuple[DoubleArray, DoubleArray, IntArray]:
     """Sum and number of each sentence's values, and the lengths that have any."""
-    sums = np.array([np.nansum(one) for one in values], dtype=np.float64)
-    counts = np.array([np.isfinite(one).sum() for one in values], dtype=np.float64)
+    sums = np.array([np.nansum(row) for row in values], dtype=np.float64)
+    counts = np.array([np.isfinite(row).sum() for row in values], dtype=np.float64)
     inside = (lengths >= SPEARMAN_LENGTHS.start) & (lengths < SPEARMAN_LENGTHS.stop) & (counts > 0)
     return sums, counts, np.unique(lengths[inside])
 
@@ -324,5 +324,5 @@ def _macro(
     total, number = weights @ (sums[:, None] * of_kind), weights @ (counts[:, None] * of_kind)
     drawn = number > 0
     means = np.divide(total, number, out=np.zeros_like(total), where=drawn)
-    found: DoubleArray = means.sum(axis=1) / drawn.sum(axis=1)
-    return found
+    means_of_draws: DoubleArray = means.sum(axis=1) / drawn.sum(axis=1)
+    return means_of_draws

@@ -155,9 +155,9 @@ class StructuralResult(Shows):
 
 
 def _columns(prefix: str, scores: Scores) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+    columns: dict[str, float | None] = {}
     for measure in MEASURES:
         estimate: Estimate | None = getattr(scores, measure)
         for part, name in (("value", ""), ("low", "_low"), ("high", "_high")):
-            found[f"{prefix}{measure}{name}"] = None if estimate is None else getattr(estimate, part)
-    return found
+            columns[f"{prefix}{measure}{name}"] = None if estimate is None else getattr(estimate, part)
+    return columns

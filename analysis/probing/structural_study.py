@@ -172,8 +172,8 @@ class _Subject:
     ) -> tuple[BoolArray, Scores, tuple[Edges, ...], tuple[int, ...]]:
         """Edges found, scores, trees and roots of these distances and depths of the test sentences."""
         trees = [self.trees[i] for i in chosen]
-        found = [spanning_tree(d, ~tree.punctuation) for d, tree in zip(distances, trees, strict=True)]
-        right = np.concatenate([edges_found(tree.edges, of) for tree, of in zip(trees, found, strict=True)])
+        edges = [spanning_tree(d, ~tree.punctuation) for d, tree in zip(distances, trees, strict=True)]
+        right = np.concatenate([edges_found(tree.edges, of) for tree, of in zip(trees, edges, strict=True)])
         roots = [_least(d, tree) for d, tree in zip(depths, trees, strict=True)]
         can = np.array([tree.root is not None for tree in trees])
         rooted = np.array([root == tree.root for root, tree in zip(roots, trees, strict=True)])[can]
@@ -187,7 +187,7 @@ class _Subject:
             else None,
             depth_spearman=self._correlation(by_depth),
         )
-        return right, scores, tuple(tuple(map(tuple, of.tolist())) for of in found), tuple(roots)
+        return right, scores, tuple(tuple(map(tuple, of.tolist())) for of in edges), tuple(roots)
 
     def _correlation(self, values: Sequence[DoubleArray]) -> Estimate | None:
         mean = mean_over_lengths(values, self.lengths)
@@ -218,7 +218,7 @@ class _Subject:
                     yield
         test, held = self.of_split[TEST], self.of_split[DEV]
         near, deep = probes["distance"], probes["depth"]
-        right, scores, found, roots = self.judged(
+        right, scores, edges, roots = self.judged(
             test,
             [near.distances(vectors[self.places[i]]) for i in test],
             [deep.depths(vectors[self.places[i]]) for i in test],
@@ -233,7 +233,7 @@ class _Subject:
             development_uuas=float(np.concatenate(of_development).mean()),
             epochs=near.epochs,
             rank=len(near.projection),
-            found=found,
+            found=edges,
             roots=roots,
         )
 
@@ -255,12 +255,12 @@ def _task(
         _, by_chance = yield from _round(untrained, treebank, task.rank, settings, "random weights", settings.seed)
     layers: list[StructuralLayer] = []
     subject, judged = yield from _round(encode, treebank, task.rank, settings, "", settings.seed, by_chance, layers)
-    uuas = [[one.scores.uuas.value for one in judged]]
+    uuas = [[result.scores.uuas.value for result in judged]]
     for repeat in range(1, settings.seeds):
         seed = settings.seed + repeat
         again = task.treebank.prepared(settings.sentences, seed, again=True).checked()
         _, of_seed = yield from _round(encode, again, task.rank, settings, f"seed {seed}", seed)
-        uuas.append([one.scores.uuas.value for one in of_seed])
+        uuas.append([result.scores.uuas.value for result in of_seed])
     yield _result(task, subject, judged, layers, uuas, settings)
 
 
@@ -280,7 +280,7 @@ def _round(
     names = (treebank.name,)
     plan = Plan([treebank.words])
     store, n_tokens = yield from encoded(plan, encode, names, settings, of)
-    found: list[_Judged] = []
+    judged_layers: list[_Judged] = []
     with store:
         subject = _Subject(treebank, plan.rows_of[0], n_tokens, settings)
         for layer in range(store.n_layers):
@@ -289,14 +289,14 @@ def _round(
                 try:
                     next(fitting)
                 except StopIteration as end:
-                    found.append(end.value)
+                    judged_layers.append(end.value)
                     break
                 yield Progress(names, "probing", layer, store.n_layers, of)
             if layers is not None:
-                layers.append(_told(subject, found[-1], layer, by_chance[layer] if by_chance else None))
+                layers.append(_told(subject, judged_layers[-1], layer, by_chance[layer] if by_chance else None))
                 yield layers[-1]
             yield Progress(names, "probing", layer + 1, store.n_layers, of)
-    return subject, found
+    return subject, judged_layers
 
 
 def _p(subject: _Subject, a: BoolArray, b: BoolArray) -> float:
@@ -331,7 +331,7 @@ def _result(
             p[i, j] = p[j, i] = _p(subject, judged[i].right, judged[j].right)
     test = subject.of_split[TEST]
     rng = np.random.default_rng(settings.seed)
-    shown = np.sort(rng.permutation(len(test))[: settings.map_items])
+    places = np.sort(rng.permutation(len(test))[: settings.map_items])
     notes = subject.words.notes
     if subject.chain.distance_spearman is None:
         notes = (*notes, "There is no Spearman correlation: no test sentence has 5 to 50 words.")
@@ -345,7 +345,7 @@ def _result(
         layers=tuple(layers),
         p=tuple(map(tuple, p.tolist())),
         uuas_of_seeds=tuple(map(tuple, uuas)),
-        sentences=tuple(_parsed(subject, judged, int(place)) for place in shown),
+        sentences=tuple(_parsed(subject, judged, int(place)) for place in places),
         skipped=subject.skipped,
         longest=subject.longest,
         notes=notes,
@@ -363,6 +363,6 @@ def _parsed(subject: _Subject, judged: Sequence[_Judged], place: int) -> ParsedS
         punctuation=tuple(tree.punctuation.tolist()),
         edges=tuple((int(a), int(b)) for a, b in tree.edges),
         root=tree.root,
-        found=tuple(one.found[place] for one in judged),
-        roots=tuple(one.roots[place] for one in judged),
+        found=tuple(result.found[place] for result in judged),
+        roots=tuple(result.roots[place] for result in judged),
     )

@@ -48,16 +48,16 @@ def run(
     settings, not on the other tasks.
     """
     settings = settings or Settings()
-    given: list[Task | Dataset] = []
+    requested: list[Task | Dataset] = []
     datasets: list[Dataset] = []
     for task in tasks:
         try:
             datasets.append(_prepared(task, settings, 0))
-            given.append(task)
+            requested.append(task)
         except ModelZooError as error:
             yield Failed(task.name, str(error))
     for members in groups(datasets):
-        study = _Study(encode, untrained, settings, [given[i] for i in members])
+        study = _Study(encode, untrained, settings, [requested[i] for i in members])
         yield from study.run([datasets[i] for i in members])
 
 
@@ -105,8 +105,8 @@ def encoded(
             try:
                 done = next(filling)
             except StopIteration as end:
-                found: tuple[VectorStore, IntArray] = end.value
-                return found
+                stored: tuple[VectorStore, IntArray] = end.value
+                return stored
             yield Progress(names, "encoding", done, len(plan.texts), of)
     finally:
         filling.close()
@@ -203,8 +203,8 @@ class _Study:
         name = subject.dataset.name
         fitted = yield from self._fitted(subject, store, of, self.settings.seed + repeat, store.n_layers)
         if repeat:
-            result, found = self.results[name], tuple(float(one.correct.mean()) for one in fitted)
-            self.results[name] = replace(result, accuracies=(*result.accuracies, found))
+            result, accuracies = self.results[name], tuple(float(probe.correct.mean()) for probe in fitted)
+            self.results[name] = replace(result, accuracies=(*result.accuracies, accuracies))
         else:
             self.by_chance[name] = fitted
 

@@ -87,12 +87,12 @@ def _sentence(rng: np.random.Generator) -> _Node:
     # The place in "said that it fell near the tower" might be where that was said.
     root = _clause(rng, room=2, place=shape != 1)
     if shape == 1:  # The king said that ...
-        said = _Node(pick(rng, _SAID), "VERB")
-        said.before = [_noun_phrase(rng, pick(rng, PEOPLE), "nsubj", room=1)]
+        verb = _Node(pick(rng, _SAID), "VERB")
+        verb.before = [_noun_phrase(rng, pick(rng, PEOPLE), "nsubj", room=1)]
         root.deprel = "ccomp"
         root.before.insert(0, _Node("that", "SCONJ", "mark"))
-        said.after = [root]
-        root = said
+        verb.after = [root]
+        root = verb
     elif shape == 2:  # ..., and ...
         other = _clause(rng, room=1)
         other.deprel = "conj"

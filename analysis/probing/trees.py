@@ -60,8 +60,8 @@ class Tree:
     @property
     def root(self) -> int | None:
         """The root's place among ``shown``; None where it is punctuation or has no characters of its own."""
-        found = np.flatnonzero((self.heads[self.shown] < 0) & ~self.punctuation)
-        return int(found[0]) if len(found) else None
+        roots = np.flatnonzero((self.heads[self.shown] < 0) & ~self.punctuation)
+        return int(roots[0]) if len(roots) else None
 
 
 def tree_depths(heads: IntArray) -> IntArray:
@@ -76,13 +76,13 @@ def tree_depths(heads: IntArray) -> IntArray:
 
 def tree_distances(heads: IntArray) -> IntArray:
     """Edges on the way between each pair of words, (n, n), in a tree given by ``heads`` as in ``tree_depths``."""
-    found = np.zeros((len(heads), len(heads)), dtype=np.int64)
+    distances = np.zeros((len(heads), len(heads)), dtype=np.int64)
     done: list[int] = []
     for word in np.argsort(tree_depths(heads), kind="stable"):
         if done:  # a word is one edge farther from all above and beside it than its head is
-            found[word, done] = found[done, word] = found[heads[word], done] + 1
+            distances[word, done] = distances[done, word] = distances[heads[word], done] + 1
         done.append(int(word))
-    return found
+    return distances
 
 
 def flaw(heads: Sequence[int | None]) -> str | None:

@@ -59,9 +59,9 @@ def unpacked(files: Sequence[tuple[str, bytes]], max_bytes: int, notes: Notes) -
         notes.say(f"Passed over {counted(len(n_hidden), 'hidden file')} in the archive.")
 
 
-def _too_large(what: str, max_bytes: int, size: int | None = None) -> InvalidInput:
+def _too_large(name: str, max_bytes: int, size: int | None = None) -> InvalidInput:
     amount = f"{size / MB:.1f} MB" if size else f"more than {max_bytes // MB} MB unpacked"
-    return InvalidInput(f"{what} {amount}; up to {max_bytes // MB} MB are read. Use a sample of the sentences.")
+    return InvalidInput(f"{name} {amount}; up to {max_bytes // MB} MB are read. Use a sample of the sentences.")
 
 
 def _members(name: str, data: bytes, left: int, max_bytes: int, hidden: list[str]) -> Iterator[tuple[str, bytes]]:
@@ -86,10 +86,10 @@ def _members(name: str, data: bytes, left: int, max_bytes: int, hidden: list[str
                 if any(part.lower() in _CLUTTER or (part.startswith(".") and part != "..") for part in parts):
                     hidden.append(entry.filename)
                     continue
-                shown = "".join(sign for sign in entry.filename if sign.isprintable())[-80:]
-                content = _content(archive, entry, f"{shown} in {name}", parts, left, max_bytes)
+                printable = "".join(sign for sign in entry.filename if sign.isprintable())[-80:]
+                content = _content(archive, entry, f"{printable} in {name}", parts, left, max_bytes)
                 left -= len(content)
-                yield f"{name}/{shown}", content
+                yield f"{name}/{printable}", content
     except _BROKEN as error:
         raise InvalidInput(
             f"{name} is not a zip archive that can be unpacked. Check that it is complete, and pack it again."
@@ -97,19 +97,19 @@ def _members(name: str, data: bytes, left: int, max_bytes: int, hidden: list[str
 
 
 def _content(
-    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, what: str, parts: list[str], left: int, max_bytes: int
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, parts: list[str], left: int, max_bytes: int
 ) -> bytes:
     """What an entry holds. Raises InvalidInput where that is not to be unpacked, or more than ``left`` bytes."""
     if ".." in parts or parts[0] in ("", "~") or parts[0].endswith(":"):
-        raise InvalidInput(f"{what}: the path leads out of the archive. Pack the files themselves.")
+        raise InvalidInput(f"{name}: the path leads out of the archive. Pack the files themselves.")
     if entry.flag_bits & 1:
-        raise InvalidInput(f"{what} is encrypted. Pack it without a password.")
+        raise InvalidInput(f"{name} is encrypted. Pack it without a password.")
     if entry.compress_type not in _DEFLATED:  # others unpack without a bound
-        raise InvalidInput(f"{what} is packed by a method that is not read. Pack it as an ordinary zip (Deflate).")
+        raise InvalidInput(f"{name} is packed by a method that is not read. Pack it as an ordinary zip (Deflate).")
     with archive.open(entry) as opened:
         content = opened.read(left + 1)
     if len(content) > left:
-        raise _too_large(f"{what}: the files together are", max_bytes)
+        raise _too_large(f"{name}: the files together are", max_bytes)
     if content.startswith(BEGINS):
-        raise InvalidInput(f"{what} is an archive, too. Pack the files themselves into one archive.")
+        raise InvalidInput(f"{name} is an archive, too. Pack the files themselves into one archive.")
     return content

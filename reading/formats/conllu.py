@@ -183,5 +183,5 @@ class _Sentence:
         parsed = ParsedSentence(self.text, spans, numbers, upos, deprel, tuple(self._heads))
         return self._lines[0] if self._lines else 0, parsed
 
-    def _refuse(self, line: int, what: str) -> NoReturn:
-        raise InvalidInput(f"{self._name}, line {line:,}: {what}")
+    def _refuse(self, line: int, problem: str) -> NoReturn:
+        raise InvalidInput(f"{self._name}, line {line:,}: {problem}")

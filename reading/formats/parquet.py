@@ -69,7 +69,7 @@ def _text(value: Any) -> Any:
 def _with_names(value: Any, names: Sequence[str]) -> Any:
     """The names of classes given as numbers; a number beyond them, as -1, stands for none."""
     if isinstance(value, list):
-        return [_with_names(each, names) for each in value]
+        return [_with_names(element, names) for element in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 
@@ -86,6 +86,6 @@ def _names_of(feature: Any) -> Sequence[str]:
     if isinstance(feature, list):
         return _names_of(feature[0])
     names = feature.get("names")
-    if isinstance(names, list) and all(isinstance(each, str) for each in names):
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
         return names
     return _names_of(feature["feature"]) if "feature" in feature else ()

@@ -28,9 +28,9 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         if cells["answer"] is None:
             place.notes.leave_out(f"{place.unit}s without an answer, not even an empty one", line)
             continue
-        given = _given(as_object(cells["answer"]), cells.get("answer_start"), place.at(line))
+        spans = _given(as_object(cells["answer"]), cells.get("answer_start"), place.at(line))
         answers: list[tuple[int, str]] = []
-        for start, answer in given:
+        for start, answer in spans:
             at = context.find(answer) if start is None else _nearest(context, answer, start)
             if at < 0:
                 continue
@@ -39,7 +39,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
                 several.append(line)
             elif start is not None and at != start:
                 mended.append(line)
-        if len(answers) < len(given):
+        if len(answers) < len(spans):
             place.notes.leave_out(
                 "answers that are not in their passage, letter by letter, and the question where it has no other", line
             )
@@ -81,7 +81,7 @@ def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
     listed_starts = as_list(start, where)
     texts: list[Any] = [value] if listed_texts is None else listed_texts
     starts: list[Any] = [start] * len(texts) if listed_starts is None else listed_starts
-    given: list[tuple[int | None, str]] = []
+    answers: list[tuple[int | None, str]] = []
     for text, at in itertools.zip_longest(texts, starts[: len(texts)]):
         answer = text if isinstance(text, dict) else {"text": text, "answer_start": at}
         written = plain(answer.get("text"))
@@ -89,8 +89,8 @@ def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
         if first is not None:
             first += len(written) - len(written.lstrip())
         if written.strip():
-            given.append((first, written.strip()))
-    return list(dict.fromkeys(given))
+            answers.append((first, written.strip()))
+    return list(dict.fromkeys(answers))
 
 
 def _texts_of(value: Any, where: str) -> list[Any] | None:

@@ -91,8 +91,8 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
 
 def _words(value: Any, where: str) -> tuple[str, ...]:
     """The words of a list, also of one written into a cell; of another text those between spaces."""
-    each = as_list(value, where)
-    return tuple(plain(part).strip() for part in (plain(value).split() if each is None else each))
+    words = as_list(value, where)
+    return tuple(plain(part).strip() for part in (plain(value).split() if words is None else words))
 
 
 KIND: Final = Kind("tagged", "sentence", {"tokens": _TOKENS, "tags": _TAGS, "split": SPLIT}, _rows, _open)

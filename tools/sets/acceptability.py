@@ -93,13 +93,18 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
     grades = [Deck(rng, words.split()) for words in of_split.grades]
 
     def fill(template: str) -> tuple[str, str]:
-        asked = set(re.findall(r"{(\w+)}", template))
-        words = {slot: deck.draw() for slot, deck in single.items() if slot in asked}
-        one = people.draw()
-        other = people.draw(one)
+        slots = set(re.findall(r"{(\w+)}", template))
+        words = {slot: deck.draw() for slot, deck in single.items() if slot in slots}
+        person = people.draw()
+        second_person = people.draw(person)
         thing = things.draw()
         second = things.draw(thing)
-        words |= {"sg": one.singular, "pl": one.plural, "sg2": other.singular, "pl2": other.plural}
+        words |= {
+            "sg": person.singular,
+            "pl": person.plural,
+            "sg2": second_person.singular,
+            "pl2": second_person.plural,
+        }
         words |= {"o": thing.singular, "os": thing.plural, "o2": second.singular}
         verb = verbs.draw()
         next_verb = verbs.draw(verb)
@@ -111,7 +116,7 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
         good, bad = (re.sub(r"\[(.*?)\|(.*?)\]", rf"\{side}", template) for side in (1, 2))
         return fill_template(good, words), fill_template(bad, words)
 
-    found: list[MinimalPair] = []
+    pairs: list[MinimalPair] = []
     known: set[str] = set()
     for kind, templates in TEMPLATES.items():
         n = _PAIRS[split] // (len(TEMPLATES) * len(templates[split]))
@@ -121,6 +126,6 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
                 pair = fill(template)
                 if not known & set(pair):
                     known |= set(pair)
-                    found.append(MinimalPair(*pair, kind, template))
+                    pairs.append(MinimalPair(*pair, kind, template))
                     made += 1
-    return tuple(found)
+    return tuple(pairs)

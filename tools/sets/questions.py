@@ -52,10 +52,10 @@ class _Writer:
         """The questions on one new passage."""
         order = shuffled(self.rng, range(len(self.topic.facts)))
         twice = int(self.rng.integers(1, _TOLD // 2 + 1))
-        told, left = order[: _TOLD - twice], order[_TOLD - twice :]
+        mentioned, left = order[: _TOLD - twice], order[_TOLD - twice :]
         people = self._people()
         deeds: list[Deed] = []
-        for place in sorted((*told, *told[:twice])):
+        for place in sorted((*mentioned, *mentioned[:twice])):
             deeds.append(self._deed(place, people.pop(), deeds))
         absent = [self._deed(place, people.pop(), deeds) for place in left]
         passage, places = self._passage(deeds)
@@ -75,21 +75,21 @@ class _Writer:
     def _deed(self, place: int, who: str, others: list[Deed]) -> Deed:
         """One that shares neither its thing nor its way with the others."""
         fact = self.topic.facts[place]
-        what = self.things[place].draw(*(deed.what for deed in others))
+        thing = self.things[place].draw(*(deed.what for deed in others))
         kind, way = self._way(fact, self.ways[place], [deed.way for deed in others])
-        return Deed(fact, who, what, kind, way)
+        return Deed(fact, who, thing, kind, way)
 
-    def _way(self, fact: Fact, own: Deck[str], taken: list[str]) -> tuple[str | None, str]:
+    def _way(self, fact: Fact, ways_deck: Deck[str], taken: list[str]) -> tuple[str | None, str]:
         """A time or the fact's own way, none of those taken; nothing where all are."""
         at_a_time = fact.kind == TIME or self.rng.random() < _AT_A_TIME
-        kind, deck, ways = (TIME, self.times, self.topic.times) if at_a_time else (fact.kind, own, fact.ways)
+        kind, deck, ways = (TIME, self.times, self.topic.times) if at_a_time else (fact.kind, ways_deck, fact.ways)
         return (kind, deck.draw(*taken)) if set(ways) - set(taken) else (None, "")
 
-    def _passage(self, told: list[Deed]) -> tuple[str, list[dict[Slot, int]]]:
+    def _passage(self, events: list[Deed]) -> tuple[str, list[dict[Slot, int]]]:
         """The text, and for each deed where its slots begin. At most two deeds share a sentence."""
         text, places = self.openings.draw(), []
         joined = int(self.rng.integers(_TOLD))  # to the one before; the first to none
-        for place, deed in enumerate(told):
+        for place, deed in enumerate(events):
             together = place == joined and place > 0
             front = not together and deed.kind == TIME and self.rng.random() < _IN_FRONT
             clause, starts = deed.clause(front)
@@ -99,48 +99,48 @@ class _Writer:
         return text, places
 
     def _answered(
-        self, told: list[Deed], passage: str, places: list[dict[Slot, int]]
+        self, events: list[Deed], passage: str, places: list[dict[Slot, int]]
     ) -> list[tuple[str, PassageQuestion]]:
         """Gives the questions that the passage answers, each with its sort."""
         every = [
             (place, sort, question, slot)
-            for place, deed in enumerate(told)
-            for sort, asked in deed.questions().items()
-            for question, slot in asked
+            for place, deed in enumerate(events)
+            for sort, questions in deed.questions().items()
+            for question, slot in questions
         ]
         counts: Counter[int] = Counter()
-        found: list[tuple[str, PassageQuestion]] = []
+        answered: list[tuple[str, PassageQuestion]] = []
         for place, sort, question, slot in shuffled(self.rng, every):
-            if counts[place] < _MOST_OF_ONE and len(found) < _ANSWERED:
+            if counts[place] < _MOST_OF_ONE and len(answered) < _ANSWERED:
                 counts[place] += 1
                 start = places[place][slot]
-                answer = passage[start : start + len(told[place].slot(slot))]
-                found.append((sort, PassageQuestion(question, passage, ((start, answer),), self.topic.name)))
-        return found
+                answer = passage[start : start + len(events[place].slot(slot))]
+                answered.append((sort, PassageQuestion(question, passage, ((start, answer),), self.topic.name)))
+        return answered
 
     def _unanswered(
-        self, sorts: Sequence[str], told: list[Deed], absent: list[Deed], passage: str
+        self, sorts: Sequence[str], events: list[Deed], absent: list[Deed], passage: str
     ) -> list[PassageQuestion]:
         """One of each sort: on a fact left out, on a way that is not told, or on somebody who did other things. Who did
         what is left out is asked where there is none.
         """
-        others = [deed.by(other.who) for deed in told for other in told if other.fact != deed.fact]
-        asked: list[str] = []
+        others = [deed.by(other.who) for deed in events for other in events if other.fact != deed.fact]
+        chosen: list[str] = []
         for sort in sorts:
-            named = [deed.by(told[int(self.rng.integers(_TOLD))].who) for deed in absent]
+            named = [deed.by(events[int(self.rng.integers(_TOLD))].who) for deed in absent]
             of_absent = [
                 question
                 for deed in (named if self.rng.random() < _STANDS_THERE else absent)
                 for question, _ in deed.questions()[sort]
             ]
-            of_told = [question for deed in told for question in deed.untold()[sort]]
+            of_told = [question for deed in events for question in deed.untold()[sort]]
             if sort in ("what", "way"):
                 of_told += [question for deed in others for question, _ in deed.questions()[sort]]
             first, second = (of_told, of_absent) if self.rng.random() < _UNTOLD else (of_absent, of_told)
             last = [question for deed in absent for question, _ in deed.questions()["who"]]
             every = (*shuffled(self.rng, first), *shuffled(self.rng, second), *last)
-            asked.append(next(question for question in every if question not in asked))
-        return [PassageQuestion(question, passage, (), self.topic.name) for question in asked]
+            chosen.append(next(question for question in every if question not in chosen))
+        return [PassageQuestion(question, passage, (), self.topic.name) for question in chosen]
 
 
 def make_items(split: Split) -> list[tuple[int, PassageQuestion]]:

@@ -70,7 +70,10 @@ def make_items(split: Split) -> list[tuple[int, Labelled]]:
             (
                 deck(topic.things),
                 deck(topic.parts),
-                [deck(f"{own} {words}") for own, words in zip((topic.bad, topic.good), writing.verdicts, strict=True)],
+                [
+                    deck(f"{of_topic} {words}")
+                    for of_topic, words in zip((topic.bad, topic.good), writing.verdicts, strict=True)
+                ],
             )
             for topic in writing.topics
         ],

@@ -40,13 +40,13 @@ def _candidates(score: int, scenes: Sequence[Scene]) -> list[tuple[str, str]]:
     if score == 0:
         n = len(scenes)
         apart = [(scenes[place], scenes[(place + step) % n]) for step in range(1, n) for place in range(n)]
-        return [(one.said, other.again if place % 2 else other.said) for place, (one, other) in enumerate(apart)]
+        return [(first.said, other.again if place % 2 else other.said) for place, (first, other) in enumerate(apart)]
     if score == 5:
-        return [(each.said, each.again) for each in scenes] + [(each.again, each.said) for each in scenes]
-    second = [(each, (each.topic, each.shares, each.other, each.detail)[score - 1]) for each in scenes]
-    firsts = [[(each.said, text) for each, text in second], [(text, each.again) for each, text in second]]
+        return [(scene.said, scene.again) for scene in scenes] + [(scene.again, scene.said) for scene in scenes]
+    second = [(scene, (scene.topic, scene.shares, scene.other, scene.detail)[score - 1]) for scene in scenes]
+    firsts = [[(scene.said, text) for scene, text in second], [(text, scene.again) for scene, text in second]]
     if score < 4:
-        firsts.append([(each.detail, text) for each, text in second])
+        firsts.append([(scene.detail, text) for scene, text in second])
     return [pair for pairs in firsts for pair in pairs]
 
 

@@ -84,26 +84,26 @@ class Deed:
 
     def questions(self) -> dict[str, list[tuple[str, Slot]]]:
         """What it answers, by sort: (question, slot that answers it)."""
-        found: dict[str, list[tuple[str, Slot]]] = {
+        questions: dict[str, list[tuple[str, Slot]]] = {
             "who": [(self._asked("Who {past} {what}?"), "who")],
             "what": [(self._asked(f"{'Whom' if self.fact.persons else 'What'} did {{who}} {{base}}?"), "what")],
             "way": [(self._asked(KINDS[self.kind][1]), "way")] if self.kind else [],
             "own": [],
         }
         if self.fact.own and (self.fact.own[1] == "who" or self.kind == self.fact.kind):
-            found["own"].append((self._asked(self.fact.own[0]), self.fact.own[1]))
-        return found
+            questions["own"].append((self._asked(self.fact.own[0]), self.fact.own[1]))
+        return questions
 
     def untold(self) -> dict[str, list[str]]:
         """Questions on it, by sort, that it does not answer: what way there was, where another is told."""
-        found: dict[str, list[str]] = {"who": [], "what": [], "way": [], "own": []}
+        questions: dict[str, list[str]] = {"who": [], "what": [], "way": [], "own": []}
         if self.kind != TIME:
-            found["way"].append(self._asked(KINDS[TIME][1]))
+            questions["way"].append(self._asked(KINDS[TIME][1]))
         elif self.fact.kind not in (None, TIME, "where"):  # the scene may be thought to say where
-            found["way"].append(self._asked(KINDS[self.fact.kind][1]))
+            questions["way"].append(self._asked(KINDS[self.fact.kind][1]))
             if self.fact.own and self.fact.own[1] == "way":
-                found["own"].append(self._asked(self.fact.own[0]))
-        return found
+                questions["own"].append(self._asked(self.fact.own[0]))
+        return questions
 
     def clause(self, front: bool) -> tuple[str, dict[Slot, int]]:
         """The sentence without its full stop, and where its slots begin; the way in ``front`` or at the end."""
@@ -137,13 +137,13 @@ def _topic(lines: list[str]) -> Topic:
 
 
 def _fact(line: str) -> Fact:
-    verb, things, told, *own = line.split(" | ")
+    verb, things, way, *rest = line.split(" | ")
     base, past = (form.replace("_", " ") for form in verb.split())
-    kind, _, ways = told.partition(": ")
+    kind, _, ways = way.partition(": ")
     question: tuple[str, Slot] | None = None
-    if own:
-        slot, _, asked = own[0].partition(": ")
-        question = (asked, "who" if slot == "who" else "way")
+    if rest:
+        slot, _, wording = rest[0].partition(": ")
+        question = (wording, "who" if slot == "who" else "way")
     persons = things.startswith(_PERSONS)
     return Fact(
         base, past, listed(things.removeprefix(_PERSONS)), persons, kind if ways else None, listed(ways), question
@@ -152,7 +152,7 @@ def _fact(line: str) -> Fact:
 
 def listed(text: str) -> tuple[str, ...]:
     """What stands between semicolons."""
-    return tuple(one.strip() for one in text.split(";") if one)
+    return tuple(part.strip() for part in text.split(";") if part)
 
 
 def _the(name: str) -> str:

@@ -50,15 +50,15 @@ def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = Non
         yield Baseline("majority baseline", tuple(alike[0]), tuple(alike[1]))
     yield from _OF_KIND[data.kind](data.first(MOST_TRAINED_ON, 0))
     if cosines is not None:
-        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[split]) for split in _SCORED)
+        rated = (tuple(Rated(HIGHEST_SCORE * cosine) for cosine in cosines[split]) for split in _SCORED)
         yield Baseline("the cosine of the model’s vectors before tuning", *rated)
 
 
-def strongest(data: Data, found: Sequence[Baseline]) -> Baseline:
+def strongest(data: Data, baselines: Sequence[Baseline]) -> Baseline:
     """The baseline that is best on the development split; among equals the first. Choosing on the test split would give
     the luckiest.
     """
-    return max(found, key=lambda each: value(data.measure, data.dev, each.dev))
+    return max(baselines, key=lambda baseline: value(data.measure, data.dev, baseline.dev))
 
 
 def _words(text: str | None) -> list[str]:
@@ -122,8 +122,8 @@ def _numbers() -> Features:
 
     def features(items: Sequence[Item], new: bool) -> DoubleArray:
         rows = np.array([_surface(item) for item in items])
-        found: DoubleArray = (scaler.fit_transform if new else scaler.transform)(rows)
-        return found
+        scaled: DoubleArray = (scaler.fit_transform if new else scaler.transform)(rows)
+        return scaled
 
     return features
 
@@ -161,12 +161,12 @@ def _classified(data: Data) -> Iterator[Baseline]:
     labels = [item.label for item in data.train if isinstance(item, Labelled)]
     for name, features in made.items():
         rows = {split: features(data.split(split), split == "train") for split in ("train", *_SCORED)}
-        for told in _regressions(rows, labels):
-            yield Baseline(name, *(tuple(_classify(label, data) for label in told[split]) for split in _SCORED))
+        for predicted in _regressions(rows, labels):
+            yield Baseline(name, *(tuple(_classify(label, data) for label in predicted[split]) for split in _SCORED))
 
 
 def _classify(label: str, data: Data) -> Classified:
-    return Classified(label, tuple(float(each == label) for each in data.labels))
+    return Classified(label, tuple(float(known == label) for known in data.labels))
 
 
 def _tagged(data: Data) -> Iterator[Baseline]:
@@ -179,9 +179,9 @@ def _tagged(data: Data) -> Iterator[Baseline]:
         words = [features for item in data.split(split) for features in _around(item)]
         rows[split] = (counter.fit_transform if split == "train" else counter.transform)(words)
     tags = [tag for item in data.train if isinstance(item, Tagged) for tag in item.tags]
-    for told in _regressions(rows, tags):
+    for predicted in _regressions(rows, tags):
         yield Baseline(
-            "each word with its neighbours", *(tuple(_tag(told[split], data.split(split))) for split in _SCORED)
+            "each word with its neighbours", *(tuple(_tag(predicted[split], data.split(split))) for split in _SCORED)
         )
 
 
@@ -218,7 +218,7 @@ def _answered(data: Data) -> Iterator[Baseline]:
     )
     shares = sorted({share for share, _ in dev})
     for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
-        of_parts = (tuple(_answer(*each, least) for each in nearest) for nearest in (dev, test))
+        of_parts = (tuple(_answer(*neighbor, least) for neighbor in nearest) for nearest in (dev, test))
         yield Baseline("the name or number in the sentence with most words of the question", *of_parts)
 
 
@@ -233,16 +233,16 @@ def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
     """The share of the question's words in the sentence that has most of them, and the first name or number there that
     the question does not have (first character and text; ("", 0) without one).
     """
-    asked = set(_words(item.text))
-    best, found = 0.0, (0, "")
+    question_words = set(_words(item.text))
+    best, nearest = 0.0, (0, "")
     for sentence in _SENTENCE.finditer(item.pair):
-        share = len(asked & set(_words(sentence[0]))) / max(1, len(asked))
-        names = [name for name in _NAME.finditer(sentence[0]) if not set(_words(name[0])) & asked]
+        share = len(question_words & set(_words(sentence[0]))) / max(1, len(question_words))
+        names = [name for name in _NAME.finditer(sentence[0]) if not set(_words(name[0])) & question_words]
         within = [name for name in names if sentence[0][: name.start()].strip()]
         names = within or names  # any word has a capital where a sentence begins
         if names and share > best:
-            best, found = share, (sentence.start() + names[0].start(), names[0][0])
-    return best, found
+            best, nearest = share, (sentence.start() + names[0].start(), names[0][0])
+    return best, nearest
 
 
 def _rated(data: Data) -> Iterator[Baseline]:
@@ -252,8 +252,8 @@ def _rated(data: Data) -> Iterator[Baseline]:
     yield Baseline("the share of words in common", *shared)
     features = _numbers()
     fitted = Ridge().fit(features(data.train, True), [item.score for item in data.train if isinstance(item, Scored)])
-    told = (tuple(map(Rated, fitted.predict(features(data.split(split), False)).tolist())) for split in _SCORED)
-    yield Baseline("lengths and words in common", *told)
+    ratings = (tuple(map(Rated, fitted.predict(features(data.split(split), False)).tolist())) for split in _SCORED)
+    yield Baseline("lengths and words in common", *ratings)
 
 
 _OF_KIND: Mapping[Kind, Callable[[Data], Iterator[Baseline]]] = {

@@ -25,8 +25,8 @@ def batches(lengths: Sequence[int], size: int, seed: int, epoch: int, *, pads: b
     else:
         step = size * _MIXED
         drawn = [sorted(order[at : at + step], key=lengths.__getitem__) for at in range(0, len(order), step)]
-    found = [group[at : at + size] for group in drawn for at in range(0, len(group), size)]
-    return [found[place] for place in rng.permutation(len(found))]
+    parts = [group[at : at + size] for group in drawn for at in range(0, len(group), size)]
+    return [parts[place] for place in rng.permutation(len(parts))]
 
 
 def n_batches(lengths: Sequence[int], size: int, *, pads: bool = True) -> int:

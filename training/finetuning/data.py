@@ -39,10 +39,10 @@ Item = Labelled | Tagged | PassageQuestion | Scored
 
 def cast_all(kind: type[T], things: Sequence[object]) -> list[T]:
     """The same things, which are all of this kind. Raises TypeError where one is not."""
-    found = [each for each in things if isinstance(each, kind)]
-    if len(found) != len(things):
+    cast = [item for item in things if isinstance(item, kind)]
+    if len(cast) != len(things):
         raise TypeError(f"not all are {kind.__name__}")
-    return found
+    return cast
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Data:
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def split(self, split: Split) -> tuple[Item, ...]:
-        found: tuple[Item, ...] = getattr(self, split)
-        return found
+        items: tuple[Item, ...] = getattr(self, split)
+        return items
 
     @cached_property
     def _hash(self) -> int:

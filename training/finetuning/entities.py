@@ -35,12 +35,12 @@ def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[i
     off.
     """
     starts = [start for start, _ in words]
-    found: list[int | None] = [None] * len(words)
+    pieces: list[int | None] = [None] * len(words)
     for place, ((start, end), special) in enumerate(zip(encoding.offsets, encoding.special, strict=True)):
         word = bisect_right(starts, start) - 1
-        if not special and start < end and word >= 0 and start < words[word][1] and found[word] is None:
-            found[word] = place
-    return found
+        if not special and start < end and word >= 0 and start < words[word][1] and pieces[word] is None:
+            pieces[word] = place
+    return pieces
 
 
 def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -49,16 +49,16 @@ def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     A model may leave out a B-: another type, or a tag after O, begins a new entity, too (as in the CoNLL shared tasks,
     Tjong Kim Sang & De Meulder 2003).
     """
-    found: list[tuple[str, int, int]] = []
+    entities: list[tuple[str, int, int]] = []
     for place, tag in enumerate(tags):
         if tag == OUTSIDE:
             continue
         kind = type_of(tag)
-        if found and found[-1][2] == place and found[-1][0] == kind and not tag.startswith("B-"):
-            found[-1] = (kind, found[-1][1], place + 1)
+        if entities and entities[-1][2] == place and entities[-1][0] == kind and not tag.startswith("B-"):
+            entities[-1] = (kind, entities[-1][1], place + 1)
         else:
-            found.append((kind, place, place + 1))
-    return found
+            entities.append((kind, place, place + 1))
+    return entities
 
 
 def in_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) -> list[tuple[str, ...]]:
@@ -67,25 +67,25 @@ def in_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) ->
     Each sentence comes with its place in the file, for the message of the InvalidInput that a wrong tag raises.
     """
     prefixed = any(_PREFIXED.fullmatch(tag) for _, tags in sentences for tag in set(tags))
-    found, changed = [], 0
+    converted, changed = [], 0
     for where, tags in sentences:
         now = _converted(tags, prefixed, where)
         changed += sum(a != b for a, b in zip(tags, now, strict=True))
-        found.append(now)
+        converted.append(now)
     if not prefixed and any(tag != OUTSIDE for _, tags in sentences for tag in tags):
         notes.append("The tags are types alone: neighbours of the same type were taken as one entity (now in IOB2).")
     elif changed:
         notes.append(f"Changed {counted(changed, 'tag')} to IOB2, in which every entity begins with B-.")
-    return found
+    return converted
 
 
 def _converted(tags: Sequence[str], prefixed: bool, where: str) -> tuple[str, ...]:
-    found = []
+    converted = []
     before, ended = OUTSIDE, True
     for word, tag in enumerate(tags, start=1):
         if tag == OUTSIDE:
             before, ended = OUTSIDE, True
-            found.append(tag)
+            converted.append(tag)
             continue
         marked = _PREFIXED.fullmatch(tag)
         kind = marked[2] if marked else tag
@@ -101,6 +101,6 @@ def _converted(tags: Sequence[str], prefixed: bool, where: str) -> tuple[str, ..
             )
         prefix = marked[1] if marked else "I"
         begins = ended or kind != before or prefix in _BEGINS
-        found.append(f"{'B' if begins else 'I'}-{kind}")
+        converted.append(f"{'B' if begins else 'I'}-{kind}")
         before, ended = kind, prefix in _ENDS
-    return tuple(found)
+    return tuple(converted)

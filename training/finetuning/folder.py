@@ -143,6 +143,6 @@ def copy(folder: Path, target: Path) -> Path:
             raise InvalidInput(f"{target} is there already and is not empty. Name another folder.")
         shutil.copytree(folder, target, dirs_exist_ok=True)
     except (OSError, ValueError) as error:  # ValueError for what can be no path
-        said = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"{target} cannot be written ({said}). Name another folder.") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{target} cannot be written ({reason}). Name another folder.") from error
     return target

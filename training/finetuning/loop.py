@@ -129,9 +129,9 @@ class _Run(stopped.Progress):
     def _encode(self) -> Iterator[Event]:
         for split in ("train", "dev", "test"):
             items = self.data.split(split)
-            self.encodings[split] = found = []
+            self.encodings[split] = encodings = []
             for place, item in enumerate(items):
-                found.append(self.loaded.encode(item.text, item.pair, self.settings.max_tokens))
+                encodings.append(self.loaded.encode(item.text, item.pair, self.settings.max_tokens))
                 if place % _ENCODED_AT_ONCE == _ENCODED_AT_ONCE - 1:
                     yield Heartbeat()
 
@@ -155,7 +155,7 @@ class _Run(stopped.Progress):
         self._leave()
         n_learning = set_learning(self.network, phase.learns, self.settings.layers)
         if self.network.get_input_embeddings().weight.requires_grad:
-            ids = {number for each in self.encodings.values() for encoding in each for number in encoding.ids}
+            ids = {number for encodings in self.encodings.values() for encoding in encodings for number in encoding.ids}
             self.vocabulary = SmallVocabulary(self.network, ids)
         self.learning = {name: weight for name, weight in self.network.named_parameters() if weight.requires_grad}
         if phase.learns == "head":
@@ -188,8 +188,8 @@ class _Run(stopped.Progress):
                 inputs = self.loaded.inputs([encodings[place] for place in batch])
                 began = time.perf_counter()
                 with torch.no_grad():
-                    found = encoder(**inputs).last_hidden_state
-                states |= {place: found[row, : len(encodings[place])].clone() for row, place in enumerate(batch)}
+                    hidden = encoder(**inputs).last_hidden_state
+                states |= {place: hidden[row, : len(encodings[place])].clone() for row, place in enumerate(batch)}
                 self.seconds += (time.perf_counter() - began) * (split == "train")
                 yield Heartbeat()
             self.features[split] = [states[place] for place in range(len(encodings))]
@@ -200,7 +200,7 @@ class _Run(stopped.Progress):
             yield from self._remember()
         phase, pads = self.phases[self.phase], self.pads
         an_epoch = self._steps_an_epoch
-        before = sum(each.epochs for each in self.phases[: self.phase])
+        before = sum(earlier.epochs for earlier in self.phases[: self.phase])
         while True:
             epoch, place = divmod(self.step_of_phase, an_epoch)
             over = epoch == phase.epochs or self._spent()
@@ -218,10 +218,10 @@ class _Run(stopped.Progress):
         """Whether the score has not risen for as many epochs as are waited for, in the last phase, which has ``before``
         epochs before it.
         """
-        patience, trained = self.settings.patience, [each for each in self.evaluated if each.step]
+        patience, trained = self.settings.patience, [evaluated for evaluated in self.evaluated if evaluated.step]
         if patience is None or not trained or self.phase < len(self.phases) - 1:
             return False
-        highest = max(trained, key=lambda each: each.score)
+        highest = max(trained, key=lambda evaluated: evaluated.score)
         return trained[-1].epoch - max(before, highest.epoch) >= patience
 
     def _worth_evaluating(self) -> bool:
@@ -346,13 +346,13 @@ class _Run(stopped.Progress):
     def _answers(self, split: Split) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
         """Mean loss and the predictions for a split, in its order, and the last layer's first vectors."""
         encodings = self.encodings[split]
-        found: dict[int, Prediction] = {}
+        answers: dict[int, Prediction] = {}
         vectors: dict[int, np.ndarray] = {}
         total, counted = 0.0, 0
         firsts: list[torch.Tensor] = []
         self.network.eval()
         hook = self.network.base_model.register_forward_hook(
-            lambda _module, _given, output: firsts.append(output.last_hidden_state[:, 0])
+            lambda _module, _inputs, output: firsts.append(output.last_hidden_state[:, 0])
         )
         try:
             for batch in padded_batches(self.loaded, encodings, self.data.kind):
@@ -362,14 +362,14 @@ class _Run(stopped.Progress):
                     n = int((targets != IGNORED).sum())
                     total += float(self.task.loss(output, targets)) * n if n else 0.0
                 counted += n
-                found |= dict(zip(batch, self.task.read(output, self._batch(split, batch)), strict=True))
+                answers |= dict(zip(batch, self.task.read(output, self._batch(split, batch)), strict=True))
                 first = firsts.pop().float().cpu().numpy()
                 vectors |= {place: first[row] for row, place in enumerate(batch) if place < _PICTURED}
                 yield Heartbeat()
         finally:
             hook.remove()
         kept = np.stack([vectors[place] for place in sorted(vectors)])
-        return total / max(1, counted), [found[place] for place in range(len(encodings))], kept
+        return total / max(1, counted), [answers[place] for place in range(len(encodings))], kept
 
     # The end.
 
@@ -377,7 +377,7 @@ class _Run(stopped.Progress):
         self._take_best()
         _loss, predictions, _vectors = yield from self._answers("test")
         baseline = yield from self._strongest_baseline()
-        found = scores.evaluate(self.data, predictions, beside=baseline.test)
+        evaluation = scores.evaluate(self.data, predictions, beside=baseline.test)
         yield Heartbeat()
         self._leave()  # from here on it does not stop
         self.optimizer, self.kept = None, {}
@@ -390,7 +390,7 @@ class _Run(stopped.Progress):
             base=self.question.model,
             data=self.data,
             settings=self.settings,
-            scores=found,
+            scores=evaluation,
             predictions=tuple(predictions),
             rate=self.phases[-1].rate,
             n_parameters=self.n_parameters,
@@ -414,11 +414,11 @@ class _Run(stopped.Progress):
         cosines: dict[Split, list[float]] | None = None
         if self.data.kind == "similarity":
             cosines = {"dev": (yield from self._cosines("dev")), "test": (yield from self._cosines("test"))}
-        found = []
-        for each in candidates(self.data, cosines):
-            found.append(each)
+        baselines = []
+        for baseline in candidates(self.data, cosines):
+            baselines.append(baseline)
             yield Heartbeat()
-        return strongest(self.data, found)
+        return strongest(self.data, baselines)
 
     def _cosines(self, split: Split) -> Generator[Event, None, list[float]]:
         """Of the two texts of each item: their usual vectors in the last layer of the model as it was."""

@@ -20,28 +20,28 @@ def mistakes(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[i
     How sure: the probability of the wrong label, or of the surest wrong tag; how far the wrong span, or a wrong "no
     answer", is ahead; of scores by how much they miss, and there no item counts that is within ``CLOSE``.
     """
-    found = []
-    for place, (item, told) in enumerate(zip(items, predictions, strict=True)):
-        sure = _sure_and_wrong(item, told)
+    mistaken = []
+    for place, (item, prediction) in enumerate(zip(items, predictions, strict=True)):
+        sure = _sure_and_wrong(item, prediction)
         if sure is not None:
-            found.append((-sure, place))
-    return [place for _, place in sorted(found)]
+            mistaken.append((-sure, place))
+    return [place for _, place in sorted(mistaken)]
 
 
-def _sure_and_wrong(item: Item, told: Prediction) -> float | None:
+def _sure_and_wrong(item: Item, prediction: Prediction) -> float | None:
     """How sure the model was; None where it is right."""
-    if isinstance(item, Labelled) and isinstance(told, Classified):
-        return None if told.label == item.label else max(told.probabilities)
-    if isinstance(item, Tagged) and isinstance(told, TaggedWords):
-        triples = zip(item.tags, told.tags, told.probabilities, strict=True)
+    if isinstance(item, Labelled) and isinstance(prediction, Classified):
+        return None if prediction.label == item.label else max(prediction.probabilities)
+    if isinstance(item, Tagged) and isinstance(prediction, TaggedWords):
+        triples = zip(item.tags, prediction.tags, prediction.probabilities, strict=True)
         wrong = [share for gold, tag, share in triples if gold != tag]
         return max(wrong) if wrong else None
-    if isinstance(item, PassageQuestion) and isinstance(told, Answered):
-        return None if best_of_answers(overlap, item, told) == 1 else abs(told.margin)
-    if isinstance(item, Scored) and isinstance(told, Rated):
-        missed = abs(told.score - item.score)
+    if isinstance(item, PassageQuestion) and isinstance(prediction, Answered):
+        return None if best_of_answers(overlap, item, prediction) == 1 else abs(prediction.margin)
+    if isinstance(item, Scored) and isinstance(prediction, Rated):
+        missed = abs(prediction.score - item.score)
         return missed if missed > CLOSE else None
-    raise TypeError(f"a {type(told).__name__} is no answer to a {type(item).__name__}")
+    raise TypeError(f"a {type(prediction).__name__} is no answer to a {type(item).__name__}")
 
 
 def by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[dict[str, object]]:
@@ -49,11 +49,11 @@ def by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[di
     0.
     """
     right, called, there = Counter[str](), Counter[str](), Counter[str]()
-    for item, each in zip(items, predictions, strict=True):
-        if isinstance(item, Tagged) and isinstance(each, TaggedWords):
-            gold, told = set(entities_of(item.tags)), set(entities_of(each.tags))
-            for counts, found in ((right, gold & told), (called, told), (there, gold)):
-                counts.update(kind for kind, _, _ in found)
+    for item, prediction in zip(items, predictions, strict=True):
+        if isinstance(item, Tagged) and isinstance(prediction, TaggedWords):
+            gold, predicted = set(entities_of(item.tags)), set(entities_of(prediction.tags))
+            for counts, entities in ((right, gold & predicted), (called, predicted), (there, gold)):
+                counts.update(kind for kind, _, _ in entities)
     return [
         {
             "type": kind,

@@ -33,9 +33,9 @@ def refuse_untunable(loaded: LoadedModel, data: Data) -> None:
     """Raises NotSupported for a model that has no encoder to tune, or whose architecture has no head for the task."""
     info = loaded.info
     if info.cross_attention or loaded.trial.causal:
-        what = "has a decoder beside its encoder" if info.cross_attention else "reads from left to right (a decoder)"
+        reason = "has a decoder beside its encoder" if info.cross_attention else "reads from left to right (a decoder)"
         raise NotSupported(
-            f"{info.id} {what}, and only encoders are tuned here. Choose a model such as BERT, RoBERTa or ModernBERT."
+            f"{info.id} {reason}, and only encoders are tuned here. Choose a model such as BERT, RoBERTa or ModernBERT."
         )
     if type(loaded.model.config) not in TUNED[data.kind]._model_mapping:
         raise NotSupported(
@@ -77,10 +77,10 @@ def _take_over(network: Any, loaded: LoadedModel) -> None:
         weights = {base + name: weight for name, weight in weights.items()}
     if loaded.info.tuned_for is not None:  # its head answers another question
         weights = {name: weight for name, weight in weights.items() if name.startswith(base)}
-    own = network.state_dict()
-    fitting = {name: weight for name, weight in weights.items() if name in own and own[name].shape == weight.shape}
+    state = network.state_dict()
+    fitting = {name: weight for name, weight in weights.items() if name in state and state[name].shape == weight.shape}
     network.load_state_dict(fitting, strict=False)
-    random = [name for name in own.keys() - fitting.keys() if name.startswith(base) and _POOLER not in name]
+    random = [name for name in state.keys() - fitting.keys() if name.startswith(base) and _POOLER not in name]
     if random:
         raise NotSupported(
             f"{loaded.info.id} lacks {len(random)} weights that its architecture needs for this task (such as "
@@ -126,14 +126,14 @@ class SmallVocabulary:
 
     def __init__(self, network: Any, ids: Iterable[int]) -> None:
         self._embedding: nn.Embedding = network.get_input_embeddings()
-        whole = self._embedding.weight
+        weight = self._embedding.weight
         used = sorted({*ids, self._embedding.padding_idx or 0})
-        self._whole = whole.detach()
-        self._used = torch.tensor(used, device=whole.device)
-        self._places = torch.zeros(len(whole), dtype=torch.long, device=whole.device)
-        self._places[self._used] = torch.arange(len(used), device=whole.device)
+        self._whole = weight.detach()
+        self._used = torch.tensor(used, device=weight.device)
+        self._places = torch.zeros(len(weight), dtype=torch.long, device=weight.device)
+        self._places[self._used] = torch.arange(len(used), device=weight.device)
         self._padding = self._embedding.padding_idx
-        self._set(nn.Parameter(whole.detach()[self._used].clone(), requires_grad=whole.requires_grad))
+        self._set(nn.Parameter(weight.detach()[self._used].clone(), requires_grad=weight.requires_grad))
         if self._padding is not None:
             self._embedding.padding_idx = int(self._places[self._padding])
 
@@ -148,9 +148,9 @@ class SmallVocabulary:
     def restore(self, decay: float) -> None:
         """All rows again; those left out times ``decay``."""
         with torch.no_grad():
-            whole = self._whole * decay
-            whole[self._used] = self._embedding.weight
-        self._set(nn.Parameter(whole))
+            weight = self._whole * decay
+            weight[self._used] = self._embedding.weight
+        self._set(nn.Parameter(weight))
         self._embedding.padding_idx = self._padding
 
 
@@ -163,7 +163,7 @@ class CachedEncoder(nn.Module):
         self.config = encoder.config
         self.states: torch.Tensor | None = None  # (batch, n, width) of the batch that comes next
 
-    def forward(self, *_given: Any, **_named: Any) -> BaseModelOutputWithPooling:
+    def forward(self, *_inputs: Any, **_named: Any) -> BaseModelOutputWithPooling:
         pooler = getattr(self.encoder, _POOLER, None)
         pooled = None if pooler is None else pooler(self.states)
         return BaseModelOutputWithPooling(last_hidden_state=self.states, pooler_output=pooled)

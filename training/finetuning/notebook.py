@@ -49,17 +49,17 @@ class TunedModel(Shows):
 
     def predict(self, texts: Sequence[str | tuple[str, str]]) -> list[str | list[str] | float]:
         """The prediction for each text: its label, the tags of its words, its answer ("" for none) or its score."""
-        found: list[str | list[str] | float] = []
-        for one in self.predictions(texts):
-            if isinstance(one, Classified):
-                found.append(one.label)
-            elif isinstance(one, TaggedWords):
-                found.append(list(one.tags))
-            elif isinstance(one, Answered):
-                found.append(one.text)
+        answers: list[str | list[str] | float] = []
+        for prediction in self.predictions(texts):
+            if isinstance(prediction, Classified):
+                answers.append(prediction.label)
+            elif isinstance(prediction, TaggedWords):
+                answers.append(list(prediction.tags))
+            elif isinstance(prediction, Answered):
+                answers.append(prediction.text)
             else:
-                found.append(one.score)
-        return found
+                answers.append(prediction.score)
+        return answers
 
     def save(self, target: str | Path) -> Path:
         """Write the model's folder, with its card; it must be new or empty. Raises InvalidInput."""

@@ -82,11 +82,11 @@ def _dropping(loaded: LoadedModel, seed: int) -> Iterator[None]:
 
     drawn = torch.Generator().manual_seed(seed)
 
-    def drop(_layer: Any, _given: Any, output: torch.Tensor) -> torch.Tensor:
+    def drop(_layer: Any, _inputs: Any, output: torch.Tensor) -> torch.Tensor:
         kept = torch.rand(output.shape, generator=drawn) >= DROPOUT
         return output * kept.to(output.device) / (1 - DROPOUT)
 
-    layers = (one for one in loaded.model.modules() if isinstance(one, torch.nn.Dropout))
+    layers = (module for module in loaded.model.modules() if isinstance(module, torch.nn.Dropout))
     with hooked(layers, drop):
         yield
 
@@ -106,14 +106,14 @@ def _answers(
 
     kind = refuse_untuned(loaded)
     encodings = [loaded.encode(text, pair) for text, pair in texts]
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     with torch.inference_mode():
         for places in batches(loaded, encodings, kind):
             of_words = [None if words is None else words[place] for place in places]
             batch = Batch([encodings[place] for place in places], loaded.info.labels, of_words)
             output = loaded.model(**loaded.inputs(batch.encodings))
-            found |= dict(zip(places, read(TASKS[kind], output, batch), strict=True))
-    return tuple(found[place] for place in range(len(encodings)))
+            answers |= dict(zip(places, read(TASKS[kind], output, batch), strict=True))
+    return tuple(answers[place] for place in range(len(encodings)))
 
 
 def refuse_untuned(loaded: LoadedModel) -> TunedFor:

@@ -137,9 +137,9 @@ def _check_labels(items: Sequence[Row], kind: Kind, name: str) -> None:
     """Raises InvalidInput for more labels than can be told apart, or too few examples of them."""
     counts = Counter(label for row in items for label in _kinds_of(row.item))
     if len(counts) > MOST_LABELS:
-        what = "types of entities" if kind == "tagging" else "labels"
+        noun = "types of entities" if kind == "tagging" else "labels"
         raise InvalidInput(
-            f"{name} has {len(counts):,} different {what}; at most {MOST_LABELS} can be told apart. This is likely the "
+            f"{name} has {len(counts):,} different {noun}; at most {MOST_LABELS} can be told apart. This is likely the "
             "wrong column; if it holds numbers, put them into a few bins first."
         )
     if kind == "classification" and len(counts) > 1 and sum(n > 1 for n in counts.values()) < 2:

@@ -38,7 +38,7 @@ def best_of(evaluated: Sequence[Evaluated]) -> Evaluated | None:
     """The epoch whose weights are kept: the highest score, of equals the lower loss, else the earlier. None before the
     first step: a network that has learned nothing is not kept.
     """
-    return max((each for each in evaluated if each.step), key=lambda each: (each.score, -each.loss), default=None)
+    return max((epoch for epoch in evaluated if epoch.step), key=lambda epoch: (epoch.score, -epoch.loss), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +182,14 @@ class Tuned(Shows):
 
     def score(self, measure: str | None = None) -> Score:
         """One of the scores; the first without a name."""
-        return self.scores[0] if measure is None else next(one for one in self.scores if one.measure == measure)
+        return self.scores[0] if measure is None else next(score for score in self.scores if score.measure == measure)
 
     @property
     def best(self) -> Evaluated:
         """The epoch whose weights were kept, and its loss and score on the development split."""
-        found = best_of(self.evaluated)
-        assert found is not None, "it has taken no step"
-        return found
+        best = best_of(self.evaluated)
+        assert best is not None, "it has taken no step"
+        return best
 
     def __repr__(self) -> str:
         first = self.scores[0]

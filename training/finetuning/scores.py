@@ -110,15 +110,19 @@ def evaluate(
     alike = always_alike(data)
     scores = []
     for measure in of_kind(data):
-        found = [_scored(measure, data.test, predictions) for predictions in of_seeds]
-        values = [score(np.ones(len(data.test))) for score in found]
+        measured = [_scored(measure, data.test, predictions) for predictions in of_seeds]
+        values = [score(np.ones(len(data.test))) for score in measured]
         # One cluster alone cannot be left out: nothing would be left to score.
-        spreads = [left_out([np.mean([score(each) for score in found]) for each in kept]) if n > 1 else Spread(0.0, 1)]
+        spreads = [
+            left_out([np.mean([score(chosen) for score in measured]) for chosen in kept]) if n > 1 else Spread(0.0, 1)
+        ]
         if len(of_seeds) > 1:
             spreads.append(of_mean(values))
         mean = float(np.mean(values))
         low, high = interval(mean, spreads, n, lowest=MEASURES[measure].lowest)
-        baseline, strongest = (None if each is None else value(measure, data.test, each) for each in (alike, beside))
+        baseline, strongest = (
+            None if chosen is None else value(measure, data.test, chosen) for chosen in (alike, beside)
+        )
         scores.append(Score(measure, mean, low, high, baseline, strongest))
     return tuple(scores)
 
@@ -133,8 +137,8 @@ def too_few_to_choose_by(data: Data) -> str:
     n = n_clusters(data.dev)
     if n >= FEWEST_TO_CHOOSE_BY:
         return ""
-    what = counted(n, "item") if n == len(data.dev) else counted(n, "group") + " of items"
-    return f"With only {what} to choose by, which epoch comes out best may well be chance."
+    noun = counted(n, "item") if n == len(data.dev) else counted(n, "group") + " of items"
+    return f"With only {noun} to choose by, which epoch comes out best may well be chance."
 
 
 def _clusters(items: Sequence[Item]) -> IntArray:
@@ -150,11 +154,11 @@ def always_alike(data: Data, split: Split = "test") -> list[Prediction] | None:
     """
     if data.kind == "classification":
         label = Counter(item.label for item in data.train if isinstance(item, Labelled)).most_common(1)[0][0]
-        shares = tuple(float(each == label) for each in data.labels)
+        shares = tuple(float(known == label) for known in data.labels)
         return [Classified(label, shares) for _ in data.split(split)]
     if data.kind == "tagging":
         words = [item.words for item in data.split(split) if isinstance(item, Tagged)]
-        return [TaggedWords(each, (OUTSIDE,) * len(each), (1.0,) * len(each)) for each in words]
+        return [TaggedWords(known, (OUTSIDE,) * len(known), (1.0,) * len(known)) for known in words]
     if data.kind == "answering":
         return [Answered((), 0.0) for _ in data.split(split)]
     return None
@@ -172,13 +176,13 @@ def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Predictio
 
 def _labels(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[list[str], list[str]]:
     return [item.label for item in cast_all(Labelled, items)], [
-        each.label for each in cast_all(Classified, predictions)
+        prediction.label for prediction in cast_all(Classified, predictions)
     ]
 
 
 def _accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-    gold, told = _labels(items, predictions)
-    return _mean([a == b for a, b in zip(gold, told, strict=True)])
+    gold, predicted = _labels(items, predictions)
+    return _mean([a == b for a, b in zip(gold, predicted, strict=True)])
 
 
 def _mean(of_items: Sequence[float]) -> Weighted:
@@ -199,9 +203,9 @@ def _of_matrix(score: Callable[[DoubleArray], float]) -> Callable[..., Weighted]
     """A score of the confusion matrix, which is cheap to draw again."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-        gold, told = _labels(items, predictions)
-        names = {label: place for place, label in enumerate(sorted({*gold, *told}))}
-        rows, columns = ([names[each] for each in labels] for labels in (gold, told))
+        gold, predicted = _labels(items, predictions)
+        names = {label: place for place, label in enumerate(sorted({*gold, *predicted}))}
+        rows, columns = ([names[text_label] for text_label in labels] for labels in (gold, predicted))
 
         def weighted(weights: DoubleArray) -> float:
             matrix = np.zeros((len(names), len(names)))
@@ -222,15 +226,15 @@ def _macro_f1(matrix: DoubleArray) -> float:
 
 def _mcc(matrix: DoubleArray) -> float:
     """Gorodkin 2004, for any number of labels."""
-    gold, told, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
-    spread = (n**2 - (told**2).sum()) * (n**2 - (gold**2).sum())
-    return float((np.trace(matrix) * n - gold @ told) / np.sqrt(spread)) if spread > 0 else 0.0
+    gold, predicted, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
+    spread = (n**2 - (predicted**2).sum()) * (n**2 - (gold**2).sum())
+    return float((np.trace(matrix) * n - gold @ predicted) / np.sqrt(spread)) if spread > 0 else 0.0
 
 
 def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]:
     """The numbers of correct, predicted and true entities."""
-    gold, told = set(entities_of(item.tags)), set(entities_of(prediction.tags))
-    return len(gold & told), len(told), len(gold)
+    gold, predicted = set(entities_of(item.tags)), set(entities_of(prediction.tags))
+    return len(gold & predicted), len(predicted), len(gold)
 
 
 def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -246,8 +250,8 @@ def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weig
 
 def _word_accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
     pairs = [
-        (sum(a == b for a, b in zip(item.tags, each.tags, strict=True)), len(item.tags))
-        for item, each in zip(cast_all(Tagged, items), cast_all(TaggedWords, predictions), strict=True)
+        (sum(a == b for a, b in zip(item.tags, prediction.tags, strict=True)), len(item.tags))
+        for item, prediction in zip(cast_all(Tagged, items), cast_all(TaggedWords, predictions), strict=True)
     ]
     right, n = np.array(pairs, dtype=float).T
     return lambda weights: float(right @ weights / (n @ weights))
@@ -266,16 +270,16 @@ def normal(answer: str) -> list[str]:
 
 def overlap(answer: str, gold: str) -> float:
     """F1 of the words of two answers; 1 where both are empty."""
-    told, true = normal(answer), normal(gold)
-    if not told or not true:
-        return float(told == true)
-    common = sum((Counter(told) & Counter(true)).values())
-    return 2 * common / (len(told) + len(true))
+    predicted, true = normal(answer), normal(gold)
+    if not predicted or not true:
+        return float(predicted == true)
+    common = sum((Counter(predicted) & Counter(true)).values())
+    return 2 * common / (len(predicted) + len(true))
 
 
-def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, told: Answered) -> float:
+def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, prediction: Answered) -> float:
     """The best score over the accepted answers; where there is none, that of an empty answer."""
-    return max(score(told.text, gold) for gold in ([text for _, text in item.answers] or [""]))
+    return max(score(prediction.text, gold) for gold in ([text for _, text in item.answers] or [""]))
 
 
 def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
@@ -283,7 +287,7 @@ def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
         pairs = zip(cast_all(PassageQuestion, items), cast_all(Answered, predictions), strict=True)
-        return _mean([best_of_answers(score, item, each) for item, each in pairs])
+        return _mean([best_of_answers(score, item, prediction) for item, prediction in pairs])
 
     return measured
 
@@ -295,11 +299,11 @@ def _exact(answer: str, gold: str) -> float:
 def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
         gold = np.array([item.score for item in cast_all(Scored, items)])
-        told = np.array([each.score for each in cast_all(Rated, predictions)])
+        predicted = np.array([prediction.score for prediction in cast_all(Rated, predictions)])
 
         def weighted(weights: DoubleArray) -> float:
             drawn = np.repeat(np.arange(len(gold)), weights.astype(int))
-            a, b = prepare(gold[drawn]), prepare(told[drawn])
+            a, b = prepare(gold[drawn]), prepare(predicted[drawn])
             if np.ptp(a) == 0 or np.ptp(b) == 0:
                 return 0.0
             return float(np.corrcoef(a, b)[0, 1])

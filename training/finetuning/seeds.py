@@ -68,21 +68,21 @@ def seed_scores(data: Data, model: str, settings: Settings) -> SeedScores | None
 
 def describe_seeds(data: Data, model: str, settings: Settings) -> str:
     """The same in a sentence; "" where that has not been measured."""
-    found, measure = seed_scores(data, model, settings), MEASURES[data.measure]
-    if found is None:
+    seeds, measure = seed_scores(data, model, settings), MEASURES[data.measure]
+    if seeds is None:
         return ""
     low, high, mean, least, most = map(
-        measure.written, (found.low, found.high, found.mean, min(found.values), max(found.values))
+        measure.written, (seeds.low, seeds.high, seeds.mean, min(seeds.values), max(seeds.values))
     )
     return (
-        f"Another seed may differ: {len(found.values)} seeds of this model with these settings reached {least} to "
+        f"Another seed may differ: {len(seeds.values)} seeds of this model with these settings reached {least} to "
         f"{most} ({measure.title}), their mean is {mean} (95% interval over seeds and items: {low} to {high})."
     )
 
 
-def write(data: Data, found: Mapping[str, SeedScores]) -> None:
+def write(data: Data, scores: Mapping[str, SeedScores]) -> None:
     """Put what was measured on a set into the file, by model, in the place of what was known of it."""
     stored = json.loads(FILE.read_text(encoding="utf-8"))
-    stored[data.name] = {fingerprint(data): {model: asdict(of) for model, of in found.items()}}
+    stored[data.name] = {fingerprint(data): {model: asdict(of) for model, of in scores.items()}}
     FILE.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n", encoding="utf-8")
     _measured.cache_clear()

@@ -82,9 +82,9 @@ class Settings:
             (0 <= self.alpha <= 1, "The weight of the hard labels is a number from 0 to 1."),
             (self.temperature > 0, "The temperature is a number above 0."),
         )
-        for holds, said in checks:
+        for holds, message in checks:
             if not holds:
-                raise InvalidInput(said)
+                raise InvalidInput(message)
 
     def rate_for(self, width: int, attention: bool = True) -> float:
         """The highest learning rate for a model of this width: the one chosen, else the recommended one."""

@@ -40,22 +40,22 @@ class Row:
 SplitRows = dict[Split, list[Row]]
 
 
-def unrepeated(rows: Sequence[Row], what: str, notes: list[str]) -> list[Row]:
+def unrepeated(rows: Sequence[Row], noun: str, notes: list[str]) -> list[Row]:
     """Each item once, in the split that is held out the most, without the items that the file labels in two ways."""
-    found: dict[tuple[str, ...], Row] = {}
+    first: dict[tuple[str, ...], Row] = {}
     golds: dict[tuple[str, ...], set[Hashable]] = {}
     for row in rows:
-        before = found.setdefault(row.key, row)
+        before = first.setdefault(row.key, row)
         if before.split != row.split:
-            found[row.key] = replace(before, split=most_held_out((before.split, row.split)))
+            first[row.key] = replace(before, split=most_held_out((before.split, row.split)))
         golds.setdefault(row.key, set()).add(row.gold)
     unsure = {key for key, several in golds.items() if len(several) > 1}
-    repeated = sum(row.key not in unsure for row in rows) - (len(found) - len(unsure))
+    repeated = sum(row.key not in unsure for row in rows) - (len(first) - len(unsure))
     if unsure:
-        notes.append(f"Left out {counted(len(unsure), what)} labelled in more than one way.")
+        notes.append(f"Left out {counted(len(unsure), noun)} labelled in more than one way.")
     if repeated:
-        notes.append(f"Left out {counted(repeated, f'repeated {what}')}.")
-    return [row for row in found.values() if row.key not in unsure]
+        notes.append(f"Left out {counted(repeated, f'repeated {noun}')}.")
+    return [row for row in first.values() if row.key not in unsure]
 
 
 def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str]) -> SplitRows:
@@ -71,12 +71,12 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
             f"{name}, line {unnamed[0].number:,}: this line names no split, and others do. Write train, dev or test "
             "into each, or into none."
         )
-    groups, what = _groups(rows, kind)
+    groups, noun = _groups(rows, kind)
     if unnamed:
         n_groups = len(set(map(ignoring_case_and_spaces, groups)))
         if n_groups < FEWEST_GROUPS:
             raise InvalidInput(
-                f"{name} has {counted(n_groups, f'different {what}')}, case and spaces aside, and none may be in "
+                f"{name} has {counted(n_groups, f'different {noun}')}, case and spaces aside, and none may be in "
                 f"two splits: at least {FEWEST_GROUPS} are needed. Add others, or a column “split” with train, dev "
                 "and test."
             )
@@ -85,7 +85,7 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
     else:
         number = _as_named(rows, seed, notes)
         if kind == "answering" or rows[0].item.pair is not None:
-            _say_of_shared(groups, number.tolist(), what, notes)
+            _say_of_shared(groups, number.tolist(), noun, notes)
     return {split: [row for row, of in zip(rows, number, strict=True) if of == _NUMBER[split]] for split in SPLITS}
 
 
@@ -132,26 +132,26 @@ def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     return number
 
 
-def _say_of_shared(groups: Sequence[str], number: Sequence[int], what: str, notes: list[str]) -> None:
+def _say_of_shared(groups: Sequence[str], number: Sequence[int], noun: str, notes: list[str]) -> None:
     splits_of: dict[str, set[int]] = {}
     for group, split in zip(groups, number, strict=True):
         splits_of.setdefault(group, set()).add(split)
     shared = sum(len(splits) > 1 for splits in splits_of.values())
-    if shared and what != "pair":
+    if shared and noun != "pair":
         verb = "is" if shared == 1 else "are"
         notes.append(
-            f"As the file has it, {counted(shared, what)} {verb} in more than one split: scores can come out too high."
+            f"As the file has it, {counted(shared, noun)} {verb} in more than one split: scores can come out too high."
         )
 
 
 def sampled(rows: SplitRows, seed: int, notes: list[str]) -> SplitRows:
     """At most ``MOST`` items in each split, drawn by the seed: every stratum in proportion, with none left out."""
-    found = {split: _sample(of, MOST[split], np.random.default_rng(seed)) for split, of in rows.items()}
+    sample = {split: _sample(of, MOST[split], np.random.default_rng(seed)) for split, of in rows.items()}
     total = sum(map(len, rows.values()))
-    if sum(map(len, found.values())) < total:
-        uses = ", ".join(f"{len(found[split]):,} to {use}" for split, use in USES.items())
+    if sum(map(len, sample.values())) < total:
+        uses = ", ".join(f"{len(sample[split]):,} to {use}" for split, use in USES.items())
         notes.append(f"Of {total:,} usable items a sample is used, drawn by the seed: {uses}.")
-    return found
+    return sample
 
 
 def _sample(rows: list[Row], most: int, rng: np.random.Generator) -> list[Row]:

@@ -39,7 +39,7 @@ class Progress:
 
 def progress(of: Progress) -> dict[str, Any]:
     """The values of a training or of its state by name."""
-    return {each.name: getattr(of, each.name) for each in fields(Progress)}
+    return {entry.name: getattr(of, entry.name) for entry in fields(Progress)}
 
 
 @dataclass(kw_only=True)
@@ -59,10 +59,10 @@ def moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
     return {f"{number}.{name}": state[name] for number, state in states.items() for name in _NAMES}
 
 
-def set_moments(optimizer: torch.optim.Optimizer, found: dict[str, torch.Tensor]) -> None:
+def set_moments(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
     """Give an optimizer of the same weights what ``moments`` has read."""
     states: dict[int, dict[str, torch.Tensor]] = {}
-    for key, tensor in found.items():
+    for key, tensor in tensors.items():
         number, name = key.split(".")
         states.setdefault(int(number), {})[name] = tensor
     optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
@@ -75,7 +75,7 @@ def save(model: str, state: State | None) -> None:
     tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
     tensors |= {f"kept/{name}": tensor for name, tensor in state.kept.items()}
     tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
-    tensors |= {f"first_vectors/{each.epoch}": torch.from_numpy(each.vectors) for each in state.first_vectors}
+    tensors |= {f"first_vectors/{first.epoch}": torch.from_numpy(first.vectors) for first in state.first_vectors}
     written = json.dumps(progress(state) | {"first_vectors": None}, default=asdict)
     n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
     with tuned.writing_state(model, n_bytes) as place, as_os_errors():
@@ -98,8 +98,8 @@ def load(model: str) -> State | None:
     return State(
         **numbers
         | {
-            "steps": [Stepped(**each) for each in numbers["steps"]],
-            "evaluated": [Evaluated(**each) for each in numbers["evaluated"]],
+            "steps": [Stepped(**numbers_of_step) for numbers_of_step in numbers["steps"]],
+            "evaluated": [Evaluated(**numbers_of_step) for numbers_of_step in numbers["evaluated"]],
             "first_vectors": [FirstVectors(epoch, vectors) for epoch, vectors in first_vectors],
             "weights": tensors["weights"],
             "kept": tensors["kept"],

@@ -68,8 +68,8 @@ class TransferScore:
 def _features(states: FloatArray, names: Sequence[str]) -> dict[str, FloatArray]:
     """What is read off a text's vectors (layers + 1, n, width), by the names of ``frozen_ways``: (n, numbers)."""
     last = states[1:][-_CONCATENATED:]
-    found = (states[0], states[-2], states[-1], np.concatenate(list(last), axis=1), last.sum(axis=0))
-    return dict(zip(names, found, strict=True))
+    features = (states[0], states[-2], states[-1], np.concatenate(list(last), axis=1), last.sum(axis=0))
+    return dict(zip(names, features, strict=True))
 
 
 def frozen_ways(layers: int) -> tuple[str, ...]:
@@ -94,8 +94,8 @@ def frozen(engine: EngineInterface, model: str, data: Data) -> dict[str, list[Pr
             pieces = first_pieces(states[place].encoding, item.spans)
             read[split].append(pieces)
             kept = [piece for piece in pieces if piece is not None]
-            for way, found in _features(states[place].states, ways).items():
-                vectors.setdefault((way, split), []).append(found[kept])
+            for way, features in _features(states[place].states, ways).items():
+                vectors.setdefault((way, split), []).append(features[kept])
     return {way: _classified(data, {split: vectors[way, split] for split in splits}, read) for way in ways}
 
 
@@ -112,15 +112,15 @@ def _classified(
     ]
     train = np.concatenate(vectors["train"])
 
-    def told(strength: float) -> dict[Split, list[Prediction]]:
+    def predict(strength: float) -> dict[Split, list[Prediction]]:
         rows = np.arange(len(train))
         probe = fit(ArrayVectors(train), rows, np.array(tags), len(data.labels), c=strength)
-        found: dict[Split, list[Prediction]] = {}
+        predictions: dict[Split, list[Prediction]] = {}
         for split in ("dev", "test"):
             every = np.concatenate(vectors[split])
             log_p = probe.log_probabilities(ArrayVectors(every), np.arange(len(every)))
             best = iter([data.labels[place] for place in log_p.argmax(axis=1)])
-            found[split] = [
+            predictions[split] = [
                 TaggedWords(
                     item.words,
                     tuple("O" if piece is None else next(best) for piece in pieces),
@@ -128,48 +128,48 @@ def _classified(
                 )
                 for item, pieces in zip(cast_all(Tagged, data.split(split)), read[split], strict=True)
             ]
-        return found
+        return predictions
 
     with one_thread():
-        tried = [told(strength) for strength in STRENGTHS]
-    return max(tried, key=lambda one: value(data.measure, data.dev, one["dev"]))["test"]
+        tried = [predict(strength) for strength in STRENGTHS]
+    return max(tried, key=lambda predictions: value(data.measure, data.dev, predictions["dev"]))["test"]
 
 
 def _tuned(engine: EngineInterface, model: str, data: Data, settings: Settings) -> tuple[str, list[Prediction]]:
     """A model's id after training, and what it says of the test split."""
-    found = engine.ask(Finetune(model, data, settings, tuned.new_id()))
-    return found.id, list(found.predictions)
+    tuned_model = engine.ask(Finetune(model, data, settings, tuned.new_id()))
+    return tuned_model.id, list(tuned_model.predictions)
 
 
 def directly_and_after(engine: EngineInterface, model: str, target: str, seed: int) -> dict[str, list[Prediction]]:
     """What a model says of a set's test split that has learned a few of its examples, directly or after another set."""
     data = SETS[target].build()
     few = Settings(examples=SMALL.examples, epochs=SMALL.epochs, seed=seed)
-    alone, said = _tuned(engine, model, data, few)
-    found, made = {DIRECTLY: said}, [alone]
+    alone, predictions = _tuned(engine, model, data, few)
+    by_way, made = {DIRECTLY: predictions}, [alone]
     for before in ORDERS[target]:
         first, _ = _tuned(engine, model, SETS[before].build(), Settings(epochs=3, seed=seed))
-        second, found[before] = _tuned(engine, first, data, few)
+        second, by_way[before] = _tuned(engine, first, data, few)
         made += [first, second]
     engine.forget_tuned(made)
-    return found
+    return by_way
 
 
 def measure(engine: EngineInterface) -> Iterator[TransferScore]:
     """Every figure."""
     entities = SETS["entities"].build()
     for model in (DEFAULT_MODEL, "embedded/tinybert"):
-        by_way = {way: [said] for way, said in frozen(engine, model, entities).items()}
+        by_way = {way: [predictions] for way, predictions in frozen(engine, model, entities).items()}
         by_way[FINE_TUNED] = []
         for seed in range(SEEDS):
-            id, said = _tuned(engine, model, entities, Settings(seed=seed))
+            id, predictions = _tuned(engine, model, entities, Settings(seed=seed))
             engine.forget_tuned([id])
-            by_way[FINE_TUNED].append(said)
-        yield from (_scored(engine, model, entities, way, said) for way, said in by_way.items())
+            by_way[FINE_TUNED].append(predictions)
+        yield from (_scored(engine, model, entities, way, predictions) for way, predictions in by_way.items())
     for target in ORDERS:
-        found = [directly_and_after(engine, DEFAULT_MODEL, target, seed) for seed in range(SEEDS)]
-        for way in found[0]:
-            yield _scored(engine, DEFAULT_MODEL, SETS[target].build(), way, [one[way] for one in found])
+        by_seed = [directly_and_after(engine, DEFAULT_MODEL, target, seed) for seed in range(SEEDS)]
+        for way in by_seed[0]:
+            yield _scored(engine, DEFAULT_MODEL, SETS[target].build(), way, [ways[way] for ways in by_seed])
 
 
 def _scored(
@@ -197,7 +197,7 @@ def recorded() -> tuple[TransferScore, ...]:
 
 def scores_by_way(set: str, model: str = DEFAULT_MODEL) -> dict[str, TransferScore]:
     """What was measured of a model on a set, by way."""
-    return {one.way: one for one in recorded() if (one.set, one.model) == (set, model)}
+    return {score.way: score for score in recorded() if (score.set, score.model) == (set, model)}
 
 
 def main() -> None:
@@ -207,8 +207,8 @@ def main() -> None:
     from model_zoo import Engine
 
     rows = []
-    for one in measure(Engine()):
-        rows.append(json.dumps(asdict(one)))
+    for score in measure(Engine()):
+        rows.append(json.dumps(asdict(score)))
         sys.stdout.write(rows[-1] + "\n")
         sys.stdout.flush()
     if write:

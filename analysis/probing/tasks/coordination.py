@@ -31,7 +31,7 @@ DID_TO_THEM = listed("thanked greeted hugged paid blamed warned admired ignored 
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
-    one, two, three = pick_different(rng, side.words(PEOPLE), 3)
+    one, two, third = pick_different(rng, side.words(PEOPLE), 3)
     thing = pick(rng, side.words(THINGS))
     adjective = pick(rng, side.words(ADJECTIVES))
     somewhere, elsewhere = (["in", "the", place] for place in pick_different(rng, side.words(PLACES), 2))
@@ -44,7 +44,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
         second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "them"]
     else:
         first = ["the", one.singular, pick(rng, side.words(MET)), "two", adjective, two.plural]
-        second = ["the", three.singular, pick(rng, side.words(DID_TO_THEM)), "them"]
+        second = ["the", third.singular, pick(rng, side.words(DID_TO_THEM)), "them"]
     # Both halves begin with "the" and end with a place: which is first cannot be told at the seam.
     halves = [first + somewhere, second + elsewhere]
     if wanted["order"] == "inverted":

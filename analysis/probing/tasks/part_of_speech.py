@@ -86,7 +86,7 @@ def _clause(rng: np.random.Generator, side: Side, tag: str, word: str, n_after: 
     determiner = pick(rng, ("the", "this", "every"))
     near = ["near", "the"]
     events, verbs = (
-        [one for one in side.words(words) if one in suits]
+        [known for known in side.words(words) if known in suits]
         for words, suits in zip((EVENTS, MOVED), SUITS.get(word, ((), ())), strict=True)
     )
     if tag in ("NOUN", "ADJ") and n_after == 4 and rng.random() < 0.5:  # the subject

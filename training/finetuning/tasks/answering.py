@@ -78,10 +78,10 @@ def _read(start: torch.Tensor, end: torch.Tensor, encoding: Encoding) -> Answere
         sums = of_start[:, None] + of_end[None, :]
         allowed = torch.ones(n, n).triu().tril(LONGEST - 1).bool()
         best = sums.masked_fill(~allowed, -torch.inf).flatten().topk(min(N_SPANS, int(allowed.sum())))
-        found = [(offsets[place // n][0], offsets[place % n][1]) for place in best.indices.tolist()]
+        best_spans = [(offsets[place // n][0], offsets[place % n][1]) for place in best.indices.tolist()]
         spans = tuple(
             AnswerSpan(first, stop, text[first:stop], score)
-            for (first, stop), score in zip(found, best.values.tolist(), strict=True)
+            for (first, stop), score in zip(best_spans, best.values.tolist(), strict=True)
         )
     return Answered(
         spans=spans,
