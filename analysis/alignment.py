@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.shown import Shown
+from analysis.views import AttentionView
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, FloatArray, counted
@@ -168,7 +168,7 @@ def pieces_table(alignment: Alignment, encodings: Sequence[Encoding], names: Seq
     return pd.DataFrame({"word": alignment.labels} | columns)
 
 
-def on_common_words(weights: FloatArray, units: Sequence[Unit], special: Sequence[bool]) -> FloatArray:
+def map_to_common_words(weights: FloatArray, units: Sequence[Unit], special: Sequence[bool]) -> FloatArray:
     """Attention (..., n, n) between a model's tokens as float32 (..., m, m + 1) between m common words.
 
     Sum over the key tokens of a word, mean over its query tokens, as within one model (Clark et al. 2019). Rows
@@ -182,16 +182,16 @@ def on_common_words(weights: FloatArray, units: Sequence[Unit], special: Sequenc
     return _mean_of_words(weights @ keys, belongs)
 
 
-def shares_on_common_words(view: Shown, maps: FloatArray, units: Sequence[Unit]) -> FloatArray:
-    """``on_common_words`` of some of the maps that are shown, with rows that sum to 1, scaled where they do not."""
-    shares = on_common_words(maps, units, view.encoding.special)
+def shares_on_common_words(view: AttentionView, maps: FloatArray, units: Sequence[Unit]) -> FloatArray:
+    """``map_to_common_words`` of some of the maps that are shown, with rows that sum to 1, scaled where they do not."""
+    shares = map_to_common_words(maps, units, view.encoding.special)
     if view.shares:
         return shares
     totals = shares.sum(axis=-1, keepdims=True)
     return np.divide(shares, totals, out=np.zeros_like(shares), where=totals > 0)
 
 
-def all_on_common_words(view: Shown, units: Sequence[Unit]) -> FloatArray:
+def all_on_common_words(view: AttentionView, units: Sequence[Unit]) -> FloatArray:
     """``shares_on_common_words`` of all maps there are, layer after layer: float32 (maps, m, m + 1)."""
     maps = (shares_on_common_words(view, view.layer(layer), units) for layer in range(view.n_layers))
     return np.concatenate(list(maps))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.alignment import Alignment, all_on_common_words
-from analysis.shown import Shown
+from analysis.views import AttentionView
 from model_zoo.types import FloatArray
 
 _BLOCK_BYTES: Final = 2**18  # of one array of work: two of them stay in a core's own cache
@@ -50,7 +50,9 @@ def jensen_shannon(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.clip(nats / np.float32(2 * np.log(2) * n_rows), 0, 1)
 
 
-def head_matrix(shown_a: Shown, shown_b: Shown, alignment: Alignment, a: int = 0, b: int = 1) -> FloatArray:
+def head_matrix(
+    shown_a: AttentionView, shown_b: AttentionView, alignment: Alignment, a: int = 0, b: int = 1
+) -> FloatArray:
     """``jensen_shannon`` of all maps of two models on their common words: (layers * heads of A, of B).
 
     ``a`` and ``b`` are the places of the two in the alignment. Head h of layer l is row or column l * heads + h; where

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.filters import Filter, Filtered
-from analysis.shown import Measure
+from analysis.views import Measure
 from model_zoo.types import Encoding, ModelInfo, Stack
 
 # What pandas.read_csv takes for a missing value unless it is told otherwise, in quotes or not; besides the empty cell.

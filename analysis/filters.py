@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from analysis.shown import Shown
+from analysis.views import AttentionView
 from analysis.words import Unit, merge, token_units, word_units
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, Encoding, FloatArray
@@ -190,7 +190,7 @@ def apply_filter(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: 
     )
 
 
-def combine(view: Shown, maps: Sequence[tuple[int, int]], how: Literal["mean", "max", "sum"]) -> FloatArray:
+def combine(view: AttentionView, maps: Sequence[tuple[int, int]], how: Literal["mean", "max", "sum"]) -> FloatArray:
     """Mean, maximum or sum, cell by cell, over chosen maps given as (layer, number): float32 (n, m).
 
     One named twice counts once. Raises InvalidInput if none is chosen or one does not exist.

@@ -64,7 +64,7 @@ class Ranking(Shows):
         return pd.DataFrame({name: values[rows] for name, values in columns.items()})
 
 
-def between(run: AttentionRun, query: Unit, key: Unit) -> Ranking:
+def rank_for_words(run: AttentionRun, query: Unit, key: Unit) -> Ranking:
     """How much of its attention one word gives another in every head.
 
     ``query`` is a word of ``run.encoding``, ``key`` of ``run.key_encoding``. Only the rows of ``query`` are computed. A
@@ -88,7 +88,7 @@ def between(run: AttentionRun, query: Unit, key: Unit) -> Ranking:
     )
 
 
-def at_place(table: HeadTable, share: str) -> Ranking:
+def rank_by_share(table: HeadTable, share: str) -> Ranking:
     """The heads of a table by one of the shares of ``head_measures.SHARES``."""
     return Ranking(
         layer=table.layer,

@@ -20,7 +20,7 @@ class Look:
     weight: float
 
 
-def from_token(run: AttentionRun, position: int) -> FloatArray:
+def attention_from_token(run: AttentionRun, position: int) -> FloatArray:
     """How a token divides its attention in every head: float32 (layers, heads, m keys), rows sum to 1.
 
     Layers with fewer heads than ``run.n_heads`` leave zeros. Raises InvalidInput for a token that does not exist.
@@ -35,7 +35,7 @@ def from_token(run: AttentionRun, position: int) -> FloatArray:
 
 
 def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8) -> tuple[Look, ...]:
-    """The n largest weights of ``from_token``, those on special tokens and on the token itself left out."""
+    """The n largest weights of ``attention_from_token``, those on special tokens and on the token itself left out."""
     kept = np.array([not special for special in run.key_encoding.special])
     if run.stack != "cross":
         kept[position] = False

@@ -239,7 +239,7 @@ class Marks:
     word: IntArray = field(repr=False)
 
     @classmethod
-    def of(
+    def build(
         cls,
         encodings: Sequence[Encoding],
         rare: Sequence[BoolArray | None],

@@ -218,7 +218,7 @@ def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = No
         if n_typed:
             numbers: dict[str, int] = {}
             queries, keys = (
-                Marks.of([encoding], [rarest_tokens(encoding, rarity)], [None], numbers)
+                Marks.build([encoding], [rarest_tokens(encoding, rarity)], [None], numbers)
                 for encoding in (run.encoding, run.key_encoding)
             )
             counted = counted_keys(queries, keys if run.stack == "cross" else queries)

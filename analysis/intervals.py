@@ -40,13 +40,13 @@ def left_out(scores: npt.ArrayLike) -> Spread:
     return Spread(float((n - 1) / n * ((values - values.mean()) ** 2).sum()), n)
 
 
-def of_mean(scores: npt.ArrayLike) -> Spread:
+def mean_spread(scores: npt.ArrayLike) -> Spread:
     """Estimates the spread of a mean from the scores of each part."""
     values = np.asarray(scores, dtype=np.float64)
     return Spread(float(values.var(ddof=1)) / len(values), len(values))
 
 
-def of_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> Spread:
+def cluster_spread(values: npt.ArrayLike, cluster: npt.ArrayLike) -> Spread:
     """Estimates the spread of the mean of values (items,): those of one ``cluster`` (items,) are left out together."""
     kept = np.asarray(values, dtype=np.float64)
     _, place, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
@@ -56,8 +56,8 @@ def of_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> Spread:
 
 
 def of_right(correct: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
-    """The 95% interval of the share of right items, by ``of_clusters``."""
-    spread = of_clusters(correct, cluster)
+    """The 95% interval of the share of right items, by ``cluster_spread``."""
+    spread = cluster_spread(correct, cluster)
     return interval(float(np.asarray(correct, dtype=np.float64).mean()), [spread], spread.n)
 
 

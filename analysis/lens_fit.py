@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.intervals import around, of_clusters
+from analysis.intervals import around, cluster_spread
 from model_zoo.types import DoubleArray, FittedLens, FloatArray, IntArray, LensDistances, Shows
 
 PENALTIES: Final = tuple(10.0**power for power in (-4, -3.5, -3, -2.5, -2, -1.5, -1, 0, 1, 2))
@@ -120,5 +120,5 @@ def judged(lens: FittedLens, measured: LensDistances, unit_of: Sequence[int] | N
 
 def _distance(of_masks: FloatArray, unit: IntArray) -> Distance:
     mean = float(of_masks.mean())
-    low, high = around(mean, [of_clusters(of_masks, unit)])
+    low, high = around(mean, [cluster_spread(of_masks, unit)])
     return Distance(mean, float(np.maximum(low, 0)), high)  # nan stays nan

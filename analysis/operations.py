@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 
-def of_layer(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[str, int]:
+def layer_operations(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[str, int]:
     """Counts the operations of one transformer layer on n tokens (Vaswani et al. 2017, table 1).
 
     "projections": x W_Q, x W_K, x W_V and context W_O; "pairs": q kᵀ and weights times values, the part that grows with
@@ -21,7 +21,7 @@ def of_layer(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[
     }
 
 
-def of_lstm(n: int, width: int) -> int:
+def lstm_operations(n: int, width: int) -> int:
     """Counts those of an LSTM layer in one direction: four gates, each a product with input and with the last state."""
     return n * 4 * 2 * width * width
 

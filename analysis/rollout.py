@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.shown import Shown, Weights
+from analysis.views import AttentionView, Weights
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, FloatArray, rolled_out
 
 
-def rollout(view: Shown, first: int = 0, last: int | None = None) -> FloatArray:
+def rollout(view: AttentionView, first: int = 0, last: int | None = None) -> FloatArray:
     """Rollout from layer ``first`` to layer ``last`` (both inclusive, by default all), float32 (n, n).
 
     Row i says how the token i leaving ``last`` draws on the tokens entering ``first``; rows sum to 1. Per layer, A is

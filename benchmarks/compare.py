@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from analysis.alignment import REST, Alignment, align, on_common_words
+from analysis.alignment import REST, Alignment, align, map_to_common_words
 from analysis.divergence import head_matrix, jensen_shannon
-from analysis.shown import Weights
+from analysis.views import Weights
 from benchmarks.attention import text_of
 from benchmarks.measure import arguments, emit, medians
 from model_zoo import DEFAULT_MODEL, loading, running, sources
@@ -35,7 +35,7 @@ WIDTH = 64  # of a head
 
 def shared_words(run: AttentionRun, alignment: Alignment, place: int) -> FloatArray:
     """One head's attention on the common words."""
-    return on_common_words(run.head(*HEAD), alignment.units[place], run.encoding.special)
+    return map_to_common_words(run.head(*HEAD), alignment.units[place], run.encoding.special)
 
 
 def drawn(a: FloatArray, b: FloatArray, labels: tuple[str, ...], names: tuple[str, str]) -> int:

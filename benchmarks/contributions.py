@@ -27,7 +27,7 @@ from playwright.sync_api import Page
 from analysis import explanations
 from analysis.explanations import Mean, mean
 from analysis.probing.structural import spearman
-from analysis.shown import Measure
+from analysis.views import Measure
 from benchmarks.attention import text_of
 from benchmarks.latency import TARGET, beside_a_bare_page, click_number, open_page, wait_until_idle
 from benchmarks.measure import arguments, at_most, emit, interleaved, medians

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from analysis import sinks as rule
-from analysis.intervals import interval, of_mean
+from analysis.intervals import interval, mean_spread
 from benchmarks.measure import arguments, emit
 from model_zoo import Engine, running, sinks
 from model_zoo.heldout import spread_pairs
@@ -118,7 +118,7 @@ def row(name: str, networks: Sequence[Sequence[Sinks]]) -> Row:
         heads, cases = len(of_heads), sum(each.size for network in told for each in network)
         found[word] = sum(int(each.sum()) for network in told for each in network)
         share = found[word] / cases
-        shares[word] = (share, *interval(share, [of_mean(of_heads)], heads))
+        shares[word] = (share, *interval(share, [mean_spread(of_heads)], heads))
     return Row(name, heads, cases, found, shares)
 
 

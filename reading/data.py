@@ -38,7 +38,7 @@ class Choices:
 class Role:
     """What a column is for: ``what`` it holds, in a word or two, and whether a file may lack it."""
 
-    what: str
+    meaning: str
     needed: bool = True
 
 

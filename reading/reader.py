@@ -120,7 +120,7 @@ class Stream:
             split = _split_by_name(name) if packed and "split" in self.kind.roles else None
             for row in rows:
                 if len(self._preview) < _PREVIEWED:
-                    names, cells = _shown(row.item)
+                    names, cells = _preview_cells(row.item)
                     self._fields = self._fields or names
                     if names == self._fields:  # a text beside a treebank has others
                         self._preview.append(cells)
@@ -134,7 +134,7 @@ class Stream:
                 raise InvalidInput(f"{name} is a Parquet table, not a treebank. Bring one in CoNLL-U.")
             table = parquet.table(data, name, self.notes)
         else:
-            text = Text.of(data, name)
+            text = Text.decode(data, name)
             for note in text.notes:
                 self.notes.say(f"{name}: {note[0].lower()}{note[1:]}")
             parsed = self.kind.parse(text, self._choices, self.notes)
@@ -197,7 +197,7 @@ def _split_by_name(name: str) -> Split | None:
     return next((SPLITS[part] for part in stem.replace("-", "_").split("_") if part in SPLITS), None)
 
 
-def _shown(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _preview_cells(item: Item) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of an item's fields and their values as texts, for a preview."""
     names: tuple[str, ...] = tuple(field.name for field in fields(item) if field.name != "cluster")
     if isinstance(item, ParsedSentence):

@@ -56,7 +56,7 @@ class Text:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: bytes, name: str) -> Text:
+    def decode(cls, data: bytes, name: str) -> Text:
         """Decode UTF-8, UTF-16 with a byte order mark, else Windows-1252.
 
         Raises InvalidInput for files that are empty, have more than ``MAX_LINES`` lines, are not text, or are in none
@@ -77,7 +77,7 @@ class Text:
         progress.count(n_more=n_characters - len(data))
         return text
 
-    def whole(self) -> str:
+    def joined(self) -> str:
         """All of it."""
         return self.data.decode()
 

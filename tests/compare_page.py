@@ -11,7 +11,7 @@ import numpy as np
 from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 
-from analysis.alignment import align, on_common_words
+from analysis.alignment import align, map_to_common_words
 from model_zoo import Engine
 from pages.compare.page import PAGE as COMPARE
 
@@ -49,6 +49,6 @@ def on_words(engine: Engine, models: tuple[str, ...], heads: tuple[tuple[int, in
     runs = [engine.attend(model, *texts) for model in models]
     alignment = align([run.encoding for run in runs])
     return [
-        on_common_words(run.head(*head), units, run.encoding.special)
+        map_to_common_words(run.head(*head), units, run.encoding.special)
         for run, units, head in zip(runs, alignment.units, heads, strict=True)
     ]

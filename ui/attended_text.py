@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from analysis.filters import Filter, Filtered, apply_filter
-from analysis.shown import Measure, Shown
+from analysis.views import AttentionView, Measure
 from model_zoo.types import AttentionRun, FloatArray, Stack
 from ui import as_python, show
 from viz import attended
@@ -40,7 +40,7 @@ class AttendedText:
         return run.model.id, run.model.revision, run.stack, *self.texts.values(), run.n_tokens, run.n_keys
 
     @property
-    def maps(self) -> Shown:
+    def maps(self) -> AttentionView:
         """The maps of its measure. Raises NotSupported if this model, or this part of it, has no such measure."""
         return show.compute_maps(self.measure, self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
 
@@ -98,7 +98,7 @@ class AttendedText:
         """
         needed = [*imports]
         texts = self.arguments
-        name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "OfLayers")
+        name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "ContributionView")
         if self.of_heads:
             stack = f', stack="{self.stack}"' if self.stack != "encoder" else ""
             lines, read, of = [f"run = engine.attend({texts}{stack})"], "run", "run"
@@ -106,7 +106,7 @@ class AttendedText:
             lines, read, of = [], "maps", f'engine.contributions({texts}, measure="{self.measure}")'
         if read == "maps" or any(re.search(r"\bmaps\b", line) for line in (*before, numbers)):
             lines.append(f"maps = {name}({of})")
-            needed.append(f"from analysis.shown import {name}")
+            needed.append(f"from analysis.views import {name}")
         lines += before
         if self.filter == Filter():
             lines.append(f"numbers = {numbers}")

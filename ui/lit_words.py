@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from analysis.filters import Filtered
-from analysis.shown import all_maps, mean_of_all
+from analysis.views import all_maps, mean_of_all
 from model_zoo.types import FloatArray
 from ui import save
 from ui.attended_text import AttendedText

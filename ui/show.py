@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from analysis.shown import Measure, Norms, OfLayers, Shown, Weights
+from analysis.views import AttentionView, ContributionView, Measure, Norms, Weights
 from model_zoo.types import Stack
 from ui.field import Field, one_of
 from viz.attended import WORDS
@@ -26,7 +26,7 @@ def ask() -> Measure:
 
 def compute_maps(
     measure: Measure, model: str, text: str, pair: str | None, *, max_tokens: int, stack: Stack = "encoder"
-) -> Shown:
+) -> AttentionView:
     """What is looked at, by this name. The engine remembers it, so asking again costs nothing.
 
     Raises NotSupported, in a sentence, where a model or one of its parts does not have it.
@@ -34,4 +34,4 @@ def compute_maps(
     if measure == "weights" or measure == "value-weighted":
         run = engine().attend(model, text, pair, max_tokens=max_tokens, stack=stack)
         return Weights(run) if measure == "weights" else Norms(run)
-    return OfLayers(engine().contributions(model, text, pair, max_tokens, measure))
+    return ContributionView(engine().contributions(model, text, pair, max_tokens, measure))

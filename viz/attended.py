@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from analysis.filters import Filtered
-from analysis.shown import OF_HEADS, Measure, Shown, all_maps
+from analysis.views import OF_HEADS, AttentionView, Measure, all_maps
 from model_zoo.types import MOST_ZEROED, FloatArray
 from viz import heatmap, lines, lit_words
 from viz.lit_words import Says
@@ -124,7 +124,7 @@ def heatmap_of(
     )
 
 
-def maps_of_words(attention: Shown, layer: int, number: int, mean: FloatArray) -> FloatArray:
+def maps_of_words(attention: AttentionView, layer: int, number: int, mean: FloatArray) -> FloatArray:
     """What words are lit by, (3 or 2, n, m): a map, the mean of its layer where that has several heads, and the
     ``mean`` of all there are.
     """
@@ -133,7 +133,7 @@ def maps_of_words(attention: Shown, layer: int, number: int, mean: FloatArray) -
 
 
 def words_of(
-    attention: Shown,
+    attention: AttentionView,
     filtered: Filtered,
     layer: int,
     number: int,

@@ -47,7 +47,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         "y": [row for row, _ in others],
         "marker": {"symbol": "line-ns-open", "size": 12, "color": colours.muted, "opacity": 0.55, "line": {"width": 1}},
         "customdata": [heads[at] for _, at in others],
-        "hovertext": [f"{names[at]}: {measures[row].written(measures[row].values[at])}" for row, at in others],
+        "hovertext": [f"{names[at]}: {measures[row].format(measures[row].values[at])}" for row, at in others],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "selected": {"marker": {"opacity": 0.55}},
         "unselected": {"marker": {"opacity": 0.55}},
@@ -75,7 +75,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
             xaxis=axis(dark, range=[-0.02, 1.02], showticklabels=False),
             yaxis=rows([_named(measure, head) for measure in measures], dark),
             annotations=[
-                note(measure.written(end), side, row, colours.muted, 11, xref="x", yref="y", yshift=-18)
+                note(measure.format(end), side, row, colours.muted, 11, xref="x", yref="y", yshift=-18)
                 for row, measure in enumerate(measures)
                 for side, end in enumerate(measure.limits)
             ],
@@ -93,5 +93,5 @@ def _place(measure: HeadMeasure, value: float) -> float:
 def _named(measure: HeadMeasure, head: int) -> str:
     """The measure, and below it the head's number."""
     value = measure.values[head]
-    number = "not defined" if np.isnan(value) else f"<b>{measure.written(value)}</b>{measure.after}"
+    number = "not defined" if np.isnan(value) else f"<b>{measure.format(value)}</b>{measure.after}"
     return f"{token_text(measure.name, _LONGEST_NAME)}<br>{number}"

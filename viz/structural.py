@@ -115,17 +115,17 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
     dotted. A diamond is the root, on the right the word of least depth, open if it is the wrong one. Words run down so
     that long ones have room on a narrow screen too. Raises ValueError where the layer does not exist.
     """
-    if not 0 <= layer < len(sentence.found):
-        raise ValueError(f"layer {layer} of {len(sentence.found)}")
+    if not 0 <= layer < len(sentence.recovered):
+        raise ValueError(f"layer {layer} of {len(sentence.recovered)}")
     colours = theme(dark)
     good, bad = colours.primary, opposes(dark)
-    gold, recovered = set(sentence.edges), set(sentence.found[layer])
+    gold, recovered = set(sentence.edges), set(sentence.recovered[layer])
     n = len(sentence.words)
     kinds = [
         ("in the tree and found", sentence.edges, gold & recovered, "x", good, "solid", True),
         ("in the tree, not recovered", sentence.edges, gold - recovered, "x", colours.muted, "dot", True),
-        ("in the tree and found", sentence.found[layer], gold & recovered, "x2", good, "solid", False),
-        ("recovered, not in the tree", sentence.found[layer], recovered - gold, "x2", bad, "dash", True),
+        ("in the tree and found", sentence.recovered[layer], gold & recovered, "x2", good, "solid", False),
+        ("recovered, not in the tree", sentence.recovered[layer], recovered - gold, "x2", bad, "dash", True),
     ]
     figure = go.Figure()
     for label, ordered, wanted, side, colour, dash, legend in kinds:
@@ -169,7 +169,7 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
         note(token_text(word, _LONGEST_WORD), 0.5, place, ink, yref="y", xanchor="center")
         for place, (word, ink) in enumerate(zip(sentence.words, inks, strict=True))
     ]
-    name = layer_names(len(sentence.found))[layer]
+    name = layer_names(len(sentence.recovered))[layer]
     titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
     written += [note(text, place, 1, colours.muted, yanchor="bottom", yshift=6) for place, text in titles]
     hidden: dict[str, Any] = {"visible": False, "fixedrange": False, "automargin": False}

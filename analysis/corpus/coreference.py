@@ -364,8 +364,8 @@ def accuracy_by_kind(
         ]
         if places:
             (share,) = shares_of(of_head[places][:, None])
-            of_kind = [sentences[place] for place in places]
-            beside = {name: float(rule_scores(of_kind, rule, judged.by).mean()) for name, rule in judged.rules.items()}
+            chosen = [sentences[place] for place in places]
+            beside = {name: float(rule_scores(chosen, rule, judged.by).mean()) for name, rule in judged.rules.items()}
             accuracies.append(KindAccuracy(kind, len(places), share, beside))
     return tuple(accuracies)
 

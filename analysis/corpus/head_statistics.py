@@ -261,7 +261,7 @@ class BatchMeasurer:
             ]
             for which in (0, 1)
         )
-        marks = Marks.of(encodings, rare, listed)
+        marks = Marks.build(encodings, rare, listed)
         self._counted = counted_keys(marks, marks)
         self._rows = np.array([row for row, _ in self._placed.asked], dtype=np.int64)
         self._queries = np.array([query.query for _, query in self._placed.asked], dtype=np.int64)

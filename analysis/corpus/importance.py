@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.intervals import around, interval, left_out, of_clusters
+from analysis.intervals import around, cluster_spread, interval, left_out
 from model_zoo.types import DoubleArray, FloatArray, IntArray, Shows
 
 Head = tuple[int, int]
@@ -50,14 +50,14 @@ def share_of(right: npt.ArrayLike, clusters: npt.ArrayLike) -> Mean:
 
 
 def _mean(values: npt.ArrayLike, clusters: npt.ArrayLike, bounds: Callable[..., tuple[float, float]]) -> Mean:
-    known_values, cluster = np.asarray(values, dtype=np.float64), np.asarray(clusters)
-    known = ~np.isnan(known_values)
-    known_values, cluster = known_values[known], cluster[known]
-    if not len(known_values):
+    numbers, cluster = np.asarray(values, dtype=np.float64), np.asarray(clusters)
+    known = ~np.isnan(numbers)
+    numbers, cluster = numbers[known], cluster[known]
+    if not len(numbers):
         return Mean(np.nan, np.nan, np.nan, 0, 0)
-    value, spread = float(known_values.mean()), of_clusters(known_values, cluster)
+    value, spread = float(numbers.mean()), cluster_spread(numbers, cluster)
     low, high = bounds(value, [spread], spread.n) if spread.n > 1 else (np.nan, np.nan)
-    return Mean(value, low, high, len(known_values), spread.n)
+    return Mean(value, low, high, len(numbers), spread.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def read_frequencies(name: str, data: bytes) -> dict[str, float]:
     Tab, comma, semicolon, bar or space between them, the number first or second; other columns and a first line
     without a number are passed over, and a word that occurs again is added up. Raises InvalidInput.
     """
-    text = Text.of(check_size(data, name, MAX_BYTES), name)
+    text = Text.decode(check_size(data, name, MAX_BYTES), name)
     separator = next((sign for sign in "\t;|," if sign in text.first_line), None)
     frequencies: dict[str, float] = {}
     for place, line in text.numbered():

@@ -73,7 +73,7 @@ JUDGES: dict[str, Callable[[Dataset], list[Features]]] = {
 }
 
 
-def without_vectors(dataset: Dataset, labels: IntArray) -> dict[str, BoolArray]:
+def baseline_answers(dataset: Dataset, labels: IntArray) -> dict[str, BoolArray]:
     """Which test items each classifier without vectors gets right, by its name. The majority first, then "word only"
     where a labelled word of the test split occurs in training at all (elsewhere it would be the majority by
     construction), then those of ``JUDGES`` that exist at this level.

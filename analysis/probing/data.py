@@ -220,8 +220,8 @@ def resplit(dataset: Dataset, seed: int) -> Dataset:
     """
     if dataset.own_split:
         return dataset
-    by_text = dataset.labels if dataset.level == "sentence" else ("all",) * len(dataset.texts)
-    return replace(dataset, split=random_split(dataset.texts, by_text, seed))
+    accuracy_by_text = dataset.labels if dataset.level == "sentence" else ("all",) * len(dataset.texts)
+    return replace(dataset, split=random_split(dataset.texts, accuracy_by_text, seed))
 
 
 def sample(dataset: Dataset, sentences: int, seed: int) -> Dataset:

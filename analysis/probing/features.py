@@ -178,7 +178,7 @@ def classifier_place(encoding: Encoding) -> int | None:
     return next((place for place, (token, special) in enumerate(of_model) if special and token in _CLASSIFIERS), None)
 
 
-def of_span(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> FloatArray | None:
+def span_vector(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> FloatArray | None:
     """A word's vector in every layer, (layers + 1, width), from the pieces whose characters lie in its span.
 
     "first" takes the first piece, "mean" the mean of all. None where the word was cut off at the model's limit.
@@ -244,9 +244,8 @@ class Plan:
                         store = VectorStore(self.n_rows, len(hidden.states), hidden.states.shape[2], RAM_BYTES)
                     for row in range(self._first_row[start + index], self._first_row[start + index + 1]):
                         _, first, last = self._rows[row]
-                        vector = (
-                            pooled(hidden, pooling) if first < 0 else of_span(hidden, (int(first), int(last)), pieces)
-                        )
+                        span = int(first), int(last)
+                        vector = pooled(hidden, pooling) if first < 0 else span_vector(hidden, span, pieces)
                         if vector is not None:
                             rows.append(row)
                             vectors.append(np.ascontiguousarray(vector))

@@ -13,7 +13,7 @@ from analysis.probing.cka import cka_matrix_of
 from analysis.probing.classifier import STRENGTHS, fit, paired_p
 from analysis.probing.data import DEV, TEST, TRAIN, Dataset, checked
 from analysis.probing.features import Vectors, VectorStore
-from analysis.probing.layers import by_text, centre_of_gravity, expected_layer
+from analysis.probing.layers import accuracy_by_text, centre_of_gravity, expected_layer
 from analysis.probing.mdl import description_length
 from analysis.probing.pca import principal_components
 from analysis.probing.results import LayerResult, TaskMap, TaskResult, WrongExample
@@ -117,7 +117,7 @@ def fit_all(vectors: Vectors, items: SplitItems, n_classes: int, settings: Setti
     return fitted
 
 
-def with_one_c(layers: Sequence[Sequence[Fitted]]) -> tuple[Fitted, ...]:
+def choose_one_c(layers: Sequence[Sequence[Fitted]]) -> tuple[Fitted, ...]:
     """The probe of each layer with the C that does best on the development items of all layers together; among equals,
     the one that gives the labels the higher probability. With a C of its own each layer would be measured by another
     probe: code lengths and selectivity, which depend on C as much as on the layer, could not be compared.
@@ -233,11 +233,12 @@ def task_result(
     if result.not_beaten:
         return result
     held_out = dataset.text_of[np.flatnonzero(dataset.item_split == DEV)]
-    test = by_text([probe.correct for probe in fitted], group)
-    majority = by_text([next(iter(judges.values()))], group).right[:, 0]
+    test = accuracy_by_text([probe.correct for probe in fitted], group)
+    development = accuracy_by_text([probe.development for probe in fitted], held_out)
+    majority = accuracy_by_text([next(iter(judges.values()))], group).right[:, 0]
     return replace(
         result,
-        expected_layer=expected_layer(by_text([probe.development for probe in fitted], held_out), test, settings.seed),
+        expected_layer=expected_layer(development, test, settings.seed),
         centre_of_gravity=centre_of_gravity(test, majority),
     )
 

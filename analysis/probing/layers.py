@@ -36,7 +36,7 @@ class ByText:
     size: DoubleArray = field(repr=False)
 
 
-def by_text(correct: Sequence[BoolArray], group: IntArray) -> ByText:
+def accuracy_by_text(correct: Sequence[BoolArray], group: IntArray) -> ByText:
     """Counts items text by text; ``correct`` tells for each layer which it gets right, ``group`` is each one's text."""
     _, place = np.unique(group, return_inverse=True)
     right = [np.bincount(place, weights=of_layer.astype(np.float64)) for of_layer in correct]
@@ -65,11 +65,11 @@ def expected_layer(development: ByText, test: ByText, seed: int) -> Depth | None
                 for part in (here, ~here)
             )
             size = test.size[~here].sum() - _padded(np.where(here, 0, test.size)[:, None], 1 + n_development, 0)
-            scores += of_records(chosen_by + choosing, right / size) / (2 * HALVINGS)
+            scores += expected_layer_of_records(chosen_by + choosing, right / size) / (2 * HALVINGS)
     return _depth(weighted_by_gain(scores))
 
 
-def of_records(choosing: DoubleArray, scores: DoubleArray) -> DoubleArray:
+def expected_layer_of_records(choosing: DoubleArray, scores: DoubleArray) -> DoubleArray:
     """The score of the layer that has the highest ``choosing`` up to each layer, the lowest among equals; all (rows,
     layers + 1).
     """

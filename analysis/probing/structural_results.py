@@ -74,7 +74,7 @@ class ParsedSentence:
     punctuation: tuple[bool, ...] = field(repr=False)
     edges: Edges
     root: int | None
-    found: tuple[Edges, ...] = field(repr=False)
+    recovered: tuple[Edges, ...] = field(repr=False)
     roots: tuple[int, ...] = field(repr=False)
 
     def right(self, layer: int) -> int:

@@ -125,7 +125,7 @@ class _Judged:
     development_uuas: float
     epochs: int
     rank: int
-    found: tuple[Edges, ...]
+    recovered: tuple[Edges, ...]
     roots: tuple[int, ...]
 
 
@@ -233,7 +233,7 @@ class _Subject:
             development_uuas=float(np.concatenate(of_development).mean()),
             epochs=near.epochs,
             rank=len(near.projection),
-            found=edges,
+            recovered=edges,
             roots=roots,
         )
 
@@ -293,7 +293,7 @@ def _round(
                     break
                 yield Progress(names, "probing", layer, store.n_layers, of)
             if layers is not None:
-                layers.append(_told(subject, judged_layers[-1], layer, by_chance[layer] if by_chance else None))
+                layers.append(_layer_result(subject, judged_layers[-1], layer, by_chance[layer] if by_chance else None))
                 yield layers[-1]
             yield Progress(names, "probing", layer + 1, store.n_layers, of)
     return subject, judged_layers
@@ -303,7 +303,7 @@ def _p(subject: _Subject, a: BoolArray, b: BoolArray) -> float:
     return paired_p(a, b, subject.edge_of, draws=PAIRED_DRAWS, seed=subject.settings.seed)
 
 
-def _told(subject: _Subject, judged: _Judged, layer: int, by_chance: _Judged | None) -> StructuralLayer:
+def _layer_result(subject: _Subject, judged: _Judged, layer: int, by_chance: _Judged | None) -> StructuralLayer:
     return StructuralLayer(
         task=subject.words.name,
         layer=layer,
@@ -363,6 +363,6 @@ def _parsed(subject: _Subject, judged: Sequence[_Judged], place: int) -> ParsedS
         punctuation=tuple(tree.punctuation.tolist()),
         edges=tuple((int(a), int(b)) for a, b in tree.edges),
         root=tree.root,
-        found=tuple(result.found[place] for result in judged),
+        recovered=tuple(result.recovered[place] for result in judged),
         roots=tuple(result.roots[place] for result in judged),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from analysis.probing.baselines import without_vectors
+from analysis.probing.baselines import baseline_answers
 from analysis.probing.classifier import one_thread
 from analysis.probing.control import control_task
 from analysis.probing.data import Dataset, Task, checked, resplit, sample
@@ -17,13 +17,13 @@ from analysis.probing.features import Encode, Plan, VectorStore, groups
 from analysis.probing.judging import (
     Fitted,
     Subject,
+    choose_one_c,
     fit_all,
     layer_result,
     split_items,
     subject_of,
     task_map,
     task_result,
-    with_one_c,
 )
 from analysis.probing.results import Event, Failed, Progress, TaskResult
 from analysis.probing.settings import Settings
@@ -196,7 +196,7 @@ class _Study:
             with one_thread():
                 layers.append(fit_all(store.layer(layer), subject.real, len(subject.names), self.settings, seed))
             yield Progress((subject.dataset.name,), "probing", layer + 1, of_steps, of)
-        return with_one_c(layers)
+        return choose_one_c(layers)
 
     def _again(self, subject: Subject, store: VectorStore, of: str, repeat: int) -> Iterator[Event]:
         """The probes of a round other than the first."""
@@ -230,5 +230,5 @@ class _Study:
             yield result
             yield Progress((dataset.name,), "probing", n_layers + layer + 1, 2 * n_layers)
         with one_thread():
-            judges = without_vectors(dataset, subject.labels)
+            judges = baseline_answers(dataset, subject.labels)
         self.results[dataset.name] = task_result(subject, layers, fitted, by_chance, judges, settings)

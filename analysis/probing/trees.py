@@ -24,43 +24,43 @@ FEWEST_WORDS = 3
 class Tree:
     """The dependency tree of a sentence of m words, n of which have characters of their own in the text.
 
-    ``heads`` (m,) is the place of each word's head, from 0, and -1 for the root. ``shown`` (n,) are the places of the
+    ``heads`` (m,) is the place of each word's head, from 0, and -1 for the root. ``written`` (n,) are the places of the
     words with characters, in order; the others (inside a multiword token) only pass distances on. ``punctuation`` (n,)
-    marks those of ``shown`` that count for distances and not for the edges of the tree.
+    marks those of ``written`` that count for distances and not for the edges of the tree.
     """
 
     heads: IntArray = field(repr=False)
-    shown: IntArray = field(repr=False)
+    written: IntArray = field(repr=False)
     punctuation: BoolArray = field(repr=False)
 
     def __len__(self) -> int:
-        return len(self.shown)
+        return len(self.written)
 
     @cached_property
     def distances(self) -> IntArray:
-        """Edges on the way between each pair of shown words, (n, n)."""
-        return tree_distances(self.heads)[np.ix_(self.shown, self.shown)]
+        """Edges on the way between each pair of written words, (n, n)."""
+        return tree_distances(self.heads)[np.ix_(self.written, self.written)]
 
     @cached_property
     def depths(self) -> IntArray:
-        """Edges on the way from the root to each shown word, (n,)."""
-        return tree_depths(self.heads)[self.shown]
+        """Edges on the way from the root to each written word, (n,)."""
+        return tree_depths(self.heads)[self.written]
 
     @cached_property
     def edges(self) -> IntArray:
-        """The edges between shown words that are not punctuation, (edges, 2): places among ``shown``, lower first."""
+        """The edges between written words other than punctuation, (edges, 2): places among ``written``, lower first."""
         counted = np.zeros(len(self.heads), dtype=bool)
-        counted[self.shown[~self.punctuation]] = True
+        counted[self.written[~self.punctuation]] = True
         place = np.full(len(self.heads), -1, dtype=np.int64)
-        place[self.shown] = np.arange(len(self.shown))
+        place[self.written] = np.arange(len(self.written))
         below = np.flatnonzero(counted & (self.heads >= 0))
         below = below[counted[self.heads[below]]]
         return np.sort(place[np.column_stack([self.heads[below], below])], axis=1)
 
     @property
     def root(self) -> int | None:
-        """The root's place among ``shown``; None where it is punctuation or has no characters of its own."""
-        roots = np.flatnonzero((self.heads[self.shown] < 0) & ~self.punctuation)
+        """The root's place among ``written``; None where it is punctuation or has no characters of its own."""
+        roots = np.flatnonzero((self.heads[self.written] < 0) & ~self.punctuation)
         return int(roots[0]) if len(roots) else None
 
 
@@ -102,8 +102,8 @@ def flaw(heads: Sequence[int | None]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Treebank:
-    """Sentences with their trees. ``words`` (token level) has an item for each shown word, sentence by sentence, in the
-    order of the sentence; ``trees`` are by text.
+    """Sentences with their trees. ``words`` (token level) has an item for each written word, sentence by sentence,
+    in the order of the sentence; ``trees`` are by text.
     """
 
     words: Dataset = field(repr=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.findings import Ranking, at_place, between, sees_later
+from analysis.findings import Ranking, rank_by_share, rank_for_words, sees_later
 from analysis.head_measures import special_names
 from analysis.words import Unit, word_units
 from model_zoo.types import counted
@@ -96,16 +96,16 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
     run = scene.run
     queries, keys = word_units(run.encoding), word_units(run.key_encoding)
     looks, looked_at = two_words.named(query, queries), two_words.named(key, keys)
-    ranked = between(run, query, key)
+    ranked = rank_for_words(run, query, key)
     if ranked.defined:
         scene.put_python(
-            "between(run, query, key).to_frame()",
+            "rank_for_words(run, query, key).to_frame()",
             ranked.to_frame,
             before=[
                 f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}",
                 f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}",
             ],
-            imports=["from analysis.findings import between", "from analysis.words import word_units"],
+            imports=["from analysis.findings import rank_for_words", "from analysis.words import word_units"],
         )
         return _Answer(
             ranked,
@@ -124,14 +124,14 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
 
 
 def _at_place(scene: Scene, share: str, place_name: str, question: str) -> _Answer | None:
-    ranked = at_place(scene.all_heads, share)
+    ranked = rank_by_share(scene.all_heads, share)
     if not ranked.defined:
         ask_for(_PLACES[share][1])
         return None
     scene.put_python(
-        f'at_place(head_table([run]), "{share}").to_frame()',
+        f'rank_by_share(head_table([run]), "{share}").to_frame()',
         ranked.to_frame,
-        imports=["from analysis.findings import at_place", "from analysis.heads import head_table"],
+        imports=["from analysis.findings import rank_by_share", "from analysis.heads import head_table"],
     )
     return _Answer(
         ranked,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from analysis.shown import all_maps, maps_of_layer
+from analysis.views import all_maps, maps_of_layer
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
 from ui import caption, widgets

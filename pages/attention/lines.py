@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.filters import Filtered
-from analysis.shown import maps_of_layer
+from analysis.views import maps_of_layer
 from model_zoo.errors import InvalidInput
 from pages.attention import examples, filters, heads
 from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN

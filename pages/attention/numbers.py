@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from analysis.export import CSV_NOTE, How, Origin, to_csv, to_npz
 from analysis.filters import Filtered
-from analysis.shown import Weights, maps_of_layer
+from analysis.views import Weights, maps_of_layer
 from pages.attention.scene import Scene
 from ui import save
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from analysis.rollout import check_one_text, rollout
-from analysis.shown import Weights, maps_of_layer
+from analysis.views import Weights, maps_of_layer
 from pages.attention import filters, heads
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary

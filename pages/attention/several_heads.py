@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from analysis.filters import Combination, Filtered, combine, norm_of_sum
-from analysis.shown import all_maps, maps_of_layer
+from analysis.views import all_maps, maps_of_layer
 from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
@@ -67,10 +67,10 @@ def _put_python(scene: Scene, view: Filtered, chosen: list[heads.Head], how: Com
     named, imports = as_python.literal(chosen), ["from analysis.filters import combine"]
     if of_layer:
         named = f"maps_of_layer(maps, {layer})  # layer {layer + 1} on the page"
-        imports.append("from analysis.shown import maps_of_layer")
+        imports.append("from analysis.views import maps_of_layer")
     elif chosen == all_maps(scene.maps):
         named = "all_maps(maps)"
-        imports.append("from analysis.shown import all_maps")
+        imports.append("from analysis.views import all_maps")
     scene.put_python(
         f'combine(maps, heads, "{how}")',
         lambda: view.weights,

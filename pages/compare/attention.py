@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.alignment import REST, Alignment, shares_on_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
-from analysis.shown import OF_HEADS, Measure, Shown
+from analysis.views import OF_HEADS, AttentionView, Measure
 from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
@@ -130,13 +130,15 @@ def draw(scene: Scene) -> None:
         raise NotSupported(f"{problem}, so there is nothing to compare. Choose another A or B above.")
 
 
-def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shares: Mapping[str, FloatArray]) -> None:
-    name = {"weights": "Weights", "value-weighted": "Norms"}.get(heads.measure, "OfLayers")
+def _put_python(
+    scene: Scene, maps: Mapping[str, AttentionView], heads: _Heads, shares: Mapping[str, FloatArray]
+) -> None:
+    name = {"weights": "Weights", "value-weighted": "Norms"}.get(heads.measure, "ContributionView")
     most = LONGEST if any(len(of.encoding) == LONGEST for of in maps.values()) else None
     texts = scene.texts_in_python(max_tokens=most)
-    of = (
-        f'contributions(model, {texts}, measure="{heads.measure}")' if name == "OfLayers" else f"attend(model, {texts})"
-    )
+    of = f"attend(model, {texts})"
+    if name == "ContributionView":
+        of = f'contributions(model, {texts}, measure="{heads.measure}")'
     if not maps.keys() <= shares.keys():  # one of them is a message
         return
     chosen = [heads.chosen[model] for model in maps]
@@ -155,12 +157,12 @@ def _put_python(scene: Scene, maps: Mapping[str, Shown], heads: _Heads, shares: 
         imports=(
             "import numpy as np",
             "from analysis.alignment import align, shares_on_common_words",
-            f"from analysis.shown import {name}",
+            f"from analysis.views import {name}",
         ),
     )
 
 
-def _maps(scene: Scene, measure: Measure, model: str) -> Shown:
+def _maps(scene: Scene, measure: Measure, model: str) -> AttentionView:
     """[MASK] in the text is each model's own mask. Raises here, and not where it is drawn, what a model cannot show."""
     maps = show.compute_maps(measure, model, scene.text, scene.pair, max_tokens=LONGEST)
     maps.map(0, 0)
@@ -172,7 +174,7 @@ class _Heads:
     ``chosen`` holds (layer, head) from 0.
     """
 
-    def __init__(self, scene: Scene, maps: Mapping[str, Shown], measure: Measure) -> None:
+    def __init__(self, scene: Scene, maps: Mapping[str, AttentionView], measure: Measure) -> None:
         self._scene, self._maps, self.measure = scene, maps, measure
         self.of_heads = measure in OF_HEADS
         self.chosen: dict[str, tuple[int, int]] = {}
@@ -202,7 +204,7 @@ class _Heads:
         self.chosen[model] = layer, head
         return layer, head
 
-    def _matched(self, maps: Shown) -> int:
+    def _matched(self, maps: AttentionView) -> int:
         """The layer as deep as that of the first model that is shown."""
         if not self.chosen:
             return 0
@@ -273,7 +275,7 @@ def _difference(scene: Scene, alignment: Alignment, shares: Mapping[str, FloatAr
 
 
 def _all_heads(
-    scene: Scene, alignment: Alignment, maps: Mapping[str, Shown], heads: _Heads, place: DeltaGenerator
+    scene: Scene, alignment: Alignment, maps: Mapping[str, AttentionView], heads: _Heads, place: DeltaGenerator
 ) -> None:
     """The matrix of all heads, or layers, and the table of the best matches; those most like the one shown go into a
     place of their own.

@@ -91,7 +91,7 @@ def _say(statistics: HeadStatistics, sought: Sought, best: list[int], measure: H
     """The heads that do most what one looks for, in a sentence, with what can be said of each."""
     said = []
     for place in best:
-        value, low, high = (measure.written(each[place]) for each in (measure.values, measure.lows, measure.highs))
+        value, low, high = (measure.format(each[place]) for each in (measure.values, measure.lows, measure.highs))
         said.append(f"**{value}**{measure.after} ({low} to {high})")
     (layer, head), *others = (statistics.head(place) for place in best)
     then = ", ".join(f"{one.layer + 1}.{one.head + 1}: {text}" for one, text in zip(others, said[1:], strict=True))

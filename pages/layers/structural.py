@@ -169,8 +169,8 @@ def edges(sentences: Sequence[ParsedSentence], layer: int) -> pd.DataFrame:
     rows = [
         (number, sentence.text, layer, a + 1, sentence.words[a], b + 1, sentence.words[b], in_tree, was_found)
         for number, sentence in enumerate(sentences, start=1)
-        for a, b in sorted({*sentence.edges, *sentence.found[layer]})
-        for in_tree, was_found in [(int((a, b) in sentence.edges), int((a, b) in sentence.found[layer]))]
+        for a, b in sorted({*sentence.edges, *sentence.recovered[layer]})
+        for in_tree, was_found in [(int((a, b) in sentence.edges), int((a, b) in sentence.recovered[layer]))]
     ]
     columns = ["sentence", "text", "layer", "word", "form", "other_word", "other_form", "in_tree", "found"]
     return pd.DataFrame(rows, columns=np.array(columns))

@@ -27,7 +27,7 @@ def draw(scene: Scene) -> None:
         raise InvalidInput("Some masks are beyond what the model reads. Shorten the text.")
     with controls:
         position = masks[choose_mask(MASK, scene.names)]
-    weights = focus.from_token(run, position)
+    weights = focus.attention_from_token(run, position)
     names = ["mean of all heads", *(f"head {head + 1}" for head in range(run.n_heads))]
     if HEAD.value not in range(len(names)):
         HEAD.value = 0
@@ -44,11 +44,11 @@ def draw(scene: Scene) -> None:
     as_python.put(
         f"""
         run = engine.attend({as_python.arguments(scene.model, written)})
-        weights = from_token(run, {position})  # layers, heads, tokens: how the mask divides its attention
+        weights = attention_from_token(run, {position})  # layers, heads, tokens: how the mask divides its attention
         numbers = {"weights.mean(axis=1)" if head == 0 else f"weights[:, {head - 1}]  # head {head} on the page"}
         """,
         lambda: attention,
-        imports=["from analysis.focus import from_token"],
+        imports=["from analysis.focus import attention_from_token"],
     )
     figures.show(partial(layer_attention, attention, run.encoding.tokens), "mask attention", "mask-attention")
     st.markdown("**Heads that attend most to a single other token**")

@@ -93,13 +93,13 @@ def _expected(data: Data) -> str:
     by_model, measure = scores_by_model(data), MEASURES[data.measure]
     if not by_model:
         return ""
-    without = {model: f"{measure.written(of.baseline)} by {of.baseline_is}" for model, of in by_model.items()}
+    without = {model: f"{measure.format(of.baseline)} by {of.baseline_is}" for model, of in by_model.items()}
     alike = len(set(without.values())) == 1
     lines = []
     for model, of in by_model.items():
-        interval = f"{measure.written(of.low)} to {measure.written(of.high)}"
+        interval = f"{measure.format(of.low)} to {measure.format(of.high)}"
         beside = "" if alike else f"; without fine-tuning {without[model]}"
-        lines.append(f"- {as_text(short_name(model))}: {measure.written(of.mean)} ({interval}){beside}")
+        lines.append(f"- {as_text(short_name(model))}: {measure.format(of.mean)} ({interval}){beside}")
     if alike:
         lines.append(f"- Without fine-tuning: {next(iter(without.values()))}")
     n = max(len(of.values) for of in by_model.values())

@@ -20,7 +20,7 @@ from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import types_of
 from training.finetuning.folder import chosen_by
-from training.finetuning.mistakes import CLOSE, by_type, mistakes
+from training.finetuning.mistakes import CLOSE, mistakes, mistakes_by_type
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters, too_few_to_choose_by
 from training.finetuning.seeds import describe_seeds
@@ -162,7 +162,7 @@ def _confusion(tuned: Tuned, bound: str) -> None:
 
 
 def _by_type(tuned: Tuned) -> None:
-    rows = pd.DataFrame(by_type(tuned.data.test, tuned.predictions))
+    rows = pd.DataFrame(mistakes_by_type(tuned.data.test, tuned.predictions))
     if rows.empty:
         st.caption("No word of the test split is in an entity, and the model predicted none.")
         return

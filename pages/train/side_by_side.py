@@ -109,7 +109,7 @@ def _timed(found: Tuned) -> bool:
 
 def reached(found: Tuned) -> str:
     """The score of a tuned model as the screen has it."""
-    return MEASURES[found.data.measure].written(found.score().value)
+    return MEASURES[found.data.measure].format(found.score().value)
 
 
 def table(runs: Sequence[Run]) -> pd.DataFrame:
@@ -188,12 +188,12 @@ def show_table(runs: Sequence[Run], file: str) -> None:
 
 def _column(found: Tuned) -> dict[str, str]:
     score, measure = found.score(), MEASURES[found.data.measure]
-    interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
+    interval = f"({measure.format(score.low)} to {measure.format(score.high)})"
     rows = {
-        f"{measure.title}, development": f"{measure.written(found.best.score)} ({epoch_kept(found)})",
+        f"{measure.title}, development": f"{measure.format(found.best.score)} ({epoch_kept(found)})",
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
-        "majority baseline": measure.written(score.baseline),
-        "strongest baseline": f"{measure.written(score.strongest_baseline)} ({found.strongest_baseline})"
+        "majority baseline": measure.format(score.baseline),
+        "strongest baseline": f"{measure.format(score.strongest_baseline)} ({found.strongest_baseline})"
         if found.strongest_baseline
         else "–",
         "examples": f"{len(found.data.train):,}",

@@ -101,12 +101,12 @@ def _to_take_away(run: Run) -> None:
     beside = (
         ""
         if score.strongest_baseline is None
-        else f" ({measure.written(score.strongest_baseline)} by {outcome.strongest_baseline})"
+        else f" ({measure.format(score.strongest_baseline)} by {outcome.strongest_baseline})"
     )
     with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
         st.markdown(
             f"**{as_text(run.candidate.name)}** · "
-            f"{measure.title} {measure.written(score.value)} on the test split{beside} · "
+            f"{measure.title} {measure.format(score.value)} on the test split{beside} · "
             f"{as_text(learned(outcome.settings))} · {epoch_kept(outcome)} · {outcome.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -56,7 +56,7 @@ class Place:
     unit: str
     notes: Notes
 
-    def at(self, number: int) -> str:
+    def label(self, number: int) -> str:
         """ "data.csv, line 3"."""
         return f"{self.name}, {self.unit} {number:,}"
 
@@ -97,8 +97,8 @@ def split_of(cells: Cells, line: int, place: Place) -> Split | None:
     written = plain(value[0] if isinstance(value, list) and value else value).strip()
     if written.lower() not in SPLITS:
         raise InvalidInput(
-            f"{place.at(line)}: the split is “{clipped(written)}”. Write train, dev (or validation) or test, or leave "
-            "the column out."
+            f"{place.label(line)}: the split is “{clipped(written)}”. Write train, dev (or validation) or test, or "
+            "leave the column out."
         )
     return SPLITS[written.lower()]
 

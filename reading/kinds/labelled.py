@@ -58,7 +58,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
     pairs = "pair" in places
     for line, cells in cells_of(table, places):
         text, pair = stripped(cells, "text"), stripped(cells, "pair")
-        labels = as_list(cells["label"], place.at(line))
+        labels = as_list(cells["label"], place.label(line))
         label = stripped(cells, "label") if labels is None else plain(labels[0]).strip() if len(labels) == 1 else ""
         if labels is not None and (len(labels) > 1 or isinstance(labels[0] if labels else None, list)):
             first_several = first_several if n_several else (line, clipped(str(labels)))
@@ -68,7 +68,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
             place.notes.leave_out(f"rows without {'two texts and a label' if pairs else 'a text or a label'}", line)
         elif len(label) > MAX_LABEL:
             raise InvalidInput(
-                f"{place.at(line)}: the label has {len(label):,} characters; labels are names of up to "
+                f"{place.label(line)}: the label has {len(label):,} characters; labels are names of up to "
                 f"{MAX_LABEL}. Check which column is the label."
             )
         else:
@@ -76,7 +76,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
             counts[label] += 1
     if n_several > len(rows) / 2:
         raise InvalidInput(
-            f"{place.at(first_several[0])}: the labels “{first_several[1]}” are several of one text, and so in "
+            f"{place.label(first_several[0])}: the labels “{first_several[1]}” are several of one text, and so in "
             f"{counted(n_several, 'row')}. Texts are told apart by one label each: choose a column with one."
         )
     none = _no_labels(counts, place.notes, pairs=pairs)

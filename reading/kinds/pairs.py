@@ -29,7 +29,7 @@ def _label(cell: str, place: Place, line: int) -> bool | None:
         return None
     if word not in _TRUE | _FALSE:
         raise InvalidInput(
-            f"{place.at(line)}: “{cell[:40]}” is not a label. Write 1 (B follows A) or 0, or choose no column of "
+            f"{place.label(line)}: “{cell[:40]}” is not a label. Write 1 (B follows A) or 0, or choose no column of "
             "labels."
         )
     return word in _TRUE

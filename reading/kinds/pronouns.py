@@ -58,7 +58,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
     for line, cells in cells_of(table, places):
         values = {role: stripped(cells, role) for role in places}
         if empty := next((role for role in _NEEDED if not values[role]), None):
-            raise InvalidInput(f"{place.at(line)}: the {empty} is missing. Fill it in, or delete the line.")
+            raise InvalidInput(f"{place.label(line)}: the {empty} is missing. Fill it in, or delete the line.")
         yield Row(Pronoun(**values), line)
 
 

@@ -28,7 +28,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         if cells["answer"] is None:
             place.notes.leave_out(f"{place.unit}s without an answer, not even an empty one", line)
             continue
-        spans = _given(as_object(cells["answer"]), cells.get("answer_start"), place.at(line))
+        spans = _accepted_answers(as_object(cells["answer"]), cells.get("answer_start"), place.label(line))
         answers: list[tuple[int, str]] = []
         for start, answer in spans:
             at = context.find(answer) if start is None else _nearest(context, answer, start)
@@ -70,7 +70,7 @@ def _held_out(split: Split | None) -> int:
     return -1 if split is None else _ORDER.index(split)
 
 
-def _given(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
+def _accepted_answers(value: Any, start: Any, where: str) -> list[tuple[int | None, str]]:
     """Answers in any of the usual forms, without the empty ones: a text and its start, lists of both, or objects of
     ``text`` and ``answer_start``, as SQuAD has them.
     """

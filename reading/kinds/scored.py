@@ -21,7 +21,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         score = number(written)
         if score is None:
             raise InvalidInput(
-                f"{place.at(line)}: the score “{clipped(written)}” is not a number. Write one from 0 (nothing in "
+                f"{place.label(line)}: the score “{clipped(written)}” is not a number. Write one from 0 (nothing in "
                 "common) to 5 (the same meaning)."
             )
         yield Row(Scored(text, pair, score), line, split_of(cells, line, place))

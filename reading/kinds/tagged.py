@@ -66,21 +66,21 @@ def _sentences_of(table: Table, word: str, tag: str, notes: Notes) -> Table:
 
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
     for line, cells in cells_of(table, places):
-        words, tags = (_words(cells[role], place.at(line)) for role in ("tokens", "tags"))
+        words, tags = (_words(cells[role], place.label(line)) for role in ("tokens", "tags"))
         odd = next((tag for tag in tags if isinstance(cells["tags"], str) and _NO_TAG.search(tag)), None)
         if odd is not None:
             raise InvalidInput(
-                f"{place.at(line)}: “{clipped(odd)}” is not a tag. Write lists of tags as JSON, or tags with spaces "
+                f"{place.label(line)}: “{clipped(odd)}” is not a tag. Write lists of tags as JSON, or tags with spaces "
                 "between."
             )
         if len(words) != len(tags):
             raise InvalidInput(
-                f"{place.at(line)}: {counted(len(words), 'word')} and {counted(len(tags), 'tag')}. "
+                f"{place.label(line)}: {counted(len(words), 'word')} and {counted(len(tags), 'tag')}. "
                 "Each word needs a tag of its own."
             )
         if tags and all(tag.removeprefix("-").isdigit() for tag in tags):
             raise InvalidInput(
-                f"{place.at(line)}: the tags are numbers ({', '.join(islice(tags, 5))}), which stand for names that "
+                f"{place.label(line)}: the tags are numbers ({', '.join(islice(tags, 5))}), which stand for names that "
                 "this file does not have. Export the names of the tags, such as B-PER, in their place."
             )
         if words and all(words) and all(tags):

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 from analysis import divergence
-from analysis.alignment import align, on_common_words
+from analysis.alignment import align, map_to_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
-from analysis.shown import Weights
+from analysis.views import Weights
 from model_zoo.types import AttentionRun, FloatArray
 
 
@@ -79,7 +79,7 @@ def test_a_model_and_itself() -> None:
     weights = maps(3, 4, 9, 9)
     same = run(weights)
     alignment = align([same.encoding, same.encoding])
-    a, b = (on_common_words(same.layer(1), units, same.encoding.special) for units in alignment.units)
+    a, b = (map_to_common_words(same.layer(1), units, same.encoding.special) for units in alignment.units)
     assert not (a - b).any()
     found = head_matrix(Weights(same), Weights(same), alignment)
     assert found.shape == (12, 12)
@@ -102,7 +102,7 @@ def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
     assert found.shape == (6, 8)
     for row, column in ((0, 0), (2, 5), (5, 7)):
         pair = [
-            on_common_words(of.head(*divmod(number, of.n_heads)), alignment.units[0], of.encoding.special)
+            map_to_common_words(of.head(*divmod(number, of.n_heads)), alignment.units[0], of.encoding.special)
             for of, number in ((a, row), (b, column))
         ]
         np.testing.assert_allclose(found[row, column], slow(pair[0][None], pair[1][None])[0, 0], atol=2e-6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import FILTERS
 
 from analysis.filters import COMBINATIONS, DIRECTIONS, Filter, apply_filter, combine, norm_of_sum
-from analysis.shown import Norms, Weights
+from analysis.views import Norms, Weights
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun
 

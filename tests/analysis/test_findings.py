@@ -84,11 +84,11 @@ def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
 
 def test_places_are_those_of_the_table() -> None:
     table = head_table([pieces()])
-    found = findings.at_place(table, "previous")
+    found = findings.rank_by_share(table, "previous")
     assert found.defined
     np.testing.assert_array_equal(found.share, table.measures.previous)
     np.testing.assert_array_equal(found.even, table.uniform.previous)
-    assert not findings.at_place(table, "other_sentence").defined
+    assert not findings.rank_by_share(table, "other_sentence").defined
 
 
 def strongest(run: AttentionRun) -> tuple[str, str]:
@@ -159,7 +159,7 @@ def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engi
 
 
 def test_some_head_looks_at_the_token_before(engine: Engine) -> None:
-    found = findings.at_place(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
+    found = findings.rank_by_share(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
     best = int(found.best(1)[0])
     weights = engine.attend("embedded/bert", DEFAULT).head(int(found.layer[best]), int(found.head[best]))
     by_hand = np.diagonal(weights, -1)[:11].mean()  # the eleven tokens that are not special

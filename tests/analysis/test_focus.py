@@ -22,19 +22,19 @@ def run(pair: bool = True) -> AttentionRun:
 
 
 def test_from_token_is_its_row_in_every_head() -> None:
-    weights = focus.from_token(run(), 1)
+    weights = focus.attention_from_token(run(), 1)
     assert weights.shape == (2, 2, 6)
     np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-6)
     np.testing.assert_array_equal(weights[1, 1], [0, 0, 0, 1, 0, 0])
     with pytest.raises(InvalidInput, match="There is no token 7"):
-        focus.from_token(run(), 6)
+        focus.attention_from_token(run(), 6)
 
 
 def test_the_strongest_leaves_out_special_tokens_and_the_token_itself() -> None:
-    looks = focus.strongest(focus.from_token(run(), 1), run(), 1, n=2)
+    looks = focus.strongest(focus.attention_from_token(run(), 1), run(), 1, n=2)
     assert looks[0] == focus.Look(1, 1, 3, 1.0)
     assert looks[1].weight == pytest.approx(1 / 6)
-    assert len(focus.strongest(focus.from_token(run(), 1), run(), 1, n=99)) == 2 * 4
+    assert len(focus.strongest(focus.attention_from_token(run(), 1), run(), 1, n=99)) == 2 * 4
 
 
 def test_the_reach_of_a_layer_is_its_farthest_weight() -> None:
@@ -62,7 +62,7 @@ def cross() -> AttentionRun:
 
 
 def test_in_cross_attention_a_token_looks_at_another_text() -> None:
-    weights = focus.from_token(cross(), 1)
+    weights = focus.attention_from_token(cross(), 1)
     assert weights.shape == (2, 2, 6)
     looks = focus.strongest(weights, cross(), 1, n=99)
     assert looks[0] == focus.Look(1, 1, 3, 1.0)
@@ -70,4 +70,4 @@ def test_in_cross_attention_a_token_looks_at_another_text() -> None:
     assert len(looks) == 3 * 4
     assert {look.key for look in looks} == {1, 3, 4}
     with pytest.raises(InvalidInput, match="There is no token 3"):
-        focus.from_token(cross(), 2)
+        focus.attention_from_token(cross(), 2)

@@ -212,7 +212,7 @@ def test_layers_measured_side_by_side_do_not_see_each_others_keys(monkeypatch: p
     numbers, whenever the other comes in between.
     """
     encodings = [make_encoding("a b c d")]
-    marks = Marks.of(encodings, [None], [None])
+    marks = Marks.build(encodings, [None], [None])
     n = len(encodings[0])
     everywhere, near = np.ones((1, n, n), dtype=bool), (np.abs(np.subtract.outer(range(n), range(n))) <= 1)[None]
     counted = counted_keys(marks, marks)

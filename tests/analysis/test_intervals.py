@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.intervals import Spread, interval, left_out, of_mean, of_right, share_intervals, wilson
+from analysis.intervals import Spread, interval, left_out, mean_spread, of_right, share_intervals, wilson
 
 
 def test_wilsons_ends_are_where_a_test_would_just_reject() -> None:
@@ -28,7 +28,7 @@ def test_leaving_out_gives_the_standard_error_of_a_mean() -> None:
     values = np.array([1.0, 4.0, 2.0, 9.0])
     without = (values.sum() - values) / 3
     assert left_out(without).variance == pytest.approx(values.var(ddof=1) / 4)
-    assert of_mean(values).variance == pytest.approx(left_out(without).variance)
+    assert mean_spread(values).variance == pytest.approx(left_out(without).variance)
 
 
 def test_a_share_gets_students_t_on_the_log_odds() -> None:

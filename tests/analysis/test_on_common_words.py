@@ -15,10 +15,10 @@ from analysis.alignment import (
     REST,
     align,
     all_on_common_words,
-    on_common_words,
+    map_to_common_words,
     states_on_common_words,
 )
-from analysis.shown import Weights
+from analysis.views import Weights
 from analysis.words import Unit, merge, word_units
 from model_zoo.types import Encoding
 
@@ -39,7 +39,7 @@ def test_attention_by_hand() -> None:
     )
     # Columns: ab, c, [CLS] and [SEP]. The row of "ab" is the mean of its two tokens' rows.
     expected = [[(0.5 + 0.2) / 2, (0.3 + 0.0) / 2, (0.2 + 0.8) / 2], [0.6, 0.4, 0.0]]
-    found = on_common_words(weights, units, pieces.special)
+    found = map_to_common_words(weights, units, pieces.special)
     np.testing.assert_allclose(found, expected, atol=1e-7)
     assert found.dtype == np.float32
     assert REST == "all other tokens"
@@ -55,7 +55,7 @@ def test_attention_of_every_word_sums_to_one_and_equals_merging_words(
     found = align(encodings)
     for each, units in zip(encodings, found.units, strict=True):
         weights = builders.random_maps(seed, 2, 3, len(each), len(each))
-        common = on_common_words(weights, units, each.special)
+        common = map_to_common_words(weights, units, each.special)
         assert common.shape == (2, 3, len(found), len(found) + 1)
         np.testing.assert_allclose(common.sum(axis=-1), 1, atol=1e-5)
         all_units = (Unit("[CLS]", 0, 1, 0, True), *units, Unit("[SEP]", len(each) - 1, len(each), 0, True))
@@ -70,14 +70,14 @@ def test_words_outside_the_common_part_count_to_the_rest() -> None:
     other = whole(text)
     units = align([cut, other]).units[1]
     weights = builders.random_maps(0, 6, 6)
-    found = on_common_words(weights, units, other.special)
+    found = map_to_common_words(weights, units, other.special)
     np.testing.assert_allclose(found[:, :2], weights[1:3, 1:3], atol=1e-7)
     np.testing.assert_allclose(found[:, 2], weights[1:3][:, [0, 3, 4, 5]].sum(axis=1), atol=1e-6)
 
 
 def test_a_typed_special_token_between_the_tokens_of_a_word_counts_to_the_rest() -> None:
     weights = np.eye(3, dtype=np.float32)[[1, 1, 2]]  # tokens 0 and 1 look at 1, token 2 at itself
-    found = on_common_words(weights, (Unit("a b", 0, 3, 0, False),), (False, True, False))
+    found = map_to_common_words(weights, (Unit("a b", 0, 3, 0, False),), (False, True, False))
     np.testing.assert_allclose(found, [[0.5, 0.5]])
 
 
@@ -92,7 +92,7 @@ def test_all_heads_of_a_run_in_order() -> None:
     units = align([WORDPIECE, BPE]).units[0]
     found = all_on_common_words(Weights(run), units)
     assert found.shape == (4, 4, 5)
-    np.testing.assert_array_equal(found[3], on_common_words(maps[1, 1], units, WORDPIECE.special))
+    np.testing.assert_array_equal(found[3], map_to_common_words(maps[1, 1], units, WORDPIECE.special))
 
 
 def test_hidden_states_are_means_over_the_tokens_of_a_word() -> None:
@@ -108,6 +108,6 @@ def test_arrays_of_another_text_are_refused() -> None:
     units = align([WORDPIECE, BPE]).units[0]
     for shape in ((6, 6), (7, 6), (2, 6, 7)):
         with pytest.raises(ValueError, match="does not fit 7 tokens"):
-            on_common_words(np.zeros(shape, dtype=np.float32), units, WORDPIECE.special)
+            map_to_common_words(np.zeros(shape, dtype=np.float32), units, WORDPIECE.special)
     with pytest.raises(ValueError, match="does not fit 7 tokens"):
         states_on_common_words(np.zeros((2, 6, 3), dtype=np.float32), units, WORDPIECE.special)

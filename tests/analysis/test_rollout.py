@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.rollout import rollout
-from analysis.shown import Norms, Weights
+from analysis.views import Norms, Weights
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, FloatArray
 

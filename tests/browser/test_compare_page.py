@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix
-from analysis.shown import Weights
+from analysis.views import Weights
 from benchmarks.positions import measure
 from model_zoo import Engine
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from analysis.alignment import align
 from analysis.divergence import head_matrix
 from analysis.probing import TASKS, Settings, TaskResult, run
-from analysis.shown import Weights
+from analysis.views import Weights
 from model_zoo import Engine
 from model_zoo.types import FloatArray
 from pages.compare import fields as compare

@@ -43,7 +43,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "a corpus in a zip": lambda data: read_corpus([("own.zip", _zipped(data))]),
     "pronouns": lambda data: read_pairs("own", data).corpus,
     "frequencies of words": lambda data: read_frequencies("own", data),
-    "texts": lambda data: list(Text.of(data, "own").lines()),
+    "texts": lambda data: list(Text.decode(data, "own").lines()),
 }
 
 CELLS = TEXTS | st.sampled_from(

@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 
 from analysis.alignment import align, all_on_common_words, tokens_by_word
 from analysis.divergence import best_matches, head_matrix
-from analysis.shown import Weights
+from analysis.views import Weights
 from model_zoo import Engine
 from model_zoo.encoding import encode
 from model_zoo.errors import InvalidInput

@@ -12,7 +12,7 @@ import torch
 from checkpoints import FAMILIES
 
 from analysis.rollout import rollout
-from analysis.shown import Weights
+from analysis.views import Weights
 from model_zoo import Engine, heldout, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families import family_of

@@ -14,8 +14,8 @@ from walks.visitor import Visitor
 from walks.walk import trouble
 
 from analysis.rollout import rollout
-from analysis.shown import Norms, OfLayers, Weights
 from analysis.thumbnails import thumbnails
+from analysis.views import ContributionView, Norms, Weights
 from model_zoo import Engine
 from model_zoo.types import MOST_ZEROED, ContributionMeasure
 from pages.attention.page import PAGE as ATTENTION
@@ -81,7 +81,7 @@ def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Op
 
     app = open_page(PAGE, view="rollout", **here)
     over, over_weights = heatmaps(app)
-    np.testing.assert_array_equal(over, rollout(OfLayers(contributions)))
+    np.testing.assert_array_equal(over, rollout(ContributionView(contributions)))
     np.testing.assert_array_equal(over_weights, rollout(Weights(engine.attend("embedded/tinybert", TEXT))))
     assert "no half is mixed in for" in messages(app)
 

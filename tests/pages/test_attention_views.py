@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter, combine
 from analysis.rollout import rollout
-from analysis.shown import Norms, Weights
+from analysis.views import Norms, Weights
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
 from pages.attention.page import PAGE as ATTENTION

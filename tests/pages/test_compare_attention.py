@@ -13,7 +13,7 @@ from on_screen import prose
 
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
-from analysis.shown import Measure, Norms, OfLayers, Weights
+from analysis.views import ContributionView, Measure, Norms, Weights
 from model_zoo import Engine
 from model_zoo.types import ContributionMeasure
 from ui.show import WORDS
@@ -104,7 +104,7 @@ def test_layers_are_compared_where_heads_have_no_maps(
 ) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show=measure, layer="2", layer_2="3")
     clean(app)
-    a, b = (OfLayers(engine.contributions(model, TEXT, measure=measure)) for model in two)
+    a, b = (ContributionView(engine.contributions(model, TEXT, measure=measure)) for model in two)
     alignment = align([a.encoding, b.encoding])
     of_a, of_b = (all_on_common_words(of, units) for of, units in zip((a, b), alignment.units, strict=True))
     drawn = matrices(app)

@@ -16,8 +16,8 @@ TEXT = "Füße, naïve\nzwei"
 
 
 def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    text = Text.of(data, name)
-    return text.whole(), text.notes
+    text = Text.decode(data, name)
+    return text.joined(), text.notes
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
@@ -56,10 +56,10 @@ def test_the_limit_is_a_limit_on_bytes_and_named() -> None:
 
 
 def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
-    text = Text.of("a\r\nb\rc\n\nd\u2028e\x0bf\x85g".encode(), "own")
+    text = Text.decode("a\r\nb\rc\n\nd\u2028e\x0bf\x85g".encode(), "own")
     assert list(text.lines()) == ["a", "b", "c", "", "d\u2028e\x0bf\x85g"]
     assert list(text.numbered()) == list(enumerate(text.lines(), start=1))
-    assert "".join(text.lines(ends=True)) == text.whole()
+    assert "".join(text.lines(ends=True)) == text.joined()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def rows(text: str) -> list[tuple[int, list[str]]]:
     """The rows below the names of the columns that hold anything."""
     notes = Notes()
     notes.begin("own")
-    table = delimited.table(Text.of(text.encode(), "own"), Choices(), notes, known=True)
+    table = delimited.table(Text.decode(text.encode(), "own"), Choices(), notes, known=True)
     return [(line, row) for line, row in table.rows if row]
 
 

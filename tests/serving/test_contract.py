@@ -21,7 +21,7 @@ from analysis.probing import Settings, TaskResult
 from analysis.probing import run as probe
 from analysis.probing.tasks import TASKS
 from analysis.rollout import rollout
-from analysis.shown import Norms, Weights
+from analysis.views import Norms, Weights
 from evidence.questions.judge_lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface

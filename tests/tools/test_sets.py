@@ -95,7 +95,7 @@ def test_no_split_of_the_questions_knows_the_words_of_another() -> None:
             "verbs": [fact.past for fact in facts],
             "things": [thing for fact in facts for thing in fact.things],
             "ways": [way for fact in facts for way in fact.ways],
-            "questions": [fact.own[0] for fact in facts if fact.own],
+            "questions": [fact.paraphrase[0] for fact in facts if fact.paraphrase],
         }
         for kind, listed in of_split.items():
             words.setdefault(kind, []).extend({word.lower() for word in listed})

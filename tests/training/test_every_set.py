@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 from analysis.probing.grammar import listed
 from training.finetuning.data import KINDS, SPLITS, Data, Labelled, Tagged, check
-from training.finetuning.scores import MEASURES, of_kind
+from training.finetuning.scores import MEASURES, measures_of
 from training.finetuning.sets import SETS, acceptability
 
 SIZES = {
@@ -121,7 +121,7 @@ def test_a_set_is_whole(name: str) -> None:
     assert data == built_in.build()
     assert (data.name, data.title, data.kind) == (built_in.name, built_in.title, built_in.kind)
     assert (built_in.name, built_in.kind in KINDS, data.measure in MEASURES) == (name, True, True)
-    assert of_kind(data)[0] == data.measure
+    assert measures_of(data)[0] == data.measure
     assert built_in.question.endswith("?")
     assert len(built_in.card) > 40
     splits = [data.split(split) for split in SPLITS]

@@ -16,7 +16,7 @@ from model_zoo import Engine
 from model_zoo.text import word_spans
 from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import entities_of, first_pieces
-from training.finetuning.mistakes import by_type, mistakes
+from training.finetuning.mistakes import mistakes, mistakes_by_type
 from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords
 
 BRIDGE = AnswerSpan(0, 6, "bridge", 2.0)
@@ -74,7 +74,7 @@ def test_an_answer_of_another_kind_is_refused() -> None:
 
 def test_types_are_scored_as_by_seqeval() -> None:
     gold, told = random_tags(40)
-    rows = by_type([Tagged(("w",) * 8, tuple(row)) for row in gold], [words(*row) for row in told])
+    rows = mistakes_by_type([Tagged(("w",) * 8, tuple(row)) for row in gold], [words(*row) for row in told])
     report = classification_report(gold, told, output_dict=True)
     assert [row["type"] for row in rows] == ["NAME", "PLACE"]
     for row in rows:
@@ -86,11 +86,11 @@ def test_types_are_scored_as_by_seqeval() -> None:
 
 
 def test_types_that_are_missed_or_invented_and_none_at_all() -> None:
-    missed = by_type([Tagged(("w",), ("B-A",))], [words("O")])
+    missed = mistakes_by_type([Tagged(("w",), ("B-A",))], [words("O")])
     assert missed == [{"type": "A", "precision": 0, "recall": 0, "F1": 0, "entities": 1}]
-    invented = by_type([Tagged(("w",), ("O",))], [words("B-A")])
+    invented = mistakes_by_type([Tagged(("w",), ("O",))], [words("B-A")])
     assert invented == [{"type": "A", "precision": 0, "recall": 0, "F1": 0, "entities": 0}]
-    assert by_type([Tagged(("w",), ("O",))], [words("O")]) == []
+    assert mistakes_by_type([Tagged(("w",), ("O",))], [words("O")]) == []
 
 
 @given(IOB2)

@@ -50,7 +50,7 @@ def test_conll_columns_in_iob1_become_iob2() -> None:
 )
 def test_tags_of_every_scheme(given: str, wanted: str) -> None:
     notes: list[str] = []
-    assert entities.in_iob2([("own", given.split())], notes) == [tuple(wanted.split())]
+    assert entities.convert_to_iob2([("own", given.split())], notes) == [tuple(wanted.split())]
     assert bool(notes) == (given != wanted)
 
 

@@ -60,7 +60,7 @@ SCORES = Scores(
 )  # fmt: skip
 PARSED = ParsedSentence(
     text="The cat saw dogs.", words=("The", "cat", "saw", "dogs", "."), punctuation=(False,) * 4 + (True,),
-    edges=((0, 1), (1, 2), (2, 3)), root=2, found=(((0, 1), (1, 2), (1, 3)),), roots=(1,),
+    edges=((0, 1), (1, 2), (2, 3)), root=2, recovered=(((0, 1), (1, 2), (1, 3)),), roots=(1,),
 )  # fmt: skip
 TREES = StructuralResult(
     task="t", rank=8, n_train=60, n_development=10, n_test=30, chain=SCORES,

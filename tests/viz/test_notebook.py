@@ -17,8 +17,8 @@ from in_a_notebook import as_sent, looked_at, sent
 from in_deno import deno
 
 from analysis.filters import Filter
-from analysis.shown import Norms, OfLayers, Weights, mean_of_all
 from analysis.thumbnails import thumbnails
+from analysis.views import ContributionView, Norms, Weights, mean_of_all
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, LayerContributions
 from viz import attended, notebook
@@ -310,7 +310,7 @@ def test_colours_are_those_of_the_notebook_and_not_of_the_system(run: AttentionR
 
 def test_a_contribution_has_a_map_a_layer(contributions: LayerContributions) -> None:
     widget = looked_at(notebook.heatmap(contributions, 2))
-    assert sent(widget)["weights"] == OfLayers(contributions).map(2, 0).tobytes()
+    assert sent(widget)["weights"] == ContributionView(contributions).map(2, 0).tobytes()
     assert str(widget).startswith("Heatmap of layer 2 in")
     with pytest.raises(InvalidInput, match=r"There are maps 0 to 0"):
         notebook.heatmap(contributions, 2, 1)

@@ -80,7 +80,7 @@ def test_a_correlation_below_zero_is_inside_the_panel() -> None:
 PARSED = ParsedSentence(
     text="<b>The</b> cat saw dogs.", words=("<b>The</b>", "cat", "saw", "dogs", "."),
     punctuation=(False, False, False, False, True), edges=((0, 1), (1, 2), (2, 3)), root=2,
-    found=(((0, 1), (1, 2), (1, 3)), ((0, 1), (1, 2), (2, 3))), roots=(1, 2),
+    recovered=(((0, 1), (1, 2), (1, 3)), ((0, 1), (1, 2), (2, 3))), roots=(1, 2),
 )  # fmt: skip
 
 

@@ -27,14 +27,14 @@ class Words:
     Chosen so that no bad sentence has a good reading: nouns that need an article, also as names or titles (not "king");
     ``verbs`` that are not the past of another ("did not saw it") and after which no bare infinitive stands ("noticed
     him hide it"); ``with_object`` are pasts that need one, also of a group ("the tailors touched") and before "in"
-    ("brought in"); ``without_object`` never take one (trees are felled, and people disappeared). ``own`` is what one
-    does to oneself; ``grades``, of people and of things, are written with their comparatives.
+    ("brought in"); ``without_object`` never take one (trees are felled, and people disappeared). ``reflexive`` is what
+    one does to oneself; ``grades``, of people and of things, are written with their comparatives.
     """
 
     people: str
     things: str
     verbs: str
-    own: str
+    reflexive: str
     with_object: str
     without_object: str
     men: str
@@ -63,7 +63,7 @@ _SINGLE: Final = {
     "adj": "adjectives",
     "adv": "adverbs",
     "place": "places",
-    "own": "own",
+    "own": "reflexive",
     "gone": "without_object",
     "done": "with_object",
     "man": "men",
@@ -95,15 +95,15 @@ def _pairs(rng: np.random.Generator, split: Split) -> tuple[MinimalPair, ...]:
     def fill(template: str) -> tuple[str, str]:
         slots = set(re.findall(r"{(\w+)}", template))
         words = {slot: deck.draw() for slot, deck in single.items() if slot in slots}
-        person = people.draw()
-        second_person = people.draw(person)
+        first = people.draw()
+        other = people.draw(first)
         thing = things.draw()
         second = things.draw(thing)
         words |= {
-            "sg": person.singular,
-            "pl": person.plural,
-            "sg2": second_person.singular,
-            "pl2": second_person.plural,
+            "sg": first.singular,
+            "pl": first.plural,
+            "sg2": other.singular,
+            "pl2": other.plural,
         }
         words |= {"o": thing.singular, "os": thing.plural, "o2": second.singular}
         verb = verbs.draw()

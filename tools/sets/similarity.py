@@ -16,12 +16,12 @@ _PER_SCORE: Final[Mapping[Split, int]] = {"train": 35, "dev": 10, "test": 10}
 class Scene:
     """One thing that happens, in several wordings.
 
-    ``said`` and ``again`` say the same (5). ``detail`` leaves out or adds something small (4). ``other`` has the same
+    ``text`` and ``again`` say the same (5). ``detail`` leaves out or adds something small (4). ``other`` has the same
     people doing something else of the kind, or something important changed (3). ``shares`` has some details in common
     (2). ``topic`` is about the same topic alone (1).
     """
 
-    said: str
+    text: str
     again: str
     detail: str
     other: str
@@ -40,11 +40,11 @@ def _candidates(score: int, scenes: Sequence[Scene]) -> list[tuple[str, str]]:
     if score == 0:
         n = len(scenes)
         apart = [(scenes[place], scenes[(place + step) % n]) for step in range(1, n) for place in range(n)]
-        return [(first.said, other.again if place % 2 else other.said) for place, (first, other) in enumerate(apart)]
+        return [(first.text, other.again if place % 2 else other.text) for place, (first, other) in enumerate(apart)]
     if score == 5:
-        return [(scene.said, scene.again) for scene in scenes] + [(scene.again, scene.said) for scene in scenes]
+        return [(scene.text, scene.again) for scene in scenes] + [(scene.again, scene.text) for scene in scenes]
     second = [(scene, (scene.topic, scene.shares, scene.other, scene.detail)[score - 1]) for scene in scenes]
-    firsts = [[(scene.said, text) for scene, text in second], [(text, scene.again) for scene, text in second]]
+    firsts = [[(scene.text, text) for scene, text in second], [(text, scene.again) for scene, text in second]]
     if score < 4:
         firsts.append([(scene.detail, text) for scene, text in second])
     return [pair for pairs in firsts for pair in pairs]
@@ -54,7 +54,7 @@ def make_items(split: Split) -> list[tuple[int, Scored]]:
     """All pairs, each with its number in the split, from score 0 to 5."""
     rng = generator(split)
     scenes = shuffled(rng, SCENES[split])
-    scene_of = {text: scene.said for scene in scenes for text in astuple(scene)}
+    scene_of = {text: scene.text for scene in scenes for text in astuple(scene)}
     items = [
         Scored(first, second, float(score), scene_of[first])
         for score in range(6)

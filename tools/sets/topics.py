@@ -49,7 +49,7 @@ class Fact:
     persons: bool
     kind: str | None
     ways: tuple[str, ...]
-    own: tuple[str, Slot] | None
+    paraphrase: tuple[str, Slot] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class Event:
     """A fact with its slots filled. ``kind`` and ``way`` are what is told of it: its own, a time in place of it, or
     nothing (None and "").
     """
@@ -78,31 +78,31 @@ class Deed:
     kind: str | None
     way: str
 
-    def by(self, who: str) -> Deed:
+    def by(self, who: str) -> Event:
         """The same, done by somebody else."""
         return replace(self, who=who)
 
     def questions(self) -> dict[str, list[tuple[str, Slot]]]:
         """What it answers, by sort: (question, slot that answers it)."""
         questions: dict[str, list[tuple[str, Slot]]] = {
-            "who": [(self._asked("Who {past} {what}?"), "who")],
-            "what": [(self._asked(f"{'Whom' if self.fact.persons else 'What'} did {{who}} {{base}}?"), "what")],
-            "way": [(self._asked(KINDS[self.kind][1]), "way")] if self.kind else [],
-            "own": [],
+            "who": [(self._ask("Who {past} {what}?"), "who")],
+            "what": [(self._ask(f"{'Whom' if self.fact.persons else 'What'} did {{who}} {{base}}?"), "what")],
+            "way": [(self._ask(KINDS[self.kind][1]), "way")] if self.kind else [],
+            "paraphrase": [],
         }
-        if self.fact.own and (self.fact.own[1] == "who" or self.kind == self.fact.kind):
-            questions["own"].append((self._asked(self.fact.own[0]), self.fact.own[1]))
+        if self.fact.paraphrase and (self.fact.paraphrase[1] == "who" or self.kind == self.fact.kind):
+            questions["paraphrase"].append((self._ask(self.fact.paraphrase[0]), self.fact.paraphrase[1]))
         return questions
 
-    def untold(self) -> dict[str, list[str]]:
+    def unanswered_questions(self) -> dict[str, list[str]]:
         """Questions on it, by sort, that it does not answer: what way there was, where another is told."""
-        questions: dict[str, list[str]] = {"who": [], "what": [], "way": [], "own": []}
+        questions: dict[str, list[str]] = {"who": [], "what": [], "way": [], "paraphrase": []}
         if self.kind != TIME:
-            questions["way"].append(self._asked(KINDS[TIME][1]))
+            questions["way"].append(self._ask(KINDS[TIME][1]))
         elif self.fact.kind not in (None, TIME, "where"):  # the scene may be thought to say where
-            questions["way"].append(self._asked(KINDS[self.fact.kind][1]))
-            if self.fact.own and self.fact.own[1] == "way":
-                questions["own"].append(self._asked(self.fact.own[0]))
+            questions["way"].append(self._ask(KINDS[self.fact.kind][1]))
+            if self.fact.paraphrase and self.fact.paraphrase[1] == "way":
+                questions["paraphrase"].append(self._ask(self.fact.paraphrase[0]))
         return questions
 
     def clause(self, front: bool) -> tuple[str, dict[Slot, int]]:
@@ -120,7 +120,7 @@ class Deed:
     def slot(self, slot: Slot) -> str:
         return {"who": self.who, "what": self.what, "way": self.way}[slot]
 
-    def _asked(self, question: str) -> str:
+    def _ask(self, question: str) -> str:
         """The question on it: what the passage speaks of first is known by then, so that "a" becomes "the"."""
         return question.format(who=_the(self.who), what=_the(self.what), base=self.fact.base, past=self.fact.past)
 

@@ -61,7 +61,7 @@ def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     return entities
 
 
-def in_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) -> list[tuple[str, ...]]:
+def convert_to_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) -> list[tuple[str, ...]]:
     """The tags of each sentence in IOB2, with a note where that changes them.
 
     Each sentence comes with its place in the file, for the message of the InvalidInput that a wrong tag raises.

@@ -36,7 +36,7 @@ _CLASSES = {
 
 
 @contextmanager
-def as_os_errors() -> Iterator[None]:
+def raise_os_errors() -> Iterator[None]:
     """Errors of safetensors while it writes a file, raised as Python's own OSError."""
     from safetensors import SafetensorError  # a process whose models stand on a cluster need not have it
 
@@ -48,7 +48,7 @@ def as_os_errors() -> Iterator[None]:
 
 def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> None:
     """Write a folder that transformers loads by itself. Raises OSError."""
-    with as_os_errors():
+    with raise_os_errors():
         network.save_pretrained(folder)
     with loaded.tokenizer_lock:
         loaded.tokenizer.save_pretrained(folder)
@@ -72,7 +72,7 @@ def chosen_by(outcome: Tuned) -> str:
     measure, few = MEASURES[outcome.data.measure], too_few_to_choose_by(outcome.data)
     return (
         f"The weights are those of {epoch_kept(outcome)}, the best on the development split ({measure.title} "
-        f"{measure.written(outcome.best.score)}).{f' {few}' if few else ''}"
+        f"{measure.format(outcome.best.score)}).{f' {few}' if few else ''}"
     )
 
 

@@ -44,7 +44,7 @@ def _sure_and_wrong(item: Item, prediction: Prediction) -> float | None:
     raise TypeError(f"a {type(prediction).__name__} is no answer to a {type(item).__name__}")
 
 
-def by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[dict[str, object]]:
+def mistakes_by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[dict[str, object]]:
     """Precision, recall and F1 of each type of entity, with its number of entities: a row a type. A share of nothing is
     0.
     """

@@ -90,7 +90,7 @@ def _rows(data: reading.Data, kind: Kind, notes: list[str]) -> list[Row]:
     if kind == "tagging":
         tagged = [item.tags for item in data.items if isinstance(item, Tagged)]
         places = [data.where(line) for line in data.lines]
-        tags = entities.in_iob2(list(zip(places, tagged, strict=True)), notes)
+        tags = entities.convert_to_iob2(list(zip(places, tagged, strict=True)), notes)
     if kind == "similarity":
         rescaled = _rescaled([item.score for item in data.items if isinstance(item, Scored)], data.name, notes)
     rows = []

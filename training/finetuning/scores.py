@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.intervals import Spread, interval, left_out, of_mean
+from analysis.intervals import Spread, interval, left_out, mean_spread
 from model_zoo.types import DoubleArray, IntArray, counted
 from training.finetuning.data import (
     OUTSIDE,
@@ -51,7 +51,7 @@ class Measure:
         """The lowest possible value; 1 is the highest."""
         return 0.0 if self.percent else -1.0
 
-    def written(self, value: float | None) -> str:
+    def format(self, value: float | None) -> str:
         """A number of this score as people read it."""
         if value is None:
             return "–"
@@ -85,7 +85,7 @@ _OF_KIND: Mapping[Kind, tuple[str, ...]] = {
 }
 
 
-def of_kind(data: Data) -> tuple[str, ...]:
+def measures_of(data: Data) -> tuple[str, ...]:
     """The measures of the data's kind, the data's own first."""
     return tuple(dict.fromkeys((data.measure, *_OF_KIND[data.kind])))
 
@@ -109,7 +109,7 @@ def evaluate(
     kept = [(groups != group).astype(float) for group in range(min(n, _MOST_LEFT_OUT))]
     alike = always_alike(data)
     scores = []
-    for measure in of_kind(data):
+    for measure in measures_of(data):
         measured = [_scored(measure, data.test, predictions) for predictions in of_seeds]
         values = [score(np.ones(len(data.test))) for score in measured]
         # One cluster alone cannot be left out: nothing would be left to score.
@@ -117,7 +117,7 @@ def evaluate(
             left_out([np.mean([score(chosen) for score in measured]) for chosen in kept]) if n > 1 else Spread(0.0, 1)
         ]
         if len(of_seeds) > 1:
-            spreads.append(of_mean(values))
+            spreads.append(mean_spread(values))
         mean = float(np.mean(values))
         low, high = interval(mean, spreads, n, lowest=MEASURES[measure].lowest)
         baseline, strongest = (

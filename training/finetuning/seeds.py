@@ -72,7 +72,7 @@ def describe_seeds(data: Data, model: str, settings: Settings) -> str:
     if seeds is None:
         return ""
     low, high, mean, least, most = map(
-        measure.written, (seeds.low, seeds.high, seeds.mean, min(seeds.values), max(seeds.values))
+        measure.format, (seeds.low, seeds.high, seeds.mean, min(seeds.values), max(seeds.values))
     )
     return (
         f"Another seed may differ: {len(seeds.values)} seeds of this model with these settings reached {least} to "

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from model_zoo import tuned
-from training.finetuning.folder import as_os_errors
+from training.finetuning.folder import raise_os_errors
 from training.finetuning.results import Evaluated, FirstVectors, Stepped
 
 _NUMBERS = "state.json"
@@ -78,7 +78,7 @@ def save(model: str, state: State | None) -> None:
     tensors |= {f"first_vectors/{first.epoch}": torch.from_numpy(first.vectors) for first in state.first_vectors}
     written = json.dumps(progress(state) | {"first_vectors": None}, default=asdict)
     n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
-    with tuned.writing_state(model, n_bytes) as place, as_os_errors():
+    with tuned.writing_state(model, n_bytes) as place, raise_os_errors():
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, place / _TENSORS)
         (place / _NUMBERS).write_text(written, encoding="utf-8")
 

@@ -84,29 +84,29 @@ def frozen(engine: EngineInterface, model: str, data: Data) -> dict[str, list[Pr
     """
     ways = frozen_ways(engine.info(model).n_layers)
     vectors: dict[tuple[str, Split], list[FloatArray]] = {}
-    read: dict[Split, list[list[int | None]]] = {}
+    pieces_of: dict[Split, list[list[int | None]]] = {}
     splits: tuple[Split, ...] = ("train", "dev", "test")
     for split in splits:
         items = cast_all(Tagged, data.split(split))
         states = dict(engine.iter_hidden_states(model, [item.text for item in items]))
-        read[split] = []
+        pieces_of[split] = []
         for place, item in enumerate(items):
             pieces = first_pieces(states[place].encoding, item.spans)
-            read[split].append(pieces)
+            pieces_of[split].append(pieces)
             kept = [piece for piece in pieces if piece is not None]
             for way, features in _features(states[place].states, ways).items():
                 vectors.setdefault((way, split), []).append(features[kept])
-    return {way: _classified(data, {split: vectors[way, split] for split in splits}, read) for way in ways}
+    return {way: _classified(data, {split: vectors[way, split] for split in splits}, pieces_of) for way in ways}
 
 
 def _classified(
-    data: Data, vectors: Mapping[Split, list[FloatArray]], read: Mapping[Split, list[list[int | None]]]
+    data: Data, vectors: Mapping[Split, list[FloatArray]], pieces_of: Mapping[Split, list[list[int | None]]]
 ) -> list[Prediction]:
     numbers = {label: number for number, label in enumerate(data.labels)}
     items = cast_all(Tagged, data.train)
     tags = [
         numbers[tag]
-        for item, pieces in zip(items, read["train"], strict=True)
+        for item, pieces in zip(items, pieces_of["train"], strict=True)
         for tag, piece in zip(item.tags, pieces, strict=True)
         if piece is not None
     ]
@@ -126,7 +126,7 @@ def _classified(
                     tuple("O" if piece is None else next(best) for piece in pieces),
                     (1.0,) * len(item.words),
                 )
-                for item, pieces in zip(cast_all(Tagged, data.split(split)), read[split], strict=True)
+                for item, pieces in zip(cast_all(Tagged, data.split(split)), pieces_of[split], strict=True)
             ]
         return predictions
 

@@ -19,8 +19,8 @@ import viz.heatmap
 import viz.lines
 import viz.lit_words
 from analysis.filters import Filter, Filtered, apply_filter
-from analysis.shown import OfLayers, Shown, Weights, all_maps, maps_of_layer, mean_of_all
 from analysis.thumbnails import Thumbnails, thumbnails
+from analysis.views import AttentionView, ContributionView, Weights, all_maps, maps_of_layer, mean_of_all
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, LayerContributions, ModelInfo, counted
 from viz import attended, static
@@ -31,7 +31,7 @@ from viz.lit_words import Says
 from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
 from viz.palette import categorical
 
-Run = AttentionRun | LayerContributions | Shown
+Run = AttentionRun | LayerContributions | AttentionView
 """What the engine's ``attend`` or ``contributions`` gives, or what of it is shown."""
 
 _VERBS: Final[dict[Says, str]] = {"attends": "looks at", "takes": "takes from", "changes": "changes without"}
@@ -401,12 +401,12 @@ def lines(
     return Lines(run, layer, heads, head, follow, filter)
 
 
-def _attention(run: Run) -> Shown:
+def _attention(run: Run) -> AttentionView:
     if isinstance(run, AttentionRun):
         return Weights(run)
     if isinstance(run, LayerContributions):
-        return OfLayers(run)
-    if isinstance(run, Weights | OfLayers):
+        return ContributionView(run)
+    if isinstance(run, Weights | ContributionView):
         return run
     raise InvalidInput(
         f"A picture of attention is made of one run, and this is a {type(run).__name__}. Give what "
@@ -414,13 +414,13 @@ def _attention(run: Run) -> Shown:
     )
 
 
-def _model(attention: Shown) -> ModelInfo:
+def _model(attention: AttentionView) -> ModelInfo:
     of: Any = attention
-    model: ModelInfo = of.found.model if isinstance(attention, OfLayers) else of.run.model
+    model: ModelInfo = of.contributions.model if isinstance(attention, ContributionView) else of.run.model
     return model
 
 
-def _can_be_read(attention: Shown) -> None:
+def _can_be_read(attention: AttentionView) -> None:
     n = max(len(attention.encoding), len(attention.key_encoding))
     if n > attended.LONGEST:
         raise InvalidInput(

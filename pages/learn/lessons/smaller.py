@@ -14,7 +14,7 @@ from propcache.api import cached_property
 from analysis.cross_entropy import softened
 from analysis.focus import reach
 from analysis.latency import ModelCost, spread
-from analysis.operations import of_layer, of_lstm, outweighing
+from analysis.operations import layer_operations, lstm_operations, outweighing
 from analysis.weights_by_part import weights_by_part
 from jobs.measurement import Measurement
 from model_zoo import DEFAULT_MODEL, heldout, registry
@@ -366,7 +366,7 @@ class Length(Step):
     def reveal(self) -> None:
         """The shares by counting, and the times of the visitor's model and an LSTM, measured when asked for."""
         width, inner, gated = self.shape
-        counts = [of_layer(n, width, inner, gated=gated) for n in _LENGTHS]
+        counts = [layer_operations(n, width, inner, gated=gated) for n in _LENGTHS]
         shares = [parts["pairs"] / sum(parts.values()) for parts in counts]
         series = [("share of the pairs in a layer’s multiplications", shares)]
         pictures.shares("pairs", [f"{n:,} tokens" for n in _LENGTHS], series, written=".0%")
@@ -374,18 +374,18 @@ class Length(Step):
 
     def why(self) -> str:
         width, inner, gated = self.shape
-        short, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
+        short, two = (sum(layer_operations(n, width, inner, gated=gated).values()) for n in (1024, 4096))
+        more = lstm_operations(4096, width) / lstm_operations(1024, width)
         return (
             f"From 1,024 to 4,096 tokens a layer of this model needs {two / short:.1f} times the multiplications, an "
-            f"LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times. But an LSTM has to "
+            f"LSTM of the same width {more:.0f} times. But an LSTM has to "
             "process one word after another, and a transformer takes all of them at once (Vaswani et al. 2017)."
         )
 
     def numbers(self) -> pd.DataFrame:
         width, inner, gated = self.shape
-        return pd.DataFrame(
-            [{"tokens": n, **of_layer(n, width, inner, gated=gated), "lstm": of_lstm(n, width)} for n in _LENGTHS]
-        )
+        rows = [{"tokens": n} | layer_operations(n, width, inner, gated=gated) for n in _LENGTHS]
+        return pd.DataFrame([row | {"lstm": lstm_operations(row["tokens"], width)} for row in rows])
 
 
 class Savings(SizesStep):

@@ -14,13 +14,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from analysis.probing import Dataset
-from analysis.probing.baselines import bag_of_words, position, without_vectors, word_bigrams
+from analysis.probing.baselines import bag_of_words, baseline_answers, position, word_bigrams
 from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
 from analysis.probing.classifier import LinearProbe, fit, paired_p
 from analysis.probing.control import control_task, control_word
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import ArrayVectors, FileVectors, VectorStore
-from analysis.probing.layers import Depth, by_text, centre_of_gravity, expected_layer, of_records, weighted_by_gain
+from analysis.probing.layers import (
+    Depth,
+    accuracy_by_text,
+    centre_of_gravity,
+    expected_layer,
+    expected_layer_of_records,
+    weighted_by_gain,
+)
 from analysis.probing.mdl import block_ends, description_length, online_code
 from analysis.probing.movement import movement
 from analysis.probing.pca import principal_components
@@ -94,12 +101,12 @@ def test_baselines_by_hand() -> None:
     labels = ["A", "A", "B", "B", "B", "A", "B", "A", "A", "B"]
     data = words_dataset(words, labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
     numbers = np.array(["AB".index(label) for label in labels])
-    found = without_vectors(data, numbers)
+    found = baseline_answers(data, numbers)
     assert list(found) == ["majority", "word only", "bag of words", "word bigrams", "position"]
     assert found["majority"].tolist() == [False, False, True]
     assert found["word only"].tolist() == [True, False, True]
     new = words_dataset([*words[:7], "d", "e", "f"], labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
-    assert "word only" not in without_vectors(new, np.arange(10) % 2)
+    assert "word only" not in baseline_answers(new, np.arange(10) % 2)
 
 
 def test_what_baselines_see_by_hand() -> None:
@@ -213,13 +220,13 @@ def test_description_length_is_its_definition_summed() -> None:
 def test_gains_are_weighted_by_hand() -> None:
     # Gains 0.2 at layer 1 and 0.1 at layer 3; layer 2 sets no record, so the loss there counts for nothing.
     scores = np.array([[0.5, 0.7, 0.6, 0.8]])
-    assert of_records(scores, scores).tolist() == [[0.5, 0.7, 0.7, 0.8]]
-    assert weighted_by_gain(of_records(scores, scores)) == pytest.approx([(1 * 0.2 + 3 * 0.1) / 0.3])
-    assert np.isnan(weighted_by_gain(of_records(scores, np.array([[0.9, 0.9, 0.1, 0.9]])))).all()
+    assert expected_layer_of_records(scores, scores).tolist() == [[0.5, 0.7, 0.7, 0.8]]
+    assert weighted_by_gain(expected_layer_of_records(scores, scores)) == pytest.approx([(1 * 0.2 + 3 * 0.1) / 0.3])
+    assert np.isnan(weighted_by_gain(expected_layer_of_records(scores, np.array([[0.9, 0.9, 0.1, 0.9]])))).all()
     # What sets a record where layers are chosen may lose where they are scored; equals set none.
     chosen_by = np.array([[3.0, 5.0, 5.0, 6.0]])
-    assert of_records(chosen_by, scores).tolist() == [[0.5, 0.7, 0.7, 0.8]]
-    assert of_records(chosen_by, np.array([[0.5, 0.8, 0.9, 0.7]])).tolist() == [[0.5, 0.8, 0.8, 0.7]]
+    assert expected_layer_of_records(chosen_by, scores).tolist() == [[0.5, 0.7, 0.7, 0.8]]
+    assert expected_layer_of_records(chosen_by, np.array([[0.5, 0.8, 0.9, 0.7]])).tolist() == [[0.5, 0.8, 0.8, 0.7]]
 
 
 def held_out(accuracies: Sequence[float], n: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -244,7 +251,7 @@ def test_the_expected_layer_is_right_in_the_mean_and_its_interval_as_often_as_it
     monkeypatch.setattr("analysis.probing.layers.HALVINGS", 20)
     rng = np.random.default_rng(0)
     found = [
-        expected_layer(*(by_text(held_out(accuracies, n, rng), np.arange(n)) for n in (60, 200)), seed=seed)
+        expected_layer(*(accuracy_by_text(held_out(accuracies, n, rng), np.arange(n)) for n in (60, 200)), seed=seed)
         for seed in range(40)
     ]
     values = np.array([[one.value, one.low, one.high] for one in found if one is not None])
@@ -261,23 +268,23 @@ def test_items_of_one_text_are_left_out_together() -> None:
     def found(copies: int) -> Depth:
         sides = ([np.repeat(of_layer, copies) for of_layer in side] for side in (development, test))
         groups = (np.repeat(np.arange(n), copies) for n in (40, 120))
-        depth = expected_layer(*(by_text(side, group) for side, group in zip(sides, groups, strict=True)), seed=0)
+        depth = expected_layer(*map(accuracy_by_text, sides, groups), seed=0)
         assert depth is not None
         return depth
 
     assert found(5) == found(1)  # five words that are always right together are worth no more than one
-    nothing = by_text([np.ones(40, dtype=bool)] * 3, np.arange(40))
+    nothing = accuracy_by_text([np.ones(40, dtype=bool)] * 3, np.arange(40))
     assert expected_layer(nothing, nothing, seed=0) is None
 
 
 def test_centre_of_gravity_by_hand() -> None:
     # Of ten texts with an item each, 5, 7, 4 and 8 are right, and 5 by always giving the same label.
     right = [np.arange(10) < n for n in (5, 7, 4, 8)]
-    found = centre_of_gravity(by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
+    found = centre_of_gravity(accuracy_by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
     assert found is not None
     assert found.value == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
     assert found.low < found.value < found.high
-    assert centre_of_gravity(by_text(right[:1], np.arange(10)), np.ones(10)) is None
+    assert centre_of_gravity(accuracy_by_text(right[:1], np.arange(10)), np.ones(10)) is None
 
 
 def test_cka_of_a_rotation_is_one_and_the_matrix_is_symmetric() -> None:

@@ -240,7 +240,7 @@ def test_trees_keep_the_rule_of_multiword_tokens() -> None:
     found = trees(conllu(sentence), "own")
     tree = found.trees["Vamos0 al mar lejos."]
     assert tree.heads.tolist() == [-1, 3, 3, 0, 1, 0]
-    assert tree.shown.tolist() == [0, 3, 4, 5]  # "a" and "el" have no characters of their own
+    assert tree.written.tolist() == [0, 3, 4, 5]  # "a" and "el" have no characters of their own
     assert tree.punctuation.tolist() == [False, False, False, True]
     assert tree.distances.tolist() == [[0, 1, 3, 1], [1, 0, 2, 2], [3, 2, 0, 4], [1, 2, 4, 0]]
     assert tree.edges.tolist() == [[0, 1]]

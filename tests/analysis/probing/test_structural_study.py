@@ -44,7 +44,7 @@ class Parsing:
             rng = np.random.default_rng(crc32(text.encode()))
             items = np.flatnonzero(words.text_of == words.texts.index(text))
             tree = self.treebank.trees[text]  # type: ignore[attr-defined]
-            points = embedded(tree.heads)[tree.shown]
+            points = embedded(tree.heads)[tree.written]
             offsets, states = [], []
             for item, point in zip(items[: self.limit], points, strict=False):
                 start, end = words.spans[item]
@@ -106,7 +106,7 @@ def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
     assert table["uuas"].tolist() == [layer.scores.uuas.value for layer in found.layers]
     assert set(table["chain_uuas"]) == {found.chain.uuas.value}
     for sentence in found.sentences:
-        assert set(sentence.found[2]) == set(sentence.edges)
+        assert set(sentence.recovered[2]) == set(sentence.edges)
         assert sentence.right(2) == len(sentence.edges)
         assert sentence.roots[2] == sentence.root
         assert len(sentence.words) == len(sentence.punctuation)

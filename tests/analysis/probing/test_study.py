@@ -34,7 +34,7 @@ from analysis.probing import (
 from analysis.probing.classifier import STRENGTHS, Probe, fit
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Plan
-from analysis.probing.judging import Fitted, with_one_c
+from analysis.probing.judging import Fitted, choose_one_c
 from analysis.probing.mdl import block_ends
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, OutOfMemory
@@ -331,9 +331,10 @@ def test_all_layers_of_a_task_have_one_c(monkeypatch: pytest.MonkeyPatch) -> Non
         return Fitted(c, np.arange(10) < right, log_p, none > 0, none.astype(np.int64), none)
 
     # Each layer has a C that does better than 0.1 there, and none does better on both.
-    one = with_one_c([[fitted(0.01, 9), fitted(0.1, 8), fitted(1, 5)], [fitted(0.01, 5), fitted(0.1, 8), fitted(1, 9)]])
-    assert [probe_.c for probe_ in one] == [0.1, 0.1]
-    equal = with_one_c([[fitted(0.01, 8, -0.6), fitted(0.1, 8, -0.4), fitted(1, 8, -0.5)]])
+    first, second = (9, 8, 5), (5, 8, 9)
+    chosen = choose_one_c([list(map(fitted, (0.01, 0.1, 1), rights)) for rights in (first, second)])
+    assert [probe_.c for probe_ in chosen] == [0.1, 0.1]
+    equal = choose_one_c([[fitted(0.01, 8, -0.6), fitted(0.1, 8, -0.4), fitted(1, 8, -0.5)]])
     assert [probe_.c for probe_ in equal] == [0.1]
 
     used: list[float] = []

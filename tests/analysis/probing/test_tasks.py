@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.probing import TASKS, Dataset, Task
-from analysis.probing.baselines import without_vectors
+from analysis.probing.baselines import baseline_answers
 from analysis.probing.data import DEV, TEST, TRAIN, checked
 from analysis.probing.grammar import (
     ADJECTIVES,
@@ -136,7 +136,7 @@ OPEN_TO_NGRAMS = {"sentence_length", "word_content", "bigram_shift", "part_of_sp
 def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
     data = TASKS[name].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
-    found = {name: correct.mean() for name, correct in without_vectors(data, labels).items()}
+    found = {name: correct.mean() for name, correct in baseline_answers(data, labels).items()}
     majority = found.pop("majority")
     n = int((data.item_split == TEST).sum())
     margin = 3 * np.sqrt(majority * (1 - majority) / n)
@@ -148,7 +148,7 @@ def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
 def test_neither_its_place_nor_its_neighbours_tell_the_kind_of_a_word() -> None:
     data = TASKS["part_of_speech"].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
-    found = without_vectors(data, labels)
+    found = baseline_answers(data, labels)
     assert found["position"].mean() < 0.29  # of four kinds; it was 0.575 when they stood in places of their own
     assert found["word bigrams"].mean() < 0.75  # it was 0.93 when "to", "never" or "often" stood before every verb
     assert "word only" not in found  # no word asked about is in training

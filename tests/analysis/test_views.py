@@ -11,7 +11,7 @@ import pytest
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.filters import combine
 from analysis.rollout import rollout
-from analysis.shown import Norms, OfLayers, Weights, all_maps, maps_of_layer, mean_of_all
+from analysis.views import ContributionView, Norms, Weights, all_maps, maps_of_layer, mean_of_all
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import AttentionRun, ContributionMeasure, LayerContributions
 
@@ -70,9 +70,9 @@ def test_maps_in_their_order_with_layers_of_different_width() -> None:
 MAPS = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1, 0], [0.25, 0.75]]], dtype=np.float32)
 
 
-def of_layers(measure: ContributionMeasure) -> OfLayers:
+def of_layers(measure: ContributionMeasure) -> ContributionView:
     encoding = builders.anonymous(2)
-    return OfLayers(LayerContributions(encoding=encoding, model=builders.info(), measure=measure, maps=MAPS))
+    return ContributionView(LayerContributions(encoding=encoding, model=builders.info(), measure=measure, maps=MAPS))
 
 
 def test_a_layer_as_a_whole_has_one_map() -> None:
@@ -101,6 +101,6 @@ def test_what_is_no_share_is_scaled_to_be_one_on_common_words() -> None:
     encoding = builders.encoding(["a", "b"], front=None, end=None)
     found = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
     units = align([encoding, encoding]).units[0]
-    shown = OfLayers(found)
+    shown = ContributionView(found)
     np.testing.assert_allclose(shares_on_common_words(shown, shown.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
     np.testing.assert_allclose(all_on_common_words(shown, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])

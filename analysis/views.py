@@ -20,7 +20,7 @@ together.
 OF_HEADS: tuple[Measure, ...] = get_args(OfHeads)
 
 
-class Shown(Protocol):
+class AttentionView(Protocol):
     """Maps (n, m) of every layer, float32, whose rows are queries: one of each head, or one of all heads together.
 
     ``shares`` says that a row sums to 1, ``of_block`` that the maps are of a whole layer, which rollout multiplies as
@@ -110,37 +110,37 @@ class Norms(Weights):
 
 
 @dataclass(frozen=True, slots=True)
-class OfLayers:
+class ContributionView:
     """What each token gives to each other's new vector, or how far that turns without it: a map a layer."""
 
     of_block: ClassVar[bool] = True
-    found: LayerContributions
+    contributions: LayerContributions
 
     @property
     def measure(self) -> Measure:
-        return self.found.measure
+        return self.contributions.measure
 
     @property
     def shares(self) -> bool:
-        return self.found.measure != "value zeroing"
+        return self.contributions.measure != "value zeroing"
 
     @property
     def encoding(self) -> Encoding:
-        return self.found.encoding
+        return self.contributions.encoding
 
     @property
     def key_encoding(self) -> Encoding:
-        return self.found.encoding
+        return self.contributions.encoding
 
     @property
     def n_layers(self) -> int:
-        return self.found.n_layers
+        return self.contributions.n_layers
 
     def n_maps(self, layer: int) -> int:  # noqa: ARG002 (each layer has one)
         return 1
 
     def layer(self, layer: int) -> FloatArray:
-        return self.found.layer(layer)
+        return self.contributions.layer(layer)
 
     def map(self, layer: int, number: int) -> FloatArray:
         if not 0 <= layer < self.n_layers or number != 0:
@@ -148,20 +148,20 @@ class OfLayers:
                 f"There are layers 1 to {self.n_layers}, each with one map; map {number + 1} of layer {layer + 1} does "
                 "not exist. Choose one of these."
             )
-        return self.found.maps[layer]
+        return self.contributions.maps[layer]
 
 
-def mean_of_all(view: Shown) -> FloatArray:
+def mean_of_all(view: AttentionView) -> FloatArray:
     """The mean of all maps there are, float32 (n, m); those of a layer are in memory at a time."""
     total = sum(view.layer(layer).sum(axis=0, dtype=np.float64) for layer in range(view.n_layers))
     return np.asarray(total / len(all_maps(view)), dtype=np.float32)
 
 
-def maps_of_layer(view: Shown, layer: int) -> list[tuple[int, int]]:
+def maps_of_layer(view: AttentionView, layer: int) -> list[tuple[int, int]]:
     """All maps of a layer (layer, number), from 0, in their order."""
     return [(layer, number) for number in range(view.n_maps(layer))]
 
 
-def all_maps(view: Shown) -> list[tuple[int, int]]:
+def all_maps(view: AttentionView) -> list[tuple[int, int]]:
     """All maps there are (layer, number), from 0, in their order."""
     return [place for layer in range(view.n_layers) for place in maps_of_layer(view, layer)]
