@@ -107,12 +107,12 @@ def place(kind: str, roles: Mapping[str, Role], table: Table, choices: Choices, 
         if column and normalized(column) in names:
             by_role[role] = names.index(normalized(column))
         elif column:
-            raise _missing(kind, roles, table, notes, f"no column “{clipped(column)}” for the {roles[role].what}")
+            raise _missing(kind, roles, table, notes, f"no column “{clipped(column)}” for the {roles[role].meaning}")
     for role, of in roles.items():
         if of.needed and role not in by_role:
             *others, last = NAMES[role][:_MOST_NAMED]
             accepted = f"{', '.join(others)} or {last}" if others else last
-            raise _missing(kind, roles, table, notes, f"there is no column for the {of.what}", f"Name it {accepted}.")
+            raise _missing(kind, roles, table, notes, f"there is no column for the {of.meaning}", f"Name it {accepted}.")
     return by_role
 
 

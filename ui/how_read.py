@@ -98,7 +98,7 @@ def draw(report: Report, field: Field[Choices]) -> None:
 
 def _sentence(report: Report) -> str:
     """ "Read as a table (tab between columns): 150 texts. The text: “sentence1”; the label: “gold_label”."."""
-    columns = "; ".join(f"{report.roles[role].what}: “{clipped(name)}”" for role, name in report.columns.items())
+    columns = "; ".join(f"{report.roles[role].meaning}: “{clipped(name)}”" for role, name in report.columns.items())
     unused = ", ".join(f"“{clipped(name)}”" for name in report.unused[:_MOST_NAMED])
     more = " …" if len(report.unused) > _MOST_NAMED else "."
     header = " The first line is data." if report.header is False else ""
@@ -133,7 +133,7 @@ def _boxes(report: Report, field: Field[Choices]) -> None:
         chosen = dict(choices.columns).get(role, report.columns.get(role, "")) or (None if of.needed else _NONE)
         value = chosen if chosen in options else None
         labels = partial(_labelled, report.samples)
-        boxes.append((f"{of.what[:1].upper()}{of.what[1:]}", f"column {role}", options, value, labels))
+        boxes.append((f"{of.meaning[:1].upper()}{of.meaning[1:]}", f"column {role}", options, value, labels))
     if report.header is not None:
         boxes.append(("The first line", "header", [*_HEADER], report.header, partial(_named, _HEADER)))
     if report.quoting is not None:

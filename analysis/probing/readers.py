@@ -133,7 +133,7 @@ def treebank(data: reading.Data, *, seed: int = 0) -> Treebank:
         pairs = zip(sentence.words, sentence.upos, strict=True)
         tree = Tree(
             heads=np.array(sentence.all_heads, dtype=np.int64),
-            shown=np.array(sentence.numbers, dtype=np.int64) - 1,
+            written=np.array(sentence.numbers, dtype=np.int64) - 1,
             punctuation=np.array([is_punctuation(form, upos) for form, upos in pairs], dtype=bool),
         )
         if (~tree.punctuation).sum() < FEWEST_WORDS or not len(tree.edges):
