@@ -112,7 +112,8 @@ def place(kind: str, roles: Mapping[str, Role], table: Table, choices: Choices, 
         if of.needed and role not in by_role:
             *others, last = NAMES[role][:_MOST_NAMED]
             accepted = f"{', '.join(others)} or {last}" if others else last
-            raise _missing(kind, roles, table, notes, f"there is no column for the {of.meaning}", f"Name it {accepted}.")
+            problem = f"there is no column for the {of.meaning}"
+            raise _missing(kind, roles, table, notes, problem, f"Name it {accepted}.")
     return by_role
 
 
