@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
-from ui import address, browser
 from ui.field import Field, pattern, whole_state
-
-if TYPE_CHECKING:
-    from ui.page import Page
 
 ASKED: Field[str] = Field("question", "", pattern("[a-z0-9-]{1,80}", "is not the name of a question.", empty=True))
 """The name of the prepared link that opened the page; its question is shown above the picture."""
@@ -67,13 +63,3 @@ class LessonLinks:
 def close() -> None:
     """No question above the picture. For the callback of a widget."""
     ASKED.value = ""
-
-
-def draw(page: Page[Any], link: LessonLink, where: str = "") -> None:
-    """One link with its question, and a button that copies it; ``where`` tells two of the same on a page apart."""
-    query = address.link(page.name, **page.values_of(link))
-    with st.container(gap=None, key=f"lesson link {page.name} {link.name} {where}".strip()):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=query, width="content")
-            browser.copy_link(query, key=f"copy {page.name} {link.name} {where}".strip(), page=page.name)
-        st.markdown(link.question)

@@ -139,6 +139,15 @@ class Page(Generic[S]):
         assert self.lesson_links is not None
         return {field.name: value for field, value in self.lesson_links.state(link).items()}
 
+    def draw_lesson_link(self, link: LessonLink, where: str = "") -> None:
+        """A link to this page with its question, and a button that copies it; ``where`` tells two of the same apart."""
+        query = address.link(self.name, **self.values_of(link))
+        with st.container(gap=None, key=f"lesson link {self.name} {link.name} {where}".strip()):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.page_link(self.path, label=f"**{link.title}**", icon=self.icon, query_params=query, width="content")
+                browser.copy_link(query, key=f"copy {self.name} {link.name} {where}".strip(), page=self.name)
+            st.markdown(link.question)
+
     @property
     def all_fields(self) -> tuple[Field[Any], ...]:
         """What its address holds: its own fields and those of its views, each once."""

@@ -14,7 +14,7 @@ import streamlit as st
 from classroom.widgets import code_form
 from model_zoo import DEFAULT_MODEL
 from pages.home import walk
-from ui import TEXT, LessonLink, Page, failures_as_messages, figures, lesson_links, page_link
+from ui import TEXT, LessonLink, Page, failures_as_messages, figures, page_link
 
 _STYLE = (Path(__file__).parent / "home.css").read_text(encoding="utf-8")
 
@@ -93,4 +93,4 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
         for heading, links in groups.items():
             with st.expander(heading):
                 for page, link in links:
-                    lesson_links.draw(page, link)
+                    page.draw_lesson_link(link)

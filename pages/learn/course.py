@@ -13,7 +13,7 @@ from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, links, prepared
-from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, lesson_links, save, widgets
+from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, save, widgets
 
 
 def draw() -> None:
@@ -128,7 +128,7 @@ def _plan(plan: Plan, case: Case, own_sentence: bool) -> None:
                     )
                 with steps:
                     for page, link in prepared(row):
-                        lesson_links.draw(page, link, f"{plan.name} {number} {begin}")
+                        page.draw_lesson_link(link, f"{plan.name} {number} {begin}")
     sections = [
         worksheet.section(LESSONS[lesson], case, own_sentence=own_sentence, steps=steps)
         for lesson, steps in plan.steps().items()

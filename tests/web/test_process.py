@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 import pytest
 from patience import PATIENCE
 
 from web import process
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.mark.parametrize(
-    "path", [path for room in ("ui", "pages", "web") for path in sorted((ROOT / room).rglob("*.py"))]
-)
-def test_nothing_is_kept_where_a_browser_can_empty_it(path: Path) -> None:
-    """One message of Streamlit's protocol, which anybody may send, empties all of Streamlit's caches."""
-    written = path.read_text(encoding="utf-8")
-    assert "cache_resource" not in written
-    assert "cache_data" not in written
 
 
 def test_what_many_ask_for_at_once_is_made_once() -> None:
@@ -32,11 +19,11 @@ def test_what_many_ask_for_at_once_is_made_once() -> None:
         made.append(threading.get_ident())
         return object()
 
-    found: list[object] = []
+    things: list[object] = []
 
     def ask() -> None:
         all_there.wait(PATIENCE)
-        found.append(thing())
+        things.append(thing())
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -44,8 +31,8 @@ def test_what_many_ask_for_at_once_is_made_once() -> None:
     for thread in threads:
         thread.join(PATIENCE)
     assert len(made) == 1
-    assert len(found) == 8
-    assert len(set(map(id, found))) == 1
+    assert len(things) == 8
+    assert len(set(map(id, things))) == 1
 
 
 def test_what_failed_is_tried_again() -> None:
