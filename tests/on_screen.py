@@ -149,7 +149,7 @@ def saved(page: Page, kind: str, name: str) -> bytes:
 
 def to_save(app: AppTest) -> list[str]:
     """What the files are called that can be saved of what a page shows."""
-    return [file.label for file in app.session_state["what can be saved"].files.values()]
+    return [file.label for file in app.session_state["saved_shelf"].files.values()]
 
 
 def prose(app: AppTest) -> str:

@@ -37,7 +37,7 @@ _ICONS = {
     "conllu": ":material/download:",
 }
 _SAVER = files.source("saver")
-_KEY, _LETTERS, _SHELF = "saver", "letters that the saver needs", "what can be saved"
+_KEY, _LETTERS, _SHELF = "saver", "saver_letters", "saved_shelf"
 _MOST = 1000  # letters that a picture may need of a font; the font refuses fewer
 _LONGEST = 2000  # characters of a text in what a picture says of itself
 

@@ -187,10 +187,10 @@ def test_each_visitors_last_answer_counts(rooms: Rooms) -> None:
 def test_answers_are_those_to_the_question_that_is_shown(rooms: Rooms) -> None:
     code, key = rooms.open()
     seen = replace(CAT, revealed=True)
-    for shown, kept in ((CAT, 0), (replace(CAT, question=TWO), 0), (CAT, 1), (seen, 1), (CAT, 0), (DOG, 0)):
-        rooms.show(code, key, shown)
-        if shown.question == ONE:
-            assert sum(counts(rooms, code).values()) == kept, shown
+    for display, kept in ((CAT, 0), (replace(CAT, question=TWO), 0), (CAT, 1), (seen, 1), (CAT, 0), (DOG, 0)):
+        rooms.show(code, key, display)
+        if display.question == ONE:
+            assert sum(counts(rooms, code).values()) == kept, display
             rooms.answer(code, "one", ONE, "1")
 
 
@@ -351,9 +351,9 @@ def test_halves_of_characters_are_shown_and_answered_as_what_can_be_written(room
     code, key = rooms.open()
     rooms.show(code, key, replace(CAT, about={"text": "a \ud83d\ude00 \udc00 \ud83d"}))
     rooms.answer(code, "one", ONE, "\ud800")
-    shown = rooms.see(code).display
-    assert shown is not None
-    assert shown.about == {"text": "a \U0001f600 \ufffd \ufffd"}
+    display = rooms.see(code).display
+    assert display is not None
+    assert display.about == {"text": "a \U0001f600 \ufffd \ufffd"}
     assert counts(rooms, code) == {"\ufffd": 1}
 
 
@@ -431,7 +431,7 @@ def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> No
     assert again.show(code, key, DOG) == 2
     assert path.stat().st_mode & 0o077 == 0, "there are keys in it"
     assert len(path.read_bytes()) < 2000
-    assert {each.name for each in path.parent.iterdir()} == {"rooms.json", "rooms.json.lock"}
+    assert {file.name for file in path.parent.iterdir()} == {"rooms.json", "rooms.json.lock"}
     clock.now += FORGOTTEN
     assert FileStore(path, clock=clock).last_signs() == {}
 
@@ -516,9 +516,9 @@ def test_a_file_of_rooms_is_one_process_own_until_that_ends(tmp_path: Path) -> N
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"\n"
-        for each in (path, link):
+        for name in (path, link):
             with pytest.raises(WrongSetting, match="Another process"):
-                FileStore(each)
+                FileStore(name)
         other.kill()
     assert FileStore(path).last_signs() == {}
 
@@ -544,7 +544,7 @@ def test_one_place_keeps_the_rooms(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rooms_of_this_process_know_no_clock_that_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = MemoryStore(), FileStore(tmp_path / "rooms.json")
     before = [store.now() for store in kept]
-    assert all(abs(each - time.time()) < FORGOTTEN for each in before)
+    assert all(abs(seconds - time.time()) < FORGOTTEN for seconds in before)
     later = time.monotonic() + 100
     monkeypatch.setattr(time, "monotonic", lambda: later)
     after = [store.now() for store in kept]

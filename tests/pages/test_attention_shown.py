@@ -173,7 +173,7 @@ def test_every_filter_with_every_measure(open_page: Open) -> None:
 
 def test_files_name_the_measure(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, show="ALTI", layer="3", head="5")
-    files = app.session_state["what can be saved"].files
+    files = app.session_state["saved_shelf"].files
     (numbers,) = [file for key, file in files.items() if file.label == "Numbers (CSV)"]
     head, row, *_ = numbers.make().decode("utf-8-sig").splitlines()
     cells = dict(zip(head.split(","), row.split(","), strict=False))

@@ -70,7 +70,7 @@ def bars(app: AppTest) -> list[dict[str, Any]]:
 
 
 def table(app: AppTest, name: str) -> list[str]:
-    lines: list[str] = app.session_state["what can be saved"].files[f"csv {name}"].make().decode().splitlines()
+    lines: list[str] = app.session_state["saved_shelf"].files[f"csv {name}"].make().decode().splitlines()
     return lines
 
 

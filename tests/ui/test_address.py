@@ -183,6 +183,6 @@ def test_a_former_link_opens_what_it_meant(page: str, visitor: Callable[..., Vis
 
 @pytest.mark.parametrize("page", old_links.OLD)
 def test_a_renamed_parameter_is_a_field_of_its_page_today(page: str) -> None:
-    (names,) = [{field.name for field in each.all_fields} for each in PAGES if each.name == page]
+    (names,) = [{field.name for field in declared.all_fields} for declared in PAGES if declared.name == page]
     assert set(old_links.OLD[page].values()) <= names
     assert not set(old_links.OLD[page]) & names

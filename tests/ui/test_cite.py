@@ -50,11 +50,11 @@ def test_the_same_as_text() -> None:
 @pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1", "[::1]:8501"])
 def test_nobody_is_sent_to_ones_own_machine(host: str) -> None:
     """What restores the view in any copy of the app is there all the same."""
-    one = replace(ONE, link=OWN.link.replace("localhost:8501", host))
-    assert "url" not in fields(one.bibtex())
-    assert fields(one.bibtex())["note"].endswith(r"in the app: /attention?text=100\%25+sure\&layer=3")
-    assert one.text().endswith("Computed on 2026-11-26, in the app: /attention?text=100%25+sure&layer=3.")
-    assert host not in one.text() + one.bibtex()
+    citation = replace(ONE, link=OWN.link.replace("localhost:8501", host))
+    assert "url" not in fields(citation.bibtex())
+    assert fields(citation.bibtex())["note"].endswith(r"in the app: /attention?text=100\%25+sure\&layer=3")
+    assert citation.text().endswith("Computed on 2026-11-26, in the app: /attention?text=100%25+sure&layer=3.")
+    assert host not in citation.text() + citation.bibtex()
 
 
 def test_several_models_and_none() -> None:

@@ -25,20 +25,20 @@ def _script(sentences: object, *, table: bool = True) -> None:
     example_sentences.show(sentences, info, "examples", "examples", measure="share", table=table)  # type: ignore[arg-type]
 
 
-def shown(app: AppTest) -> dict[str, object]:
+def drawn_data(app: AppTest) -> dict[str, object]:
     (component,) = app.get("bidi_component")
-    found: dict[str, object] = unpacked(component.proto.bytes)[0]
-    return found
+    header: dict[str, object] = unpacked(component.proto.bytes)[0]
+    return header
 
 
 def test_what_is_drawn_and_what_can_be_saved() -> None:
     app = AppTest.from_function(_script, args=([CAT, replace(CAT, note="again")],), default_timeout=PATIENCE).run()
     assert not app.exception
-    header = shown(app)
+    header = drawn_data(app)
     assert header["ways"] == ["Attention", "Cause"]
     assert [row["text"] for row in header["rows"]] == ["The cat sat."] * 2  # type: ignore[attr-defined]
     assert to_save(app) == ["Sentences (CSV)"]
-    ((_, file),) = app.session_state["what can be saved"].files.items()
+    ((_, file),) = app.session_state["saved_shelf"].files.items()
     _, first, second = file.make().decode().splitlines()
     assert first.endswith(",3,4,sat,cat,cat,83%,,The cat sat.")
     assert second.endswith(",3,4,sat,cat,cat,83%,again,The cat sat.")
@@ -50,7 +50,7 @@ def test_a_sentence_without_a_layer_leads_nowhere_and_none_at_all_is_no_failure(
     for sentences in ([], [ExampleSentence("The cat sat.", (8, 11))]):
         app = AppTest.from_function(_script, args=(sentences,), default_timeout=PATIENCE).run()
         assert not app.exception
-        assert shown(app)["ways"] == []
+        assert drawn_data(app)["ways"] == []
 
 
 def test_every_way_sets_fields_of_its_page(engine: Engine) -> None:

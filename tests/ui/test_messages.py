@@ -51,11 +51,11 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
         here.use(here.widget("layer"), 3)
     assert trouble(here) is not None
     assert unforeseen().n == before + 1
-    (said,) = [record for record in caplog.records if record.name == "ui.messages"]
-    assert said.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
-    assert (said.exception, said.page) == ("ValueError", "Attention")  # type: ignore[attr-defined]
-    assert said.steps == ["view=lines", "layer", "layer"]  # type: ignore[attr-defined]
-    assert said.frames[-1].endswith("in fails")  # type: ignore[attr-defined]
+    (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
+    assert entry.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
+    assert (entry.exception, entry.page) == ("ValueError", "Attention")  # type: ignore[attr-defined]
+    assert entry.steps == ["view=lines", "layer", "layer"]  # type: ignore[attr-defined]
+    assert entry.frames[-1].endswith("in fails")  # type: ignore[attr-defined]
     assert not [record for record in caplog.records if "secret" in str(vars(record))]
     assert not any(record.exc_info for record in caplog.records)
 
@@ -124,9 +124,9 @@ def test_details_are_for_those_who_run_the_app_themselves(
 ) -> None:
     monkeypatch.setattr(messages, "settings", lambda: Settings(error_details=details))
     here = visitor("pages/attention/page.py", text=SECRET, view="lines", layer="3")
-    said = unescaped(here)
-    assert "secret" not in said
-    assert ("ValueError" in said) is details
+    text = unescaped(here)
+    assert "secret" not in text
+    assert ("ValueError" in text) is details
 
 
 def unescaped(here: Visitor) -> str:
@@ -143,21 +143,21 @@ def test_steps_name_no_value_that_was_made_up(
     here.go("pages/attention/page.py", {"view": "secret words"})
     with caplog.at_level(logging.ERROR, logger="ui.messages"):
         here.go("pages/attention/page.py", {"view": "lines", "layer": "3"})
-    (said,) = [record for record in caplog.records if record.name == "ui.messages"]
-    assert "view" in said.steps  # type: ignore[attr-defined]
-    assert "view=lines" in said.steps  # type: ignore[attr-defined]
-    assert "secret" not in str(vars(said))
+    (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
+    assert "view" in entry.steps  # type: ignore[attr-defined]
+    assert "view=lines" in entry.steps  # type: ignore[attr-defined]
+    assert "secret" not in str(vars(entry))
 
 
 def test_every_fragment_shows_its_failures() -> None:
     """Only ``messages.fragment`` makes fragments; app.py's own guard does not run with them."""
-    found = [
+    places = [
         str(path.relative_to(ROOT))
         for folder in ("ui", "pages", "classroom", "web")
         for path in (ROOT / folder).rglob("*.py")
         if "st.fragment(" in path.read_text("utf-8") or "@st.fragment" in path.read_text("utf-8")
     ]
-    assert found == ["ui/messages.py"]
+    assert places == ["ui/messages.py"]
 
 
 @pytest.mark.parametrize(

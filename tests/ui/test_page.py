@@ -79,8 +79,8 @@ def captions(app: AppTest) -> list[str]:
 def test_title_about_scene_views_footer_link() -> None:
     app = script()
     assert [title.value for title in app.title] == ["Made up"]
-    *said, glossary = (said.value for said in app.markdown)
-    assert said == ["How to read it.", "How to read it.", "What it is about."]
+    *sentences, glossary = (sentences.value for sentences in app.markdown)
+    assert sentences == ["How to read it.", "How to read it.", "What it is about."]
     assert 'href="glossary"' in glossary
     assert app.segmented_control(key="made_up_view").options == ["Plain", "Two texts", "Broken"]
     assert captions(app) == [
@@ -118,7 +118,7 @@ def test_a_view_that_fails_leaves_the_rest() -> None:
 def test_a_scene_that_cannot_be_made_has_an_address_too() -> None:
     app = script(text="refused")
     assert [warning.value for warning in app.warning] == [r"That text cannot be read\. Type another\."]
-    assert "made_up_view" not in [each.key for each in app.segmented_control]
+    assert "made_up_view" not in [control.key for control in app.segmented_control]
     assert app.query_params == {"text": "refused"}
 
 

@@ -34,8 +34,8 @@ def fresh() -> Iterator[None]:
 
 
 def stored(model: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
+    return content
 
 
 @pytest.mark.parametrize("model", precomputed.EMBEDDED)
@@ -43,14 +43,14 @@ def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Eng
     keys = {Key(model, name, command.settings()) for name in fields.TASKS.default}
     assert precomputed.probing(model).keys() == keys, ANEW
     info = engine.info(model)
-    assert {one.model for one in precomputed.probing(model).values()} == {info}, ANEW
+    assert {finished.model for finished in precomputed.probing(model).values()} == {info}, ANEW
     trees = precomputed.trees(model)
     assert trees is not None, ANEW
     assert (trees.model, trees.result.settings, trees.result.rank) == (info, command.settings(), fields.RANK.default)
     assert len(trees.result.layers) == len(trees.result.sentences[0].found) == info.n_layers + 1
-    found = precomputed.quality(info)
-    assert found is not None, ANEW
-    assert found.n_done == found.n_total
+    quality = precomputed.quality(info)
+    assert quality is not None, ANEW
+    assert quality.n_done == quality.n_total
 
 
 @pytest.mark.slow
@@ -87,19 +87,19 @@ def test_a_result_is_read_as_it_was_written(
     file = stored(model) | {"probing": [precomputed.packed(result, picture, TASKS[name].build(60, 2))]}
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     precomputed.file_of(model).write_text(json.dumps(file), encoding="utf-8")
-    ((key, found),) = precomputed.probing(model).items()
+    ((key, finished),) = precomputed.probing(model).items()
     assert key == Key(model, name, settings)
-    assert found.precomputed
+    assert finished.precomputed
     layers = tuple(
         replace(layer, wrong=tuple(replace(wrong, probability=round(wrong.probability, 4)) for wrong in layer.wrong))
         for layer in result.layers
     )
     assert any(layer.wrong for layer in layers)
-    assert found.result == replace(result, layers=layers)
-    assert (found.picture.texts, found.picture.words) == (picture.texts, picture.words)
-    assert (found.picture.task, found.picture.labels) == (name, picture.labels)
+    assert finished.result == replace(result, layers=layers)
+    assert (finished.picture.texts, finished.picture.words) == (picture.texts, picture.words)
+    assert (finished.picture.task, finished.picture.labels) == (name, picture.labels)
     for array in ("points", "explained", "cka"):
-        restored = getattr(found.picture, array)
+        restored = getattr(finished.picture, array)
         assert restored.dtype == np.float32
         np.testing.assert_allclose(restored, getattr(picture, array), atol=6e-5)
 
@@ -170,8 +170,8 @@ def changed(change: Callable[[dict[str, Any]], object]) -> list[str]:
 
 
 def layer(file: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = file["probing"][2]["result"]["layers"][1]
-    return found
+    values: dict[str, Any] = file["probing"][2]["result"]["layers"][1]
+    return values
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
@@ -212,8 +212,8 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 @pytest.mark.parametrize("case", CHANGES)
 def test_the_check_finds_what_changed(case: str) -> None:
     change, line = CHANGES[case]
-    (found,) = changed(change)
-    assert line in found
+    (difference,) = changed(change)
+    assert line in difference
 
 
 def test_the_check_allows_what_rounding_does() -> None:

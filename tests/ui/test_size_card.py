@@ -26,11 +26,11 @@ def test_bert_is_as_its_authors_say() -> None:
 def test_tokens_and_minutes_are_those_of_the_model_card(name: str) -> None:
     card = " ".join((WEIGHTS / f"embedded-{name}" / "README.md").read_text(encoding="utf-8").split())
     training = card.partition("## Training")[2].partition("|")[0]
-    millions = sum(float(found) for found in re.findall(r"([\d.]+) million tokens", training))
-    minutes = sum(int(found) for found in re.findall(r"(\d+) minutes", training))
-    said = sizes(registry.MODELS[f"embedded/{name}"])
-    assert said["tokens read in pretraining"].split()[0] == f"{millions:.1f}"
-    number, unit = said["pretraining took"].split()[:2]
+    millions = sum(float(n) for n in re.findall(r"([\d.]+) million tokens", training))
+    minutes = sum(int(n) for n in re.findall(r"(\d+) minutes", training))
+    rows = sizes(registry.MODELS[f"embedded/{name}"])
+    assert rows["tokens read in pretraining"].split()[0] == f"{millions:.1f}"
+    number, unit = rows["pretraining took"].split()[:2]
     assert float(number) * {"hours": 60, "minutes": 1}[unit] == pytest.approx(minutes, rel=0.02)
 
 

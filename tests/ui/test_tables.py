@@ -38,10 +38,10 @@ def test_what_is_cut_is_said() -> None:
 
         tables.draw(pd.DataFrame({"a": ["x" * n] * 2}))
 
-    def said(n: int) -> list[str]:
+    def captions(n: int) -> list[str]:
         app = AppTest.from_function(page, args=(n,), default_timeout=PATIENCE).run()
         assert not app.exception
-        return [each.value for each in app.caption]
+        return [caption.value for caption in app.caption]
 
-    assert said(10) == []
-    assert said(2_000_000) == ["Texts that end in “…” are cut on this screen alone."]
+    assert captions(10) == []
+    assert captions(2_000_000) == ["Texts that end in “…” are cut on this screen alone."]

@@ -199,7 +199,7 @@ def lines(answer: Answer) -> list[str]:
 
 def room_of(answer: Answer) -> str:
     """The code of the room that is led."""
-    (code,) = (found[1] for line in lines(answer) if (found := re.fullmatch(r"\*\*([A-Z2-9]{5})\*\*", line)))
+    (code,) = (match[1] for line in lines(answer) if (match := re.fullmatch(r"\*\*([A-Z2-9]{5})\*\*", line)))
     return code
 
 

@@ -50,10 +50,10 @@ def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
 
     app = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not app.exception
-    one, other = app.session_state["jobs"]
+    first, other = app.session_state["jobs"]
     app.button(key="stop Other").click().run()
     assert not app.exception
     assert other.wait(PATIENCE)
-    assert not one.stopping
-    one.stop()
-    assert one.wait(PATIENCE)
+    assert not first.stopping
+    first.stop()
+    assert first.wait(PATIENCE)

@@ -16,13 +16,13 @@ from web.settings import ROOT
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     """What Streamlit is asked to run, and with which options, in place of its doing so."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    calls: list[tuple[str, dict[str, Any]]] = []
 
     def run(target: str, **options: Any) -> None:
-        found.append((target, {name: value for name, value in options.items() if value not in (None, ())}))
+        calls.append((target, {name: value for name, value in options.items() if value not in (None, ())}))
 
     monkeypatch.setattr(main_run, "callback", run)
-    return found
+    return calls
 
 
 def give(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | None:
@@ -39,17 +39,17 @@ def test_options_are_passed_on(called: list[tuple[str, dict[str, Any]]], monkeyp
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(("other.py",), "unexpected extra argument"), (("--server.prt=1",), "--server.port")]
+    ("words", "message"), [(("other.py",), "unexpected extra argument"), (("--server.prt=1",), "--server.port")]
 )
 def test_what_it_does_not_know_is_refused(
     words: tuple[str, ...],
-    said: str,
+    message: str,
     called: list[tuple[str, dict[str, Any]]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert give(monkeypatch, *words) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert called == []
 
 
@@ -66,6 +66,6 @@ def test_a_user_without_a_home_is_told_to_set_one(
 
 def test_its_help_is_of_the_app(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert give(monkeypatch, "--help") == 0
-    said = capsys.readouterr().out
-    assert said.startswith("Usage: look-inside-bert [OPTIONS]\n\n  Start the app")
-    assert "--server.port" in said
+    output = capsys.readouterr().out
+    assert output.startswith("Usage: look-inside-bert [OPTIONS]\n\n  Start the app")
+    assert "--server.port" in output

@@ -21,8 +21,8 @@ VIEW, BOX, BESIDE = "view", "box in the view", "beside the view"
 async def _new_session() -> Any:
     manager = WebsocketSessionManager(MemorySessionStorage(), MagicMock(), ScriptCache(), None)
     name = manager.connect_session(MagicMock(), MagicMock(main_script_path="app.py"), {})
-    found: Any = manager.get_active_session_info(name)
-    return found.session
+    info: Any = manager.get_active_session_info(name)
+    return info.session
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_a_long_collection_is_the_last_of_its_length(monkeypatch: pytest.MonkeyP
     kept = [Node() for _ in range(20_000)]
     monkeypatch.setattr(garbage, "LONG", 60.0)
     gc.collect()
-    assert any(each is kept[0] for each in gc.get_objects())  # a short one changes nothing
+    assert any(thing is kept[0] for thing in gc.get_objects())  # a short one changes nothing
     monkeypatch.setattr(garbage, "LONG", 0.0)
     gc.collect()
     assert len(gc.get_objects()) < 2_000
@@ -142,10 +142,10 @@ def test_a_lull_is_a_second_after_the_last_script(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_app_collects_thoroughly_when_models_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, object] = {}
-    monkeypatch.setattr(model_zoo, "Engine", lambda **settings: given.update(settings))
+    options: dict[str, object] = {}
+    monkeypatch.setattr(model_zoo, "Engine", lambda **settings: options.update(settings))
     web.engine.engine.__wrapped__()
-    assert given["on_change"] is garbage.collect_soon
+    assert options["on_change"] is garbage.collect_soon
 
 
 def test_the_app_watches_when_its_first_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

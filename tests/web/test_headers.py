@@ -71,8 +71,8 @@ def test_a_websocket_passes() -> None:
     ],
 )
 def test_the_apps_own_websocket_is_named_and_nothing_else(host: str, sources: str) -> None:
-    said = client().get("/", headers={"host": host}).headers["content-security-policy"]
-    assert [part for part in said.split("; ") if part.startswith("connect-src")] == [f"connect-src {sources}"]
+    policy_ = client().get("/", headers={"host": host}).headers["content-security-policy"]
+    assert [part for part in policy_.split("; ") if part.startswith("connect-src")] == [f"connect-src {sources}"]
 
 
 def test_no_script_but_those_named_can_run() -> None:

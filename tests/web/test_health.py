@@ -33,28 +33,28 @@ class Asked:
 
 
 @contextmanager
-def health(asked: Asked, **times: float) -> Iterator[TestClient]:
-    checked = Health(lambda: cast(Engine, asked), **{"patience": PATIENCE, "fresh": PATIENCE} | times)
+def health(engine: Asked, **times: float) -> Iterator[TestClient]:
+    checked = Health(lambda: cast(Engine, engine), **{"patience": PATIENCE, "fresh": PATIENCE} | times)
     with TestClient(Starlette(routes=[Route("/healthz", checked)])) as client:  # one event loop for all requests
         yield client
 
 
 def test_it_asks_the_default_model_and_is_good_for_a_while() -> None:
-    asked = Asked(lambda: "an answer")
-    with health(asked) as client:
+    engine = Asked(lambda: "an answer")
+    with health(engine) as client:
         answers = [client.get("/healthz") for _ in range(3)]
     assert {answer.status_code for answer in answers} == {200}
     assert answers[0].json()["healthy"] is True
     assert answers[0].headers["cache-control"] == "no-store"
-    assert [(type(question), question.model) for question in asked.questions] == [(ProbeHealth, DEFAULT_MODEL)]
+    assert [(type(question), question.model) for question in engine.questions] == [(ProbeHealth, DEFAULT_MODEL)]
 
 
 def test_an_answer_that_is_no_longer_fresh_is_asked_for_again() -> None:
-    asked = Asked(lambda: "an answer")
-    with health(asked, fresh=0.0) as client:
+    engine = Asked(lambda: "an answer")
+    with health(engine, fresh=0.0) as client:
         client.get("/healthz")
         client.get("/healthz")
-    assert len(asked.questions) == 2
+    assert len(engine.questions) == 2
 
 
 def test_a_failure_is_told_in_a_sentence_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
@@ -71,28 +71,28 @@ def test_a_failure_is_told_in_a_sentence_without_its_words(caplog: pytest.LogCap
 
 def test_all_who_ask_at_once_wait_for_one_check() -> None:
     go = threading.Event()
-    asked = Asked(lambda: go.wait(PATIENCE))
-    with health(asked) as client, ThreadPoolExecutor(4) as visitors:
+    engine = Asked(lambda: go.wait(PATIENCE))
+    with health(engine) as client, ThreadPoolExecutor(4) as visitors:
         answers = [visitors.submit(client.get, "/healthz") for _ in range(4)]
-        while not asked.questions:
+        while not engine.questions:
             threading.Event().wait(0.001)
         go.set()
         assert {answer.result(PATIENCE).status_code for answer in answers} == {200}
-    assert len(asked.questions) == 1
+    assert len(engine.questions) == 1
 
 
 def test_it_waits_no_longer_than_it_may_and_asks_no_second_time_meanwhile() -> None:
     go = threading.Event()
-    asked = Asked(lambda: go.wait(PATIENCE))
-    with health(asked, patience=0.02) as client:
+    engine = Asked(lambda: go.wait(PATIENCE))
+    with health(engine, patience=0.02) as client:
         late = [client.get("/healthz") for _ in range(2)]
         assert [answer.status_code for answer in late] == [503, 503]
         assert late[0].json()["why"] == f"{DEFAULT_MODEL} has not answered within 0.02 seconds."
-        assert len(asked.questions) == 1
+        assert len(engine.questions) == 1
         go.set()
         while client.get("/healthz").status_code != 200:  # the same check, done at last
             threading.Event().wait(0.001)
-    assert len(asked.questions) == 1
+    assert len(engine.questions) == 1
 
 
 def test_only_reading_is_allowed() -> None:

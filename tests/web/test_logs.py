@@ -21,7 +21,7 @@ def written(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     form: Literal["text", "json"] = request.param
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
-    every = [logging.root, *(each for each in logging.root.manager.loggerDict.values() if hasattr(each, "handlers"))]
+    every = [logging.root, *(entry for entry in logging.root.manager.loggerDict.values() if hasattr(entry, "handlers"))]
     before = [(logger, logger.handlers[:], logger.propagate, logger.filters[:]) for logger in every]
     logs.configure(form)
     yield stream
@@ -57,9 +57,9 @@ def test_json_is_one_object_a_line(written: io.StringIO) -> None:
         "two\nlines", extra={"exception": "ValueError", "page": "Attention", "steps": ["view=lines"], "frames": ["a:1"]}
     )
     log_a_failure("ui.somewhere")
-    own, other = map(json.loads, written.getvalue().splitlines())
-    assert own.pop("time").endswith("Z")
-    assert own == {
+    first, other = map(json.loads, written.getvalue().splitlines())
+    assert first.pop("time").endswith("Z")
+    assert first == {
         "level": "ERROR", "logger": "ui.messages", "message": "two\nlines", "exception": "ValueError",
         "page": "Attention", "steps": ["view=lines"], "frames": ["a:1"],
     }  # fmt: skip
@@ -88,14 +88,14 @@ def test_requests_are_not_logged(written: io.StringIO, name: str) -> None:
 @pytest.mark.parametrize("written", ["text"], indirect=True)
 def test_a_logger_with_a_handler_of_its_own_does_not_tell_either(written: io.StringIO) -> None:
     """Libraries that are imported later bring such loggers."""
-    own = io.StringIO()
+    stream = io.StringIO()
     logger = logging.Logger("made later")
-    logger.addHandler(logging.StreamHandler(own))
+    logger.addHandler(logging.StreamHandler(stream))
     try:
         fail()
     except ValueError:
         logger.exception("it failed")
-    assert own.getvalue() == "it failed: ValueError\n"
+    assert stream.getvalue() == "it failed: ValueError\n"
     assert written.getvalue() == ""
 
 

@@ -25,9 +25,9 @@ def read(figures: Figures) -> dict[str, float]:
 
 
 def test_every_figure_is_there() -> None:
-    found = read(FIGURES)
-    assert found.pop("build_info") == 1
-    assert found == {
+    families = read(FIGURES)
+    assert families.pop("build_info") == 1
+    assert families == {
         "visitors": 30,
         "page_runs_in_progress": 2,
         "page_runs_waiting": 5,
@@ -58,10 +58,10 @@ def test_models_that_are_not_listed_are_one_line_without_their_names() -> None:
     private = (held("/home/ann/secret", n_bytes=5, idle_seconds=9.0), held("ann/secret", n_bytes=7, idle_seconds=4.0))
     figures = replace(FIGURES, models=(held("embedded/bert"), *private))
     assert b"secret" not in text(figures)
-    found = read(figures)
-    assert found["model_bytes other"] == 12
-    assert found["model_idle_seconds other"] == 4
-    assert found["model_bytes embedded/bert"] == 87 * MB
+    families = read(figures)
+    assert families["model_bytes other"] == 12
+    assert families["model_idle_seconds other"] == 4
+    assert families["model_bytes embedded/bert"] == 87 * MB
 
 
 def test_every_metric_is_explained_and_named_by_the_rules() -> None:
@@ -79,9 +79,9 @@ def test_the_answer_to_a_request_is_what_prometheus_expects() -> None:
     answer = metrics(REQUEST)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    found = {family.name: family for family in text_string_to_metric_families(bytes(answer.body).decode())}
-    assert found[f"{PREFIX}resident_memory_bytes"].samples[0].value > 1e6
-    labels = found[f"{PREFIX}build_info"].samples[0].labels
+    families = {family.name: family for family in text_string_to_metric_families(bytes(answer.body).decode())}
+    assert families[f"{PREFIX}resident_memory_bytes"].samples[0].value > 1e6
+    labels = families[f"{PREFIX}build_info"].samples[0].labels
     assert set(labels) == {"version", "python", "streamlit", "torch", "transformers"}
     assert all(labels.values())
 
@@ -89,10 +89,10 @@ def test_the_answer_to_a_request_is_what_prometheus_expects() -> None:
 def test_the_way_to_a_cluster_is_counted_where_there_is_one() -> None:
     assert not any("cluster" in name for name in read(FIGURES))
     cluster = Cluster(reachable=True, n_replicas=2, n_sent=1200, n_sent_twice=3, n_unanswered=1, n_refused=4)
-    found = read(replace(FIGURES, cluster=cluster))
-    assert found["cluster_reachable"] == 1
-    assert found["replicas"] == 2
-    assert found["cluster_questions_total"] == 1200
-    assert found["cluster_questions_again_total"] == 3
-    assert found["cluster_questions_unanswered_total"] == 1
-    assert found["cluster_questions_refused_total"] == 4
+    families = read(replace(FIGURES, cluster=cluster))
+    assert families["cluster_reachable"] == 1
+    assert families["replicas"] == 2
+    assert families["cluster_questions_total"] == 1200
+    assert families["cluster_questions_again_total"] == 3
+    assert families["cluster_questions_unanswered_total"] == 1
+    assert families["cluster_questions_refused_total"] == 4

@@ -18,8 +18,8 @@ def sends_at_once(end: socket.socket) -> bool:
 def test_every_connection_of_the_server_sends_at_once() -> None:
     """The server's socket is made as Streamlit makes it."""
     with socket.socket(socket.AF_INET) as server, socket.socket(socket.AF_INET) as other:
-        for each in (server, other):
-            each.bind(("127.0.0.1", 0))
+        for end in (server, other):
+            end.bind(("127.0.0.1", 0))
         server.listen()
         with socket.create_connection(server.getsockname()) as browser, server.accept()[0] as early:
             assert not sends_at_once(early)

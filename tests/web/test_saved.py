@@ -44,8 +44,8 @@ def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offered
     with tuned.writing(model, len(CONTENT)) as folder:
         (folder / "config.json").touch()
         (folder / "model.safetensors").write_bytes(CONTENT)
-    found = OFFERED["here"] = Offered(model, "größe-1")
-    yield found
+    offer = OFFERED["here"] = Offered(model, "größe-1")
+    yield offer
     tuned.forget(model)
 
 
@@ -54,25 +54,25 @@ SERVED = Saved(lambda: cast(Engine, Files()))
 
 @pytest.fixture
 def client() -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=[Route("/saved/{name}", SERVED)])) as found:
-        yield found
+    with TestClient(Starlette(routes=[Route("/saved/{name}", SERVED)])) as running:
+        yield running
 
 
 def test_the_file_is_sent_whole_and_in_parts(offered: Offered, client: TestClient) -> None:
-    whole = client.get("/saved/here", headers={"Accept-Encoding": "gzip"})
-    assert whole.status_code == 200
-    assert whole.headers["content-type"] == "application/zip"
-    assert whole.headers["content-disposition"] == "attachment; filename*=utf-8''gr%C3%B6%C3%9Fe-1.zip"
-    assert whole.headers["content-length"] == str(len(whole.content))
-    assert whole.headers["cache-control"] == "no-store"
-    with zipfile.ZipFile(io.BytesIO(whole.content)) as archive:
+    complete = client.get("/saved/here", headers={"Accept-Encoding": "gzip"})
+    assert complete.status_code == 200
+    assert complete.headers["content-type"] == "application/zip"
+    assert complete.headers["content-disposition"] == "attachment; filename*=utf-8''gr%C3%B6%C3%9Fe-1.zip"
+    assert complete.headers["content-length"] == str(len(complete.content))
+    assert complete.headers["cache-control"] == "no-store"
+    with zipfile.ZipFile(io.BytesIO(complete.content)) as archive:
         assert archive.namelist() == [f"{offered.name}/config.json", f"{offered.name}/model.safetensors"]
         assert archive.read(f"{offered.name}/model.safetensors") == CONTENT
     head = client.head("/saved/here")
-    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(whole.content)))
-    part = client.get("/saved/here", headers={"Range": "bytes=1000-1999", "If-Range": whole.headers["etag"]})
-    assert (part.status_code, part.content) == (206, whole.content[1000:2000])
-    assert part.headers["content-range"] == f"bytes 1000-1999/{len(whole.content)}"
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(len(complete.content)))
+    part = client.get("/saved/here", headers={"Range": "bytes=1000-1999", "If-Range": complete.headers["etag"]})
+    assert (part.status_code, part.content) == (206, complete.content[1000:2000])
+    assert part.headers["content-range"] == f"bytes 1000-1999/{len(complete.content)}"
     assert client.get("/saved/here", headers={"Range": "bytes=99999999-"}).status_code == 416
     assert client.post("/saved/here").status_code == 405
 
@@ -134,11 +134,12 @@ def test_the_button_keeps_its_address_while_the_page_is_drawn_again() -> None:
         save.model("Save the model", "tuned/0123456789abcdef", "mine", "A file.")
 
     app_ = AppTest.from_function(script, default_timeout=PATIENCE).run()
-    (first,) = [each.proto for each in app_.get("link_button")]
+    (first,) = [element.proto for element in app_.get("link_button")]
     folder, address = first.url.split("/")
     assert folder == "saved"
     assert OFFERED[address] == Offered("tuned/0123456789abcdef", "mine")
-    (again,) = [each.proto for each in app_.run().get("link_button")]
+    (again,) = [element.proto for element in app_.run().get("link_button")]
     assert again.url == first.url
-    (other,) = [each.proto for each in AppTest.from_function(script, default_timeout=PATIENCE).run().get("link_button")]
+    another = AppTest.from_function(script, default_timeout=PATIENCE).run()
+    (other,) = [element.proto for element in another.get("link_button")]
     assert other.url != first.url

@@ -20,8 +20,8 @@ ASKED = {"model": "embedded/tinybert", "epochs": "1", "examples": "40", "learns"
 
 def link(answer: Answer) -> str | None:
     """Where the button that saves a model leads to."""
-    every = [each.link_button for each in answer.elements() if each.WhichOneof("type") == "link_button"]
-    return next((each.url for each in every if each.label == "Save the model (zip)"), None)
+    every = [element.link_button for element in answer.elements() if element.WhichOneof("type") == "link_button"]
+    return next((element.url for element in every if element.label == "Save the model (zip)"), None)
 
 
 async def trained(url: str) -> bytes:
@@ -29,22 +29,22 @@ async def trained(url: str) -> bytes:
     async with visiting(url) as visitor:
         answer = await visitor.open("train", ASKED)
         (train,) = [
-            each.button.id
-            for each in answer.elements()
-            if each.WhichOneof("type") == "button" and each.button.label == "Train"
+            element.button.id
+            for element in answer.elements()
+            if element.WhichOneof("type") == "button" and element.button.label == "Train"
         ]
         answer = await visitor.press(train)
         async with asyncio.timeout(PATIENCE):
-            while (found := link(answer)) is None:
+            while (address := link(answer)) is None:
                 await asyncio.sleep(0.2)
                 answer = await visitor.set()
-        return await asyncio.to_thread(in_two_parts, f"{url}/{found}")
+        return await asyncio.to_thread(in_two_parts, f"{url}/{address}")
 
 
 def in_two_parts(address: str) -> bytes:
     parts = []
-    for asked in ("bytes=0-999999", "bytes=1000000-"):
-        request = urllib.request.Request(address, headers={"Range": asked, "Accept-Encoding": "gzip"})
+    for span in ("bytes=0-999999", "bytes=1000000-"):
+        request = urllib.request.Request(address, headers={"Range": span, "Accept-Encoding": "gzip"})
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             assert answer.status == 206
             assert answer.headers["Content-Encoding"] is None

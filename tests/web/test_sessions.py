@@ -70,12 +70,12 @@ def test_sessions_whose_time_is_over_are_let_go(stored: Sessions, monkeypatch: p
     for storage in (stored._cache, stored._of_work._cache):
         monkeypatch.setattr(storage, "_timer", lambda: later)
     assert stored.list() == []
-    assert all(each() is not None for each in held)  # Streamlit, left to itself
+    assert all(session() is not None for session in held)  # Streamlit, left to itself
     monkeypatch.setattr(sessions, "_BETWEEN_LOOKS", 0.0)
 
     async def look() -> None:
         looking = asyncio.create_task(stored.look_after())
-        while any(each() is not None for each in held):
+        while any(session() is not None for session in held):
             await asyncio.sleep(0)
         looking.cancel()
 
@@ -84,14 +84,14 @@ def test_sessions_whose_time_is_over_are_let_go(stored: Sessions, monkeypatch: p
 
 def comes_back_while_others_are_told(manager: WebsocketSessionManager) -> list[tuple[str, object]]:
     """Who is told, over which connection, where the second of three comes back while the first is told."""
-    told = []
+    notified = []
     for info in manager.list_active_sessions():
-        told.append((info.session.id, info.client))
+        notified.append((info.session.id, info.client))
         if info.session.id == "first":
             manager.disconnect_session("second")
             assert manager.connect_session("new", None, {}, "second") == "second"  # type: ignore[arg-type]
             manager.disconnect_session("third")
-    return told
+    return notified
 
 
 def test_who_came_back_in_the_meantime_is_told_over_the_new_connection() -> None:

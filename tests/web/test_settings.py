@@ -53,8 +53,8 @@ def secrets(tmp_path: Path) -> Write:
 
 
 def row(name: str) -> tuple[str, ...]:
-    (found,) = [row for row in table() if row[0] == name]
-    return found
+    (setting,) = [row for row in table() if row[0] == name]
+    return setting
 
 
 def test_the_environment_goes_before_the_secrets(monkeypatch: pytest.MonkeyPatch, secrets: Write) -> None:
@@ -75,24 +75,24 @@ def test_secrets_beside_the_app_go_before_those_at_home(tmp_path: Path, secrets:
 def test_secrets_are_found_from_any_working_directory() -> None:
     before = Path(module.__file__).resolve().parents[1]
     script = "from web import settings; print(settings.SECRETS[-1])"
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script], cwd="/", env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True,
         text=True, check=True,
     ).stdout  # fmt: skip
-    assert Path(found.strip()) == before / ".streamlit/secrets.toml"
+    assert Path(process.strip()) == before / ".streamlit/secrets.toml"
     assert (before / "app.py").exists()
 
 
 def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("INSIDE_BERT_STATUS_CODE", "open-sesame")
     main([])
-    said = capsys.readouterr().out
-    assert "open-sesame" not in said + repr(settings())
-    assert "(hidden)" in said
+    output = capsys.readouterr().out
+    assert "open-sesame" not in output + repr(settings())
+    assert "(hidden)" in output
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("RUNS", "-1", "The setting runs is “-1” in the environment (INSIDE_BERT_RUNS), and should be a whole number"),
         ("RUNS", "abc", "should be a whole number from 1 to 256."),
@@ -108,11 +108,13 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ("ZZZZ", "1", "`python -m web.settings` lists all settings."),
     ],
 )
-def test_what_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+def test_what_cannot_be_used_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
     monkeypatch.setenv(f"INSIDE_BERT_{name}", value)
     with pytest.raises(WrongSetting) as caught:
         settings()
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -145,13 +147,13 @@ def test_whatever_it_is_it_works_or_is_one_sentence(name: str, monkeypatch: pyte
                 try:
                     accepted.append(getattr(settings(), name))
                 except WrongSetting as wrong:
-                    said = str(wrong)
-                    assert said.startswith(f"The setting {name} is ")
-                    assert said.endswith(". Change it, or leave it out.")
-                    assert said.isprintable()
-                    assert len(said) < 300
-                    assert f":{SECRET}" not in said  # a password in an address
-                    assert field.repr or ("“" not in said and SECRET not in said)
+                    message = str(wrong)
+                    assert message.startswith(f"The setting {name} is ")
+                    assert message.endswith(". Change it, or leave it out.")
+                    assert message.isprintable()
+                    assert len(message) < 300
+                    assert f":{SECRET}" not in message  # a password in an address
+                    assert field.repr or ("“" not in message and SECRET not in message)
     assert accepted
     for value in accepted:
         if isinstance(value, str):
@@ -225,7 +227,7 @@ def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[inside_bert]\nruns = 0\n", "The setting runs is “0” in secrets.toml, and should be a whole number"),
         ("[inside_bert]\nrun = 1\n", "run in secrets.toml is not a setting of this app. Did you mean runs?"),
@@ -235,11 +237,11 @@ def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
         ("runs =", "cannot be read"),
     ],
 )
-def test_secrets_that_cannot_be_used_are_one_sentence(secrets: Write, text: str, said: str) -> None:
+def test_secrets_that_cannot_be_used_are_one_sentence(secrets: Write, text: str, message: str) -> None:
     secrets(text)
     with pytest.raises(WrongSetting) as caught:
         settings()
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_nothing_is_written_for_a_variable_that_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,9 +280,9 @@ def test_a_container_has_less_memory_than_its_machine(monkeypatch: pytest.Monkey
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(machine, "CGROUPS", (limit,))
     limit.write_text("max\n")
-    whole = machine.memory_limit()
+    machine_limit = machine.memory_limit()
     limit.write_text(f"{700 * MB}\n")
-    assert machine.memory_limit() == 700 * MB < whole
+    assert machine.memory_limit() == 700 * MB < machine_limit
     assert (settings().process_memory_mb, settings().result_memory_mb) == (595, 35)
 
 
@@ -291,7 +293,7 @@ def _read_in(tree: ast.Module) -> set[str]:
         function = node.func if isinstance(node, ast.Call) else None
         return getattr(function, "id", getattr(function, "attr", "")) == "settings"
 
-    given = {
+    variables = {
         target.id
         for node in ast.walk(tree)
         if isinstance(node, ast.Assign) and is_call(node.value)
@@ -302,7 +304,7 @@ def _read_in(tree: ast.Module) -> set[str]:
         node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
-        and (is_call(node.value) or (isinstance(node.value, ast.Name) and node.value.id in given))
+        and (is_call(node.value) or (isinstance(node.value, ast.Name) and node.value.id in variables))
     }
 
 

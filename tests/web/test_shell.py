@@ -26,11 +26,11 @@ def client() -> TestClient:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("/", "<h1>Home"), ("/index.html", "<h1>Home"), ("/attention", "<h1>Attention")]
+    ("path", "description"), [("/", "<h1>Home"), ("/index.html", "<h1>Home"), ("/attention", "<h1>Attention")]
 )
-def test_every_page_has_its_document_that_is_asked_for_anew(client: TestClient, path: str, said: str) -> None:
+def test_every_page_has_its_document_that_is_asked_for_anew(client: TestClient, path: str, description: str) -> None:
     answer = client.get(path)
-    assert (answer.status_code, answer.text) == (200, said)
+    assert (answer.status_code, answer.text) == (200, description)
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert (answer.headers["cache-control"], answer.headers["content-encoding"]) == ("no-cache", "gzip")
     again = client.get(path, headers={"if-none-match": answer.headers["etag"]})

@@ -42,36 +42,36 @@ def labels(app: AppTest) -> list[str]:
 
 
 def test_without_auth_there_is_nothing_to_sign_in_to() -> None:
-    shown = app({}, None)
-    assert texts(shown) == ["the page"]
-    assert not shown.button
+    page = app({}, None)
+    assert texts(page) == ["the page"]
+    assert not page.button
 
 
 def test_a_stranger_sees_a_button_and_no_page() -> None:
-    shown = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
-    assert not shown.exception
-    assert "the page" not in texts(shown)
-    assert labels(shown) == ["Sign in"]
+    page = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
+    assert not page.exception
+    assert "the page" not in texts(page)
+    assert labels(page) == ["Sign in"]
 
 
 def test_who_has_signed_in_reads_the_page_and_can_sign_out() -> None:
-    shown = app({"is_logged_in": True, "email": "ada@example.org"}, {**OF_THE_APP, **OF_A_PROVIDER})
-    assert texts(shown) == ["the page"]
-    assert labels(shown) == ["Sign out"]
+    page = app({"is_logged_in": True, "email": "ada@example.org"}, {**OF_THE_APP, **OF_A_PROVIDER})
+    assert texts(page) == ["the page"]
+    assert labels(page) == ["Sign out"]
 
 
 def test_each_named_provider_has_a_button() -> None:
-    shown = app({"is_logged_in": False}, {**OF_THE_APP, "school": OF_A_PROVIDER, "library": OF_A_PROVIDER})
-    assert labels(shown) == ["Sign in with school", "Sign in with library"]
+    page = app({"is_logged_in": False}, {**OF_THE_APP, "school": OF_A_PROVIDER, "library": OF_A_PROVIDER})
+    assert labels(page) == ["Sign in with school", "Sign in with library"]
 
 
 def test_a_missing_package_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.user_info.is_authlib_installed", lambda: False)
-    shown = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
-    shown.button[0].click().run()
-    assert not shown.exception
-    assert [error.value.split(":")[0] for error in shown.error] == ["Nobody can sign in yet"]
-    assert "the page" not in texts(shown)
+    page = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
+    page.button[0].click().run()
+    assert not page.exception
+    assert [error.value.split(":")[0] for error in page.error] == ["Nobody can sign in yet"]
+    assert "the page" not in texts(page)
 
 
 def test_streamlits_addresses_lead_nowhere_until_a_provider_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:

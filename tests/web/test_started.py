@@ -44,11 +44,10 @@ class Started:
         """Status, headers in small letters, body."""
         try:
             with urllib.request.urlopen(f"http://{self.host}{path}", timeout=PATIENCE) as answer:
-                found = answer.status, answer.headers, answer.read()
+                status, headers, body = answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             with error:
-                found = error.code, error.headers, error.read()
-        status, headers, body = found
+                status, headers, body = error.code, error.headers, error.read()
         return status, {name.lower(): value for name, value in headers.items()}, body.decode("utf-8", "replace")
 
     def socket(self, session: str = "") -> ClientConnection:
@@ -62,13 +61,13 @@ class Started:
 
 def run(stream: ClientConnection, page: str, **query: str) -> list[ForwardMsg]:
     """What a visitor is sent who opens a page."""
-    asked = BackMsg()
-    asked.rerun_script.page_name, asked.rerun_script.query_string = page, urlencode(query)
-    stream.send(asked.SerializeToString())
-    found = []
-    while not found or not ends(found[-1]):
-        found.append(ForwardMsg.FromString(bytes(stream.recv(timeout=PATIENCE))))
-    return found
+    message = BackMsg()
+    message.rerun_script.page_name, message.rerun_script.query_string = page, urlencode(query)
+    stream.send(message.SerializeToString())
+    elements = []
+    while not elements or not ends(elements[-1]):
+        elements.append(ForwardMsg.FromString(bytes(stream.recv(timeout=PATIENCE))))
+    return elements
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +161,9 @@ def test_however_many_sockets_come_and_go_nobody_loses_a_session(started: Starte
     """Streamlit keeps the last 128 that were lost."""
 
     def session_of(sent: list[ForwardMsg]) -> str:
-        return next(each.new_session.initialize.session_id for each in sent if each.WhichOneof("type") == "new_session")
+        return next(
+            message.new_session.initialize.session_id for message in sent if message.WhichOneof("type") == "new_session"
+        )
 
     with started.socket() as stream:
         mine = session_of(run(stream, "status"))

@@ -27,7 +27,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         held = WStates()
         held.set_widget_from_proto(WidgetState(id=id, **state))
         metadata = WidgetMetadata(
-            id=id, deserializer=lambda found: found, serializer=lambda found: found, value_type=kind
+            id=id, deserializer=lambda value: value, serializer=lambda value: value, value_type=kind
         )
         held.set_widget_metadata(metadata)
         try:

@@ -59,7 +59,7 @@ def test_who_waits_is_told_and_then_drawn(taken: threading.Event, monkeypatch: p
     monkeypatch.setattr(turns, "_note", note)
     app = AppTest.from_function(page, default_timeout=PATIENCE).run()
     assert not app.exception
-    assert [one.value for one in app.markdown] == ["1 at work"]
+    assert [element.value for element in app.markdown] == ["1 at work"]
     assert len(notes) == 1
     assert "Waiting for your turn. You are next." in notes[0]
     assert "Waiting" not in str(app.main), "the note is gone"
