@@ -1,8 +1,9 @@
-"""The walk: a text's way through a model, from characters to probabilities, drawn by a component that zooms into it.
+"""The walk: a text's way through a model, from characters to probabilities, drawn by a component that shows
+the numbers of each part in a table.
 
 ``payload`` makes what the component reads, ``SOURCE`` holds its files. What the component reports, each as a trigger:
 
-- ``stage``: the name of the part that was clicked or entered, a ``Stage.name`` or one of ``PLACES``; the last stage of
+- ``stage``: the name of the part whose numbers were opened, a ``Stage.name`` or one of ``PLACES``; the last stage of
   the layer is "layer output", because "output" is the model's;
 - ``token``: the place in the text of a token whose name was clicked, which may be followed now;
 - ``layer``: a layer of the stack that was clicked, counted from 0.
@@ -32,7 +33,7 @@ SOURCE = component.source("anatomy", styles=("picture",))
 MOST_TOKENS: Final = 24  # beyond, rows are too low to tell apart, and those around the token that is followed are drawn
 MOST_CELLS: Final = 384  # a strip; a wider vector's dimensions share cells
 STATE_CELLS: Final = 64  # a strip of a folded layer
-RUN_CELLS: Final = 96  # a strip of a picture that nobody zooms into
+RUN_CELLS: Final = 96  # a strip of a picture that has no tables
 MOST_WORDS: Final = 6  # of the output
 MASKED: Final = -1e4  # scores below are of tokens that may not be attended to
 EQUAL: Final = 0.01  # of a stage's largest number; what a half-precision sum may be beside the sum
@@ -119,7 +120,7 @@ def payload(
 ) -> Payload:
     """One text in one layer and head. ``position`` is the token that is followed, whose numbers are sent whole.
     ``flows`` (layers, n, n) are the attention weights that are drawn between the layers. ``opens`` says of parts what a
-    click on them opens; what is too small for the whole picture is then not sent. What is written ``counts`` from 1, or
+    click on them opens; the numbers of tables are then not sent. What is written ``counts`` from 1, or
     from 0.
 
     Other numbers are rounded to 255 steps, even in the root of their size, and at most ``MOST_CELLS`` of a vector and

@@ -1,5 +1,5 @@
-"""The walk in a real browser: from the whole to one number and back by keys, pointer and wheel, without flights where
-the system asks for no motion, and nothing drawn while nothing moves.
+"""The walk in a real browser: the numbers of every part in a table, by keys and pointer, a text that runs through the
+picture, and nothing drawn while nothing moves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import anatomies
 import numpy as np
 import pytest
-from on_screen import saved
+from on_screen import saved, wait_for
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -60,13 +60,43 @@ def go_to(page: Page, title: str) -> None:
     pytest.fail(f"no part is called {title}")
 
 
+# Where the pen writes each text, CSS px.
+NOTE_TEXTS = """() => {
+    window.written = {};
+    const { translate, fillText } = CanvasRenderingContext2D.prototype;
+    let at = null;
+    Object.assign(CanvasRenderingContext2D.prototype, {
+        translate(...place) {
+            at = place;
+            translate.apply(this, place);
+        },
+        fillText(text, ...place) {
+            written[text] = at;
+            fillText.call(this, text, ...place);
+        },
+    });
+}"""
+
+
+def first_row(page: Page, title: str) -> Any:
+    """A place in the first row of a part: below its title."""
+    x, y = page.evaluate("title => written[title]", title)
+    return {"x": x, "y": y + 20}
+
+
 def typed(value: float) -> str:
     """A number as the walk writes it."""
     places = next((places for places, least in ((1, 100), (2, 10), (3, 0.001)) if abs(value) >= least), 6)
-    return f"{value:.{places}f}".replace("-", "−")
+    places = 3 if abs(value) < 5e-7 else places
+    return f"{value + 0:.{places}f}".replace("-", "−")
 
 
-def test_keys_lead_from_the_whole_to_one_number_and_back(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def read_number(page: Page) -> str:
+    """The line of the table that is read, cell by cell."""
+    return " | ".join(page.locator(".numbers .read > *").all_text_contents())
+
+
+def test_keys_lead_from_part_to_part_into_its_numbers_and_back(mount: tuple[Page, Callable[[Any], None]]) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     run(sent(anatomy))
@@ -74,42 +104,47 @@ def test_keys_lead_from_the_whole_to_one_number_and_back(mount: tuple[Page, Call
     assert page.get_by_role("application").evaluate("canvas => canvas === document.activeElement")
     go_to(page, "Query")
     keys(page, "Enter")
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "query")
-    keys(page, "Enter", "ArrowRight", "ArrowRight")
-    value = anatomy.stage("query").values[4, 6]  # the second head's numbers begin at the fifth
-    assert status(page) == f"Query, token “it”, dimension 7: {typed(value)} = input · W_Q[:, 7] + b."
-    keys(page, "ArrowUp")
+    expect(page.locator(".anatomy")).to_have_attribute("data-opened", "query")
+    assert page.get_by_role("region").evaluate("region => region === document.activeElement")
+    keys(page, "ArrowDown", "ArrowDown")
+    value = typed(anatomy.stage("query").values[4, 6])  # the second head's numbers begin at the fifth
+    assert status(page) == f"Query, token “it”, dimension 7: {value} = input · W_Q[:, 7] + b."
+    assert read_number(page) == f"7 | {value}"
+    keys(page, "ArrowLeft")
     assert re.fullmatch(r"Query, token “##able”, dimension 7: ≈ \S+, rounded; exact are those of “it”\.", status(page))
     keys(page, "Escape")
+    expect(page.get_by_role("region")).to_be_hidden()
+    assert page.get_by_role("application").evaluate("canvas => canvas === document.activeElement")
     assert status(page).startswith("Query: ")
-    keys(page, "Escape")
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "")
     assert page.evaluate("told") == [["stage", "query"]]
 
 
 def test_the_numbers_of_every_part_are_the_models(mount: tuple[Page, Callable[[Any], None]]) -> None:
     page, run = mount
     for anatomy in (anatomies.bert(), anatomies.pre_norm()):
+        run(sent(anatomy))
+        page.locator("canvas").focus()
+        keys(page, "Home", "Enter")
+        forward = page.get_by_role("button", name="Next part")
         for stage in (*anatomy.embeddings, *anatomy.stages):
-            run(sent(anatomy))
-            run(sent(anatomy, at=stage.name if stage.name != "output" else "layer output"))
-            page.locator("canvas").focus()
-            keys(page, "Enter", "Home", "ArrowRight")
-            if stage.values[4, 1]:
-                assert f"token “it”, dimension 2: {typed(stage.values[4, 1])}" in status(page), stage.name
-            keys(page, "0")
+            for _ in range(30):
+                if page.locator(".anatomy").get_attribute("data-opened") == stage.name:
+                    break
+                forward.click()
+            written = page.locator(".numbers tbody tr > :last-child").all_text_contents()
+            assert written == [typed(value) for value in stage.values[4]], stage.name
 
 
-def test_a_sum_is_written_out_with_what_it_is_made_of(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_a_sum_stands_beside_what_it_is_made_of(mount: tuple[Page, Callable[[Any], None]]) -> None:
     page, run = mount
     anatomy = anatomies.bert()
     run(sent(anatomy, at="sum"))
-    page.locator("canvas").focus()
-    keys(page, "Enter")
+    page.get_by_role("button", name="Next part").click()  # first of all the part where one is
     parts = [typed(anatomy.stage(name).values[4, 0]) for name in ("token", "position", "segment")]
     total = typed(anatomy.stage("sum").values[4, 0])
     terms = f"{parts[0]} (token) + {parts[1]} (position) + {parts[2]} (segment)".replace("+ −", "− ")
     assert status(page) == f"Sum, token “it”, dimension 1: {total} = {terms}."
+    assert read_number(page) == " | ".join(["1", *parts, total])
 
 
 def test_attention_says_who_gives_whom_how_much(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -117,58 +152,36 @@ def test_attention_says_who_gives_whom_how_much(mount: tuple[Page, Callable[[Any
     anatomy = anatomies.bert()
     assert anatomy.scores is not None
     favourite = int(anatomy.attention[4].argmax())
-    run(sent(anatomy, at="head"))
+    run(sent(anatomy))
     page.locator("canvas").focus()
-    keys(page, "Enter", *["ArrowRight"] * favourite)
+    go_to(page, "Attention weights, head 2 of 2")
+    keys(page, "Enter", *["ArrowDown"] * favourite)
     token, weight = anatomy.encoding.tokens[favourite], typed(anatomy.attention[4, favourite])
+    score = typed(anatomy.scores[4, favourite])
     assert status(page) == (
         f"“it” gives “{token}” {weight} of its attention in head 2 of 2. It is the softmax, along the row, of scores: "
-        f"here {typed(anatomy.scores[4, favourite])} = q · k × 0.500."
+        f"here {score} = q · k × 0.500."
     )
+    assert read_number(page) == f"{token} | {score} | {weight}"
 
 
-def test_without_motion_the_camera_is_there_at_once_and_else_it_flies(mounted: Mounted) -> None:
-    page, run = mounted(SOURCE)
-    run(sent(anatomies.bert()))
-    run(sent(anatomies.bert(), at="value"))
-    assert page.locator(".anatomy").get_attribute("data-still") == "false"
-    page.locator(AT_REST).wait_for()
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "value")
-    page.emulate_media(reduced_motion="reduce")
-    run(sent(anatomies.bert(), at="key"))
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "key")
-    assert page.locator(".anatomy").get_attribute("data-still") == "true"
-
-
-def test_nothing_is_drawn_while_nothing_moves(mounted: Mounted) -> None:
-    page, run = mounted(SOURCE)
-    page.evaluate("""() => {
-        const ask = requestAnimationFrame;
-        window.frames_asked = 0;
-        window.requestAnimationFrame = (act) => (frames_asked++, ask(act));
-    }""")
-    run(sent(anatomies.bert()))
-    run(sent(anatomies.bert(), at="value"))
-    page.locator(AT_REST).wait_for()
-    n_frames = page.evaluate("frames_asked")
-    assert n_frames > 5
-    page.evaluate("new Promise((done) => setTimeout(done, 200))")
-    assert page.evaluate("frames_asked") == n_frames
-
-
-def test_clicks_open_a_part_a_number_a_layer_and_a_token(mount: tuple[Page, Callable[[Any], None]]) -> None:
+def test_clicks_open_a_cell_a_layer_and_a_token(mount: tuple[Page, Callable[[Any], None]]) -> None:
     page, run = mount
-    run(sent(anatomies.bert(), at="value"))
+    page.evaluate(NOTE_TEXTS)
+    run(sent(anatomies.bert()))
     canvas = page.locator("canvas")
-    box = canvas.bounding_box()
-    assert box
-    canvas.click(position={"x": box["width"] / 2, "y": 90})  # a number of the first token
+    canvas.click(position=first_row(page, "Value"))
+    expect(page.locator(".anatomy")).to_have_attribute("data-opened", "value")
     assert status(page).startswith("Value, token “[CLS]”, dimension ")
-    assert page.evaluate("told") == []  # what is followed, and asked about, stays
-    page.get_by_role("button", name="Whole").click()
+    page.locator(".numbers tbody tr").nth(2).click()
+    assert status(page).startswith("Value, token “[CLS]”, dimension 3: ")
+    canvas.click(position=first_row(page, "Attention weights"))
+    assert status(page).startswith("“[CLS]” gives “")
+    page.get_by_role("button", name="Close the table").click()
+    expect(page.get_by_role("region")).to_be_hidden()
+    assert page.evaluate("told") == [["stage", "value"], ["stage", "head"]]
     canvas.click(position={"x": 130, "y": 60})
     assert page.evaluate("told.at(-1)") == ["token", 0]
-    assert status(page) == "Token 1, “[CLS]”: piece number 0, added by the tokenizer."
 
 
 def test_pointing_says_what_a_part_is(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -188,7 +201,7 @@ def test_buttons_walk_from_part_to_part(mount: tuple[Page, Callable[[Any], None]
     for _ in range(4):
         forward.click()
     back.click()
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "token")
+    expect(page.locator(".anatomy")).to_have_attribute("data-opened", "token")
     stages = ["pieces", "pieces", "token", "position", "token"]
     assert page.evaluate("told") == [["stage", name] for name in stages]
 
@@ -198,25 +211,13 @@ def test_a_followed_token_has_its_numbers_exactly_when_they_come(mount: tuple[Pa
     anatomy = anatomies.bert()
     run(sent(anatomy, at="value"))
     page.locator("canvas").focus()
-    keys(page, "Enter", "ArrowDown")
-    assert "≈" in status(page)
+    go_to(page, "Value")
+    keys(page, "Enter", "ArrowRight")
+    assert "≈" in read_number(page)
     run(sent(anatomy, position=5, at="value"))
-    value = anatomy.stage("value").values[5, 4]
-    assert status(page) == f"Value, token “[SEP]”, dimension 5: {typed(value)} = input · W_V[:, 5] + b."
-
-
-def test_the_wheel_scrolls_the_page_until_the_picture_is_in_use(mount: tuple[Page, Callable[[Any], None]]) -> None:
-    page, run = mount
-    run(sent(anatomies.bert()))
-    canvas = page.locator("canvas")
-    canvas.hover(position={"x": 300, "y": 100})
-    page.mouse.wheel(0, -300)
-    expect(canvas).not_to_have_class("near")
-    canvas.focus()
-    page.mouse.wheel(0, -300)
-    expect(canvas).to_have_class("near")
-    page.mouse.wheel(0, 900)
-    expect(canvas).not_to_have_class("near")
+    assert read_number(page) == f"5 | {typed(anatomy.stage('value').values[5, 4])}"
+    run(sent(anatomy, position=5, at="key"))  # to another place of the walk
+    expect(page.get_by_role("region")).to_be_hidden()
 
 
 @pytest.mark.parametrize("make", [anatomies.bert, anatomies.pre_norm, anatomies.closed])
@@ -235,23 +236,18 @@ def test_every_model_is_drawn_at_any_width_and_saved(open_file: Open, make: Any,
         expect(page.locator(".note")).to_contain_text("The parts of this model are not known.")
 
 
-def test_on_a_phone_what_is_looked_at_is_there_and_the_whole_on_request(open_file: Open) -> None:
+def test_on_a_phone_the_place_is_in_sight_in_a_frame_that_is_scrolled(open_file: Open) -> None:
     page = open_file(SOURCE, sent(anatomies.bert(), at="after attention"), width=400)
+    page.emulate_media(reduced_motion="reduce")
     page.locator(AT_REST).wait_for()
-    canvas = page.locator("canvas")
-    low = canvas.bounding_box()
-    assert low
-    assert low["height"] < 460
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "after attention")
-    canvas.click(position={"x": 200, "y": low["height"] / 2})  # what is under the pointer is what is seen there
-    assert status(page).startswith("Add, token “")
+    stage = page.locator(".stage")
+    wait_for(page, "document.querySelector('.stage').scrollTop > 100")
+    high, seen = stage.evaluate("stage => [stage.scrollHeight, stage.clientHeight]")
+    assert high > 800 > seen
     page.get_by_role("button", name="Next part").click()
-    expect(page.locator(".anatomy")).to_have_attribute("data-into", "normed after attention")
-    page.get_by_role("button", name="Whole").click()
-    page.locator(AT_REST).wait_for()
-    high = canvas.bounding_box()
-    assert high
-    assert high["height"] > 800
+    expect(page.locator(".anatomy")).to_have_attribute("data-opened", "after attention")
+    expect(page.locator(".numbers .read")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
 def test_a_long_text_says_what_is_shown(open_file: Open) -> None:
@@ -282,7 +278,6 @@ def test_a_text_that_runs_stops_by_keys_and_opens_what_they_are_on(mounted: Moun
     ]
     keys(page, "Space")
     moves.wait_for()
-    assert page.get_by_role("button", name="Zoom in").count() == 0
     page.get_by_role("button", name="Previous part").click()
     page.locator(AT_REST).wait_for()
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()

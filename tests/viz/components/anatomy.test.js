@@ -1,29 +1,17 @@
-// The walk by itself: where its parts are, what the camera sees, what numbers become and say, where keys lead.
+// The walk by itself: where its parts are, what numbers become and say, their table, where keys lead.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import {
-  around,
-  between,
-  CELL,
-  closeTo,
-  inside,
-  near,
-  onScreen,
-  WHOLE,
-  windowOf,
-  zoomed,
-} from "../../../viz/components/anatomy/camera.js";
 import { flowsFrom, placed, placeOf, scaleOf } from "../../../viz/components/anatomy/places.js";
 import { beatAt, beatsOf, rowAt } from "../../../viz/components/anatomy/run.js";
 import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
+import { tableOf } from "../../../viz/components/anatomy/table.js";
 import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
 import {
-  leftOut,
+  describeNumber,
+  describeOmissions,
+  describePart,
+  describeToken,
   number,
-  saidOfNumber,
-  saidOfPart,
-  saidOfToken,
-  written,
 } from "../../../viz/components/anatomy/words.js";
 
 const stage = (name, size, made_of = [], more = {}) => ({
@@ -92,7 +80,7 @@ function bert({ n_layers = 6, n = 3, width = 4 } = {}) {
   const rounded = new Int8Array(stages.reduce((sum, { cells }) => sum + n * cells, 0) + (n_layers + 1) * n * width);
   rounded[0] = -127;
   const attention = new Uint8Array(n * n).fill(51);
-  const all = [exact, rounded, attention].flatMap((each) => [...new Uint8Array(each.buffer)]);
+  const all = [exact, rounded, attention].flatMap((array) => [...new Uint8Array(array.buffer)]);
   return { ...data, weights: Uint8Array.from(all) };
 }
 
@@ -110,7 +98,7 @@ for (const width of [360, 400, 599, 600, 800, 1000, 1280, 1800]) {
         ok(part.y >= 0 && part.y + part.h <= height, part.id);
         ok(part.w > 0.5 && part.h > 0, part.id);
       }
-      parts.forEach((one, at) => parts.slice(at + 1).forEach((other) => ok(!overlap(one, other), one.id + other.id)));
+      parts.forEach((a, at) => parts.slice(at + 1).forEach((b) => ok(!overlap(a, b), a.id + b.id)));
     });
   }
 }
@@ -139,17 +127,6 @@ Deno.test("a picture beside a question is wide, in slides and on a small project
   equal(scaleOf(360, 1.375), 1.375);
 });
 
-Deno.test("of a high picture a window holds what is looked at", () => {
-  const places = placed(bert({ n: 13, width: 64 }), 358, { measured });
-  for (const name of ["embeddings", "layers", "layer", "heads", "after attention", "output"]) {
-    const place = placeOf(places, name);
-    const { y, h } = windowOf(places, place);
-    ok(h < places.height / 1.5, name);
-    ok(y >= 0 && y <= place.y && y + h >= place.y + place.h, name);
-    if (!place.kind) ok(near(places, place).kx < 1.5, name);
-  }
-});
-
 Deno.test("layers fold beside the one that is opened", () => {
   const { parts } = placed(bert({ n_layers: 24 }), 1000, { measured });
   const cards = parts.filter(({ kind }) => kind === "card");
@@ -159,7 +136,7 @@ Deno.test("layers fold beside the one that is opened", () => {
 
 Deno.test("lines: sums in a row, one into the group of queries, keys and values, residual ones past the others", () => {
   const { links } = placed(bert(), 1280, { measured });
-  const said = links.map(({ from, to, past, sign }) => `${from.id} ${past}${sign} ${to.id}`);
+  const lines = links.map(({ from, to, past, sign }) => `${from.id} ${past}${sign} ${to.id}`);
   for (
     const link of [
       "token 0+ position",
@@ -171,8 +148,8 @@ Deno.test("lines: sums in a row, one into the group of queries, keys and values,
       "input 2 after attention",
       "normed after attention 1 after feed-forward",
     ]
-  ) ok(said.includes(link), link);
-  ok(!said.some((link) => /input \d (key|value)/.test(link)));
+  ) ok(lines.includes(link), link);
+  ok(!lines.some((link) => /input \d (key|value)/.test(link)));
 });
 
 Deno.test("places have parts or frames, and the output is the model's where there is one", () => {
@@ -185,61 +162,6 @@ Deno.test("places have parts or frames, and the output is the model's where ther
   equal(placeOf(places, "layer output").id, "output");
   equal(placeOf(placed({ ...data, words: [] }, 1280, { measured }), "output").id, "output");
   equal(placeOf(places, "gate"), null);
-});
-
-Deno.test("a part fills the view, a number stands in it at its size", () => {
-  for (const width of [400, 1280]) {
-    const places = placed(bert({ n: 16, width: 256 }), width, { measured });
-    for (const name of ["token", "query", "inner", "matrix"]) {
-      const part = places.at.get(name);
-      const seen = windowOf(places, part);
-      const at = onScreen(around(places, part), part);
-      ok(at.x >= 0 && at.x + at.w <= width && at.w > 0.6 * width, name);
-      ok(at.y >= seen.y && at.y + at.h <= seen.y + seen.h + 0.01, name);
-      const columns = 256;
-      for (const [row, column] of [[0, 0], [7, 128], [15, 255]]) {
-        const camera = closeTo(places, part, { row, column }, columns);
-        const cell = { x: part.x + (column * part.w) / columns, y: part.y + (row * part.h) / 16 };
-        const { x, y, w } = onScreen(camera, { ...cell, w: part.w / columns, h: part.h / 16 });
-        ok(Math.abs(w - CELL.w) < 0.01);
-        ok(x >= 0 && x + w <= width && y >= seen.y && y < seen.y + seen.h, `${name} ${row} ${column}`);
-      }
-    }
-  }
-});
-
-Deno.test("a group of parts is seen whole with its heading, undistorted", () => {
-  const places = placed(bert({ n: 16, width: 256 }), 1280, { measured });
-  for (const name of ["embeddings", "heads", "pieces"]) {
-    const frame = placeOf(places, name);
-    const camera = near(places, frame);
-    equal(camera.kx, camera.ky);
-    const at = onScreen(camera, frame);
-    ok(at.x >= 0 && at.x + at.w <= 1280.01 && at.y >= 40 && at.y + at.h <= places.height, name);
-  }
-});
-
-Deno.test("zooming keeps what is under the pointer, and goes no farther than the whole", () => {
-  const places = placed(bert(), 1280, { measured });
-  const most = { kx: 100, ky: 4 };
-  const point = { x: 640, y: 200 };
-  const closer = zoomed(WHOLE, 3, point, places, most);
-  ok(Math.abs((640 / 1 - closer.x) * closer.kx - 640) < 0.01);
-  ok(closer.ky > 1 && closer.ky < closer.kx);
-  deepEqual(zoomed(closer, 0.01, point, places, most), WHOLE);
-  equal(zoomed(WHOLE, 1e9, point, places, most).kx, 100);
-  deepEqual(inside({ x: -500, y: 900, kx: 1, ky: 1 }, places), WHOLE);
-});
-
-Deno.test("a flight begins and ends where it should and goes far over the whole", () => {
-  const places = placed(bert({ width: 256 }), 1280, { measured });
-  const [from, to] = ["token", "output"].map((name) => around(places, places.at.get(name)));
-  const same = (a, b) => Object.keys(a).forEach((name) => ok(Math.abs(a[name] - b[name]) < 1e-6, name));
-  same(between(from, to, 0, places), from);
-  same(between(from, to, 1, places), to);
-  same(between(from, to, 0.5, places), WHOLE);
-  const step = between(WHOLE, to, 0.5, places);
-  ok(step.kx > 1 && step.kx < to.kx);
 });
 
 Deno.test("numbers are exact for the followed token and rounded for others", () => {
@@ -257,51 +179,73 @@ Deno.test("numbers are exact for the followed token and rounded for others", () 
 
 Deno.test("half as many cells have the mean size of two and the sign of the larger", () => {
   const q = [20, -10, 0, 0, -127, 127, 5, 5, 40];
-  const [, half] = shadesOfStrips(Uint8Array.from(q, (each) => each + 127), 9);
-  deepEqual([...half.levels].map((each) => each - 127), [16, 0, -127, 5, 40]);
+  const [, half] = shadesOfStrips(Uint8Array.from(q, (level) => level + 127), 9);
+  deepEqual([...half.levels].map((level) => level - 127), [16, 0, -127, 5, 40]);
 });
 
 Deno.test("a number says what it is and what it is made of", () => {
   const data = bert();
   const values = new Values(data);
-  const said = (name, row, column) => {
-    const index = data.stages.findIndex((each) => each.name === name);
-    return saidOfNumber(data, values, { id: name, kind: "strip", index }, { row, column });
+  const describe = (name, row, column) => {
+    const index = data.stages.findIndex((stage) => stage.name === name);
+    return describeNumber(data, values, { id: name, kind: "strip", index }, { row, column });
   };
-  equal(said("query", 1, 2), "Query, token “cat”, dimension 3: 6.250 = input · W_Q[:, 3] + b.");
-  equal(said("key", 1, 2), "Key, token “cat”, dimension 3: 7.250 = input · W_K[:, 3].");
+  equal(describe("query", 1, 2), "Query, token “cat”, dimension 3: 6.250 = input · W_Q[:, 3] + b.");
+  equal(describe("key", 1, 2), "Key, token “cat”, dimension 3: 7.250 = input · W_K[:, 3].");
   equal(
-    said("sum", 1, 0),
+    describe("sum", 1, 0),
     "Sum, token “cat”, dimension 1: 3.000 = 0.000 (token) + 1.000 (position) + 2.000 (segment).",
   );
   equal(
-    said("after attention", 1, 0),
+    describe("after attention", 1, 0),
     "Add, token “cat”, dimension 1: 11.00 = 5.000 (input) + 10.00 (attention output).",
   );
-  equal(said("token", 1, 0), "Token, token “cat”, dimension 1: 0.000, number 1 of row 1,001 of the token table.");
+  equal(describe("token", 1, 0), "Token, token “cat”, dimension 1: 0.000, number 1 of row 1,001 of the token table.");
   equal(
-    said("token", 0, 0),
+    describe("token", 0, 0),
     "Token, token “[CLS]”, dimension 1: ≈ −2.000, rounded; exact are those of “cat”.",
   );
   equal(
-    saidOfNumber(data, values, { kind: "matrix" }, { row: 1, column: 0 }),
+    describeNumber(data, values, { kind: "matrix" }, { row: 1, column: 0 }),
     "“cat” gives “[CLS]” 0.250 of its attention in head 2 of 2. It is the softmax, along the row, of scores: " +
       "here −1.500 = q · k × 0.500.",
   );
 });
 
+Deno.test("a table has a line per number of a token, with what it is made of", () => {
+  const data = bert();
+  const values = new Values(data);
+  const table = (name, row) => {
+    const index = data.stages.findIndex((stage) => stage.name === name);
+    return tableOf(data, values, { id: name, kind: "strip", index }, row);
+  };
+  const sum = table("sum", 1);
+  deepEqual([sum.caption, sum.head], ["Sum, token “cat”", ["dimension", "token", "position", "segment", "sum"]]);
+  deepEqual(sum.lines[1], { column: 1, cells: ["2", "0.125", "1.125", "2.125", "3.125"], shade: 254 });
+  deepEqual(table("normed", 1).head, ["dimension", "sum", "norm"]);
+  deepEqual(table("query", 1).head, ["dimension", "query"]);
+  deepEqual(table("token", 0).lines[0].cells, ["1", "≈ −2.000"]);
+  Object.assign(data.stages[0], { per: 3, cells: 2 });
+  deepEqual(table("token", 0).lines.map(({ column, cells: [name] }) => [column, name]), [[0, "1–3"], [3, "4"]]);
+  const attention = tableOf(data, values, { id: "matrix", kind: "matrix" }, 1);
+  deepEqual([attention.head, attention.lines[2].cells], [["token", "score", "weight"], ["[SEP]", "−1.500", "0.250"]]);
+  deepEqual(tableOf(data, values, { id: "matrix", kind: "matrix" }, 0).lines[2].cells, ["[SEP]", "≈ 0.040"]);
+  deepEqual(tableOf(data, values, { id: "words", kind: "words" }, 0).lines[0].cells, ["dog", "25%"]);
+  deepEqual(tableOf(data, values, { id: "pieces", kind: "pieces" }, 0).lines[1].cells, ["cat", "cat", "1,001"]);
+});
+
 Deno.test("in a notebook all is counted from 0", () => {
   const data = { ...bert(), counts: 0 };
   const values = new Values(data);
-  const index = data.stages.findIndex((each) => each.name === "query");
+  const index = data.stages.findIndex((stage) => stage.name === "query");
   const query = { id: "query", kind: "strip", index };
   equal(
-    saidOfNumber(data, values, query, { row: 1, column: 2 }),
+    describeNumber(data, values, query, { row: 1, column: 2 }),
     "Query, token “cat”, dimension 2: 6.250 = input · W_Q[:, 2] + b.",
   );
-  ok(saidOfToken(data, 1).startsWith("Token 1, “cat”"));
-  ok(saidOfPart(data, query).endsWith("Framed: head 1 of 2."));
-  ok(saidOfPart(data, { kind: "card", layer: 3 }).startsWith("Layer 3 of 6"));
+  ok(describeToken(data, 1).startsWith("Token 1, “cat”"));
+  ok(describePart(data, query).endsWith("Framed: head 1 of 2."));
+  ok(describePart(data, { kind: "card", layer: 3 }).startsWith("Layer 3 of 6"));
 });
 
 Deno.test("cells that dimensions share say so", () => {
@@ -309,46 +253,38 @@ Deno.test("cells that dimensions share say so", () => {
   Object.assign(data.stages[0], { per: 3, cells: 2 });
   const values = { at: () => ({ value: -0.5, exact: false, per: 3 }) };
   equal(
-    saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 3 }),
+    describeNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 3 }),
     "Token, token “[CLS]”, dimension 4: ≈ −0.500, rounded; exact are those of “cat”.",
   );
   ok(
-    saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 1 })
+    describeNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 1 })
       .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500, rounded;"),
   );
 });
 
 Deno.test("tokens and parts say what they are", () => {
   const data = bert();
-  equal(saidOfToken(data, 1), "Token 2, “cat”: piece number 1,001 for the characters “cat”.");
-  equal(saidOfToken(data, 0), "Token 1, “[CLS]”: piece number 1,000, added by the tokenizer.");
+  equal(describeToken(data, 1), "Token 2, “cat”: piece number 1,001 for the characters “cat”.");
+  equal(describeToken(data, 0), "Token 1, “[CLS]”: piece number 1,000, added by the tokenizer.");
   equal(
-    saidOfPart(data, { id: "inner", kind: "strip", index: 13 }),
+    describePart(data, { id: "inner", kind: "strip", index: 13 }),
     "Inner: the inside of the feed-forward network; 3 tokens × 16 numbers.",
   );
-  equal(saidOfPart(data, { kind: "words" }), "Probabilities: the likeliest token at “cat” is “dog”, 25%.");
+  equal(describePart(data, { kind: "words" }), "Probabilities: the likeliest token at “cat” is “dog”, 25%.");
 });
 
 Deno.test("what is left out is said", () => {
-  equal(leftOut(bert()), "");
+  equal(describeOmissions(bert()), "");
   const long = { ...bert(), first: 10, n_tokens: 1200, why_not: "Not known." };
   long.stages[0].per = 3;
   equal(
-    leftOut(long),
+    describeOmissions(long),
     "Shown: tokens 11 to 13 of 1,200. Up to 3 numbers share a cell, which shows the one farthest from zero. Not known.",
   );
 });
 
 Deno.test("numbers have a typographic minus and as many places as are of use", () => {
   deepEqual([-0.4823, 12.345, 123.45, 0, 0.00012].map(number), ["−0.482", "12.35", "123.5", "0.000", "0.000120"]);
-});
-
-Deno.test("numbers in cells are short, and rounded ones shorter", () => {
-  deepEqual(
-    [[0.0002, true], [-0.4823, true], [-0.4823, false], [-0.004, false], [123.45, false]]
-      .map(([value, exact]) => written({ value, exact })),
-    ["0.000", "−0.482", "−0.48", "0.00", "123"],
-  );
 });
 
 Deno.test("keys go along the walk and between its bands, and from number to number", () => {
@@ -363,7 +299,8 @@ Deno.test("keys go along the walk and between its bands, and from number to numb
   equal(next("ArrowUp", order, at("token")).id, "token");
   equal(next("x", order, at("token")), null);
   const size = { rows: 3, columns: 20 };
-  deepEqual(moved("ArrowDown", { row: 2, column: 5 }, size), { row: 2, column: 5 });
+  deepEqual(moved("ArrowRight", { row: 2, column: 5 }, size), { row: 2, column: 5 });
+  deepEqual(moved("ArrowDown", { row: 0, column: 5 }, { ...size, step: 3 }), { row: 0, column: 8 });
   deepEqual(moved("PageDown", { row: 0, column: 5 }, size), { row: 0, column: 15 });
   deepEqual(moved("End", { row: 0, column: 5 }, size), { row: 0, column: 19 });
   equal(moved("x", { row: 0, column: 5 }, size), null);
@@ -400,13 +337,13 @@ Deno.test("the text runs from its characters through the opened layer to the wor
   for (const [part, source] of Object.entries(ways)) equal(from.get(part), source, part);
 });
 
-Deno.test("each part is said when it comes, with the model's numbers", () => {
-  const said = new Map(beatsAt(1280, running()).map(({ parts, said }) => [parts[0].id, said]));
-  equal(said.get("pieces"), "The tokenizer cuts it into pieces of its vocabulary: 3 tokens.");
-  equal(said.get("matrix"), "Attention, head 2 of 2: “cat” gives “[SEP]” 63%, the most, of its attention.");
-  equal(said.get("words"), "With “cat” hidden, the model predicts “dog” 25%.");
-  equal(beatsAt(1280, { ...running(), hidden: false }).at(-1).said, "The model predicts “dog” 25%.");
-  ok([...said.values()].every(Boolean));
+Deno.test("each part has a caption when it comes, with the model's numbers", () => {
+  const captions = new Map(beatsAt(1280, running()).map(({ parts, caption }) => [parts[0].id, caption]));
+  equal(captions.get("pieces"), "The tokenizer cuts it into pieces of its vocabulary: 3 tokens.");
+  equal(captions.get("matrix"), "Attention, head 2 of 2: “cat” gives “[SEP]” 63%, the most, of its attention.");
+  equal(captions.get("words"), "With “cat” hidden, the model predicts “dog” 25%.");
+  equal(beatsAt(1280, { ...running(), hidden: false }).at(-1).caption, "The model predicts “dog” 25%.");
+  ok([...captions.values()].every(Boolean));
 });
 
 Deno.test("on a phone the text runs past layers that are closed", () => {

@@ -1,4 +1,4 @@
-// Where every part of a model stands, in a world that is as large as the picture when all of it is seen.
+// Where every part of a model stands, in the picture.
 //
 // Tokens are rows, and a vector's numbers run from left to right: a part is as wide as its vectors are long, and a
 // token stays at its height through a whole band. Wide pictures have two bands, the model above and the layer that is
@@ -82,20 +82,20 @@ function wide(data, width, { measured, scale }) {
   const parts = [];
   const top = above;
   let x = MARGIN;
-  const put = (id, kind, w, more = {}) => {
+  const add = (id, kind, w, more = {}) => {
     const part = { id, kind, x, y: top, w, h: n * high, ...more };
     parts.push(part);
     x += w;
     return part;
   };
-  put("characters", "characters", Math.min(measured.characters, 150 * scale));
+  add("characters", "characters", Math.min(measured.characters, 150 * scale));
   x += 16 * scale;
-  put("pieces", "pieces", Math.min(measured.tokens + 14, 110 * scale));
+  add("pieces", "pieces", Math.min(measured.tokens + 14, 110 * scale));
   x += 30 * scale;
   const embeddings = stripsOf(data, "embeddings");
   const [start, space] = [x, 22 * scale];
   for (const part of embeddings) {
-    put(part.id, part.kind, part.size * unit, part);
+    add(part.id, part.kind, part.size * unit, part);
     x += space;
   }
   const framed = { x: start, w: x - space - start };
@@ -106,7 +106,7 @@ function wide(data, width, { measured, scale }) {
   const last = parts.at(-1);
   stack.w = last.x + last.w - stack.x;
   x = width - MARGIN - words;
-  if (words) put("words", "words", words);
+  if (words) add("words", "words", words);
 
   const second = top + n * high + below + between + above;
   x = MARGIN + 10 + label + Math.max(0, (room - taken - (lower.length - 1) * gap) / 2);
@@ -196,13 +196,13 @@ function narrow(data, width, { measured, scale }) {
   return { width, height: y + 4, parts, frames, wide: false, panel, label: 0, scale, unit };
 }
 
-// A card a layer, the one that is opened at its whole width and the others as narrow as they must be.
-function cards({ n_layers: n, layer }, { x, y, w, h }, whole, scale) {
-  const gap = clamp((w - n * whole) / Math.max(n - 1, 1), Math.min(4 * scale, w / n / 4), 56 * scale);
-  const folded = n > 1 ? Math.min(whole, (w - whole - gap * (n - 1)) / (n - 1)) : whole;
+// A card a layer, the one that is opened at its full width and the others as narrow as they must be.
+function cards({ n_layers: n, layer }, { x, y, w, h }, full, scale) {
+  const gap = clamp((w - n * full) / Math.max(n - 1, 1), Math.min(4 * scale, w / n / 4), 56 * scale);
+  const folded = n > 1 ? Math.min(full, (w - full - gap * (n - 1)) / (n - 1)) : full;
   const made = [];
   for (let at = 0; at < n; at++) {
-    const width = at === layer ? whole : folded;
+    const width = at === layer ? full : folded;
     made.push({ id: `layer ${at}`, kind: "card", layer: at, x, y, w: width, h });
     x += width + gap;
   }
@@ -277,8 +277,8 @@ export function placeOf({ at }, name) {
   if (name === "pieces") return around("pieces", [at.get("characters"), at.get("pieces")]);
   if (name === "head") return at.get("matrix");
   if (name === "heads") {
-    const found = ["query", "key", "value", "matrix", "context"].flatMap((id) => at.get(id) ?? []);
-    return around("heads", found.filter(({ y }) => y === at.get("matrix").y));
+    const parts = ["query", "key", "value", "matrix", "context"].flatMap((id) => at.get(id) ?? []);
+    return around("heads", parts.filter(({ y }) => y === at.get("matrix").y));
   }
   return at.get(name) ?? null;
 }

@@ -5,9 +5,8 @@
 
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
-import { WHOLE } from "./camera.js";
 import { flowsFrom, sourcesOf } from "./places.js";
-import { saidOfBeat } from "./words.js";
+import { describeBeat } from "./words.js";
 
 export const REST = 6000; // ms that all of it is seen before it runs again
 const FADE = 500; // ms in which it goes
@@ -18,7 +17,7 @@ const ON_THE_WAY = 0.6; // of a row's time; the rest of it, its numbers appear
 const DRAWN_OUT = 0.6; // how much later the last row sets out than the first, in times of a row
 const SEEN = { weight: 0.06, faint: 0.25 }; // of attention that moves
 
-// What comes one after the other: {parts, from, start, end, said}, `from` the part that each of the parts comes from, or
+// What comes one after the other: {parts, from, start, end, caption}, `from` the part that each of the parts comes from, or
 // null. Times are ms from the beginning.
 export function beatsOf(data, values, { parts, at }) {
   const strips = (group) =>
@@ -59,10 +58,10 @@ export function beatsOf(data, values, { parts, at }) {
       continue;
     }
     const end = start + (TIMES[part.id] ?? TIMES[part.kind] ?? TIME[part.kind]);
-    beats.push({ parts: [part], from: [fromOf(part)], start, end, said: "" });
+    beats.push({ parts: [part], from: [fromOf(part)], start, end, caption: "" });
     start = end;
   }
-  for (const beat of beats) beat.said = saidOfBeat(data, values, beat.parts);
+  for (const beat of beats) beat.caption = describeBeat(data, values, beat.parts);
   return beats;
 }
 
@@ -96,14 +95,14 @@ export class Run {
     const { picture } = this;
     const canvas = document.createElement("canvas");
     const pen = penOn(canvas, picture.width, picture.height, picture.font);
-    picture.draw(pen, WHOLE, { here: "", focus: null, read: null }, bare);
+    picture.draw(pen, { here: "", focus: null, read: null }, bare);
     pen.flush();
     return canvas;
   }
 
   // What is said at a time; "" while all is seen.
-  said(time) {
-    return time < 0 ? "" : this.beats[beatAt(this.beats, time).index].said;
+  caption(time) {
+    return time < 0 ? "" : this.beats[beatAt(this.beats, time).index].caption;
   }
 
   // The end of the beat that is so many after the one at a time.
@@ -115,14 +114,14 @@ export class Run {
   draw(pen, time) {
     pen.flush();
     this.context = pen.context;
-    Object.assign(this.picture, { pen, camera: WHOLE });
-    const whole = { x: 0, y: 0, w: this.picture.width, h: this.picture.height };
+    this.picture.pen = pen;
+    const all = { x: 0, y: 0, w: this.picture.width, h: this.picture.height };
     if (time < 0) {
-      this.copy(this.full, whole, whole, 1);
-      this.copy(this.empty, whole, whole, clamp(1 + time / FADE, 0, 1));
+      this.copy(this.full, all, all, 1);
+      this.copy(this.empty, all, all, clamp(1 + time / FADE, 0, 1));
       return;
     }
-    this.copy(this.empty, whole, whole, 1);
+    this.copy(this.empty, all, all, 1);
     const { index, passed } = beatAt(this.beats, time);
     for (const { parts } of this.beats.slice(0, index)) parts.forEach((part) => this.show(part));
     const { parts, from } = this.beats[index];

@@ -1,8 +1,8 @@
-// Where keys lead: from part to part, and from number to number.
+// Where keys lead: from part to part of the picture, and from number to number of a table.
 
 import { clamp } from "../shared/numbers.js";
 
-// The part that a key leads to: along the walk, or to the nearest one of the band above or below. Null where it leads
+// The part that a key leads to: along the walk, or to the nearest one of the band above or below. Null if it leads
 // nowhere.
 export function next(key, order, from) {
   if (!from) return /^(Arrow|Home|End)/.test(key) ? order[0] : null;
@@ -18,15 +18,16 @@ export function next(key, order, from) {
   return beyond.filter(({ y }) => y === row).sort((a, b) => apart(a) - apart(b))[0] ?? from;
 }
 
-// The number that a key leads to, in so many rows and columns.
-export function moved(key, { row, column }, { rows, columns }) {
+// The cell that a key leads to in the table of a part, whose lines are the columns of the part and which is of one of its
+// rows: {row, column}, or null if the key leads nowhere.
+export function moved(key, { row, column }, { rows, columns, step = 1 }) {
   const to = {
-    ArrowUp: [row - 1, column],
-    ArrowDown: [row + 1, column],
-    ArrowLeft: [row, column - 1],
-    ArrowRight: [row, column + 1],
-    PageUp: [row, column - 10],
-    PageDown: [row, column + 10],
+    ArrowUp: [row, column - step],
+    ArrowDown: [row, column + step],
+    ArrowLeft: [row - 1, column],
+    ArrowRight: [row + 1, column],
+    PageUp: [row, column - 10 * step],
+    PageDown: [row, column + 10 * step],
     Home: [row, 0],
     End: [row, columns - 1],
   }[key];

@@ -4,7 +4,7 @@ import { imageOf } from "../shared/shades.js";
 
 const MIDDLE = 127; // the shade of zero, in a scale that runs both ways
 
-// Whether the text runs through the picture by itself, and a click leads away instead of nearer.
+// Whether the text runs through the picture by itself, and a click leads to another page instead of a table.
 export const runs = (data) => Object.keys(data.opens).length > 0;
 
 export class Values {
@@ -66,9 +66,9 @@ export function shadesOfStrips(levels, cells) {
     const coarse = new Uint8Array(rows * half);
     for (let row = 0; row < rows; row++) {
       for (let cell = 0; cell < half; cell++) {
-        const one = fine[row * wide + 2 * cell];
-        const other = 2 * cell + 1 < wide ? fine[row * wide + 2 * cell + 1] : one;
-        const [a, b] = [one - MIDDLE, other - MIDDLE];
+        const left = fine[row * wide + 2 * cell];
+        const right = 2 * cell + 1 < wide ? fine[row * wide + 2 * cell + 1] : left;
+        const [a, b] = [left - MIDDLE, right - MIDDLE];
         const sign = Math.sign(Math.abs(b) > Math.abs(a) ? b : a);
         coarse[row * half + cell] = MIDDLE + sign * Math.round(Math.sqrt((a * a + b * b) / 2));
       }
@@ -81,15 +81,15 @@ export function shadesOfStrips(levels, cells) {
 // Images of the same strips, finest first; made when they are looked at.
 export class Images {
   constructor(levels, cells, shades) {
-    this.all = shadesOfStrips(levels, cells).map((each) => ({ ...each, image: null }));
+    this.all = shadesOfStrips(levels, cells).map((strip) => ({ ...strip, image: null }));
     this.shades = shades;
   }
 
   // The finest whose cells have a pixel each across so many.
   fitting(pixels) {
-    const found = this.all.find(({ cells }) => cells <= pixels) ?? this.all.at(-1);
-    found.image ??= imageOf(found.levels, found.cells, found.levels.length / found.cells, this.shades);
-    return found.image;
+    const strip = this.all.find(({ cells }) => cells <= pixels) ?? this.all.at(-1);
+    strip.image ??= imageOf(strip.levels, strip.cells, strip.levels.length / strip.cells, this.shades);
+    return strip.image;
   }
 }
 

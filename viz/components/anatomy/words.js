@@ -68,13 +68,13 @@ const PLACES = {
 };
 
 // What happens when parts come, while the text runs through the picture.
-export function saidOfBeat(data, values, parts) {
+export function describeBeat(data, values, parts) {
   const [part, ...others] = parts;
   const { tokens, n_layers: layers, position } = data;
   const size = data.stages[part.index]?.size.toLocaleString("en");
   if (part.kind === "characters") return "The sentence, character by character.";
   if (part.kind === "pieces") {
-    return `The tokenizer cuts it into pieces of its vocabulary: ${many(tokens.length, "token")}.`;
+    return `The tokenizer cuts it into pieces of its vocabulary: ${counted(tokens.length, "token")}.`;
   }
   if (part.kind === "card") {
     if (part.layer === data.layer) {
@@ -102,7 +102,7 @@ export function saidOfBeat(data, values, parts) {
   if (others.some(({ id }) => id === "value")) {
     return "Each token gets a query, a key by which it is compared, and a value to hand over.";
   }
-  const said = {
+  const caption = {
     token: `Every token becomes a vector, ${size} numbers looked up in a table.`,
     position: "Vectors for its place in the text and for which text it belongs to.",
     sum: "They are added up, number by number.",
@@ -116,29 +116,29 @@ export function saidOfBeat(data, values, parts) {
     "after feed-forward": "Added, once more, to what came in.",
     output: `What layer ${data.layer + data.counts} gives on.`,
   }[part.id];
-  return said ?? saidOfPart(data, part);
+  return caption ?? describePart(data, part);
 }
 
-export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
+export const describePlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
 
 const quoted = (token) => `“${token}”`;
-const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
+const counted = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
 const headOf = ({ head, n_heads, counts }) => `head ${head + counts} of ${n_heads}`;
 
 // What a whole part is.
-export function saidOfPart(data, part) {
+export function describePart(data, part) {
   const n = data.tokens.length;
-  const tokens = many(n, "token");
+  const tokens = counted(n, "token");
   if (part.kind === "characters") return `Characters: the text as it was typed, cut where the pieces are.`;
   if (part.kind === "pieces") {
-    return `Pieces: ${many(n, "token")} of the model's vocabulary, each with its number there.`;
+    return `Pieces: ${counted(n, "token")} of the model's vocabulary, each with its number there.`;
   }
   if (part.kind === "matrix") {
     return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention.`;
   }
   if (part.kind === "words") {
     const [best] = data.words;
-    return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
+    return `Probabilities: the likeliest token${atPredicted(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
   }
   if (part.kind === "card") {
     const opened = part.layer === data.layer
@@ -147,22 +147,22 @@ export function saidOfPart(data, part) {
     return `Layer ${part.layer + data.counts} of ${data.n_layers}: what it gives on. ${opened}`;
   }
   if (part.kind !== "strip") return "";
-  const { size, group, part: own, made_of: sources } = data.stages[part.index];
+  const { size, group, part: ofHead, made_of: sources } = data.stages[part.index];
   const is = part.id === "normed"
     ? `${sources.includes("sum") ? "the sum" : "the vectors"}, normalized token by token`
     : part.id === "active" && sources.length > 1
     ? "the inner numbers and the gate, one through the activation function, multiplied"
     : PARTS[part.id]?.[1];
-  const framed = own && own[1] - own[0] < size ? ` Framed: ${headOf(data)}.` : "";
+  const framed = ofHead && ofHead[1] - ofHead[0] < size ? ` Framed: ${headOf(data)}.` : "";
   const [title] = titleOf(data, part);
   const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
-  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.${framed}`;
+  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${counted(size, "number")}.${framed}`;
 }
 
-const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
+const atPredicted = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
 
 // What a token's row of a part is: the token, by its place in the whole text.
-export function saidOfToken(data, row) {
+export function describeToken(data, row) {
   const { tokens, ids, characters, first } = data;
   const typed = characters[row] ? ` for the characters ${quoted(characters[row])}` : ", added by the tokenizer";
   return `Token ${first + row + data.counts}, ${quoted(tokens[row])}: piece number ${
@@ -171,7 +171,7 @@ export function saidOfToken(data, row) {
 }
 
 // What one number is, and what it is made of; `values` are the payload's.
-export function saidOfNumber(data, values, part, { row, column }) {
+export function describeNumber(data, values, part, { row, column }) {
   const { value, exact, per } = values.at(part, row, column);
   const sign = exact ? "" : "≈ ";
   const { tokens } = data;
@@ -230,11 +230,18 @@ function madeOf(data, values, part, { row, column }) {
   return sources.length ? `, made of ${sources.map(nameOf).join(" and ")}.` : ".";
 }
 
+// The stages whose number of the same dimension goes into one of a part.
+export function termsOf(data, part) {
+  const { how, made_of: sources } = data.stages[part.index];
+  const same = how === "sum" || how === "same" || part.id === "active" || isNorm(data, part);
+  return same ? sources : [];
+}
+
 const isNorm = (data, part) =>
   data.stages[part.index].made_of.length === 1 && (part.id.startsWith("normed") || part.id === "output");
 
 const NAMES = { "after attention": "sum", "after feed-forward": "sum", attention: "attention output", sum: "sum" };
-const nameOf = (name) => (name.startsWith("normed") ? "the normed vector" : NAMES[name] ?? name);
+export const nameOf = (name) => (name.startsWith("normed") ? "the normed vector" : NAMES[name] ?? name);
 
 function lookedUp(data, part, row) {
   if (part.id === "token") return `row ${data.ids[row].toLocaleString("en")} of the token table`;
@@ -249,17 +256,11 @@ export function number(value) {
   return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
 }
 
-// As it stands in a cell: with at most three places, rounded ones with a place less.
-export function written({ value, exact }) {
-  const text = Math.abs(value) < 0.001 ? "0.000" : number(value);
-  return exact ? text : text.replace(/\.?\d$/, "").replace(/^−(0\.00)$/, "$1");
-}
-
 export const percent = (probability) =>
   probability >= 0.0995 ? `${(100 * probability).toFixed(0)}%` : `${(100 * probability).toPrecision(2)}%`;
 
-// What is left out of the picture, in sentences.
-export function leftOut(data) {
+// What the picture leaves out, in sentences.
+export function describeOmissions(data) {
   const notes = [];
   const n = data.tokens.length;
   if (n < data.n_tokens) {

@@ -1,0 +1,70 @@
+// The numbers of a part as a table: of a vector those of one token, a line per dimension, beside the numbers that they
+// are made of; of attention what one token gives to each; of the text its pieces; of the output the likeliest tokens.
+
+import { shadeOf } from "./values.js";
+import { nameOf, number, percent, termsOf, titleOf } from "./words.js";
+
+// {caption, head, lines}: names of the columns, and lines {column, cells, shade} of texts, whose last one has the colour
+// of a shade; `column` is that of the part, null if the part has none. The numbers are those of the token of a row.
+export function tableOf(data, values, part, row) {
+  const { tokens, counts } = data;
+  const line = (cells, column = null, shade = null) => ({ column, cells, shade });
+  const [title] = titleOf(data, part);
+  if (part.kind === "words") {
+    const lines = data.words.map(([word, probability]) => line([word, percent(probability)]));
+    return { caption: title, head: ["token", "probability"], lines };
+  }
+  if (part.kind === "characters" || part.kind === "pieces") {
+    const lines = tokens.map((token, at) => line([data.characters[at], token, data.ids[at].toLocaleString("en")]));
+    return { caption: "Pieces", head: ["characters", "piece", "number"], lines };
+  }
+  const exact = row === data.position;
+  const caption = `${title}, token “${tokens[row]}”${exact ? "" : ", rounded"}`;
+  if (part.kind === "matrix") {
+    const scores = exact && values.scores
+      ? [...values.scores].map((score) => score < -1e30 ? "−∞" : number(score))
+      : null;
+    const lines = tokens.map((token, column) => {
+      const { value } = values.at(part, row, column);
+      return line([token, ...(scores ? [scores[column]] : []), written(value, exact)], column, shadeOfWeight(value));
+    });
+    return { caption, head: ["token", ...(scores ? ["score"] : []), "weight"], lines };
+  }
+  const { size, per: share, scale } = data.stages[part.index];
+  const per = exact ? 1 : share;
+  const terms = exact ? termsOf(data, part) : [];
+  const numbers = terms.map((name) => values.exact[data.stages.findIndex((stage) => stage.name === name)]);
+  const lines = Array.from({ length: Math.ceil(size / per) }, (_, at) => {
+    const column = at * per;
+    const last = Math.min(column + per, size) - 1;
+    const name = `${column + counts}${last > column ? `–${last + counts}` : ""}`;
+    const { value } = values.at(part, row, column);
+    return line(
+      [name, ...numbers.map((of) => number(of[column])), written(value, exact)],
+      column,
+      shadeOf(value, scale),
+    );
+  });
+  return { caption, head: ["dimension", ...terms.map(nameOf), title.toLowerCase()], lines };
+}
+
+const written = (value, exact) => `${exact ? "" : "≈ "}${number(value)}`;
+const shadeOfWeight = (weight) => Math.round(255 * Math.sqrt(weight));
+
+// Puts a table into an element; `coloursOf(shade)` are styles of a cell. Texts go in as text.
+export function fill(element, { caption, head, lines }, coloursOf) {
+  const cell = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
+  const row = (cells) => {
+    const made = document.createElement("tr");
+    made.append(...cells);
+    return made;
+  };
+  element.caption.textContent = caption;
+  element.tHead.replaceChildren(row(head.map((name) => cell("th", name, { scope: "col" }))));
+  element.tBodies[0].replaceChildren(...lines.map(({ column, cells: [name, ...numbers], shade }) => {
+    const made = row([cell("th", name, { scope: "row" }), ...numbers.map((text) => cell("td", text))]);
+    if (column !== null) made.dataset.column = column;
+    if (shade !== null) Object.assign(/** @type {HTMLElement} */ (made.lastElementChild).style, coloursOf(shade));
+    return made;
+  }));
+}
