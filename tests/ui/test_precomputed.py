@@ -47,7 +47,7 @@ def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Eng
     trees = precomputed.trees(model)
     assert trees is not None, ANEW
     assert (trees.model, trees.result.settings, trees.result.rank) == (info, command.settings(), fields.RANK.default)
-    assert len(trees.result.layers) == len(trees.result.sentences[0].found) == info.n_layers + 1
+    assert len(trees.result.layers) == len(trees.result.sentences[0].recovered) == info.n_layers + 1
     quality = precomputed.quality(info)
     assert quality is not None, ANEW
     assert quality.n_done == quality.n_total

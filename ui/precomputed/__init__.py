@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from analysis.probing import TASKS, Baseline, Dataset, Depth, LayerResult, Settings, TaskMap, TaskResult, WrongExample
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralLayer, StructuralResult
@@ -36,6 +37,7 @@ PARTS: Final = {
     )
 }
 """What a file is made of. Results made of other parts are those of another version of the app."""
+_MODEL, _TASK, _TREES = TypeAdapter(ModelInfo), TypeAdapter(TaskResult), TypeAdapter(StructuralResult)
 DIGITS: Final = 4  # of what is drawn only: points, similarities, probabilities
 TREES_KEPT: Final = 6  # sentences whose trees are drawn
 
@@ -131,11 +133,6 @@ def _stored(model: str) -> dict[str, Any] | None:
     return stored if stored["parts"] == PARTS else None
 
 
-def _model(stored: Mapping[str, Any]) -> ModelInfo:
-    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
-    return ModelInfo(**known)
-
-
 @kept(most=32)
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
@@ -145,20 +142,18 @@ def _probing(model: str) -> Mapping[Key, Finished]:
         return {}  # running the tasks says what is wrong with the model
     if stored is None or stored["model"]["revision"] != revision:
         return {}
-    info = _model(stored["model"])
+    info = _MODEL.validate_python(stored["model"])
     results: dict[Key, Finished] = {}
     for entry in stored["probing"]:
-        name, settings = entry["result"]["task"], Settings(**entry["result"]["settings"])
+        name, settings = entry["result"]["task"], entry["result"]["settings"]
         if name not in TASKS:
             continue
-        dataset = TASKS[name].build(settings.sentences, settings.seed)
+        dataset = TASKS[name].build(settings["sentences"], settings["seed"])
         if data_fingerprint(dataset) == entry["data"]:
-            results[Key(model, name, settings)] = Finished(
-                title=TASKS[name].title,
-                model=info,
-                picture=_picture(entry["picture"], dataset.texts),
-                result=_result(entry["result"], settings, dataset.texts),
-                precomputed=True,
+            result = _result(entry["result"], dataset.texts)
+            picture = _picture(entry["picture"], dataset.texts)
+            results[Key(model, name, result.settings)] = Finished(
+                TASKS[name].title, info, picture, result, precomputed=True
             )
     return results
 
@@ -172,67 +167,17 @@ def _trees(model: str) -> FoundTrees | None:
         return None
     if stored is None or (stored["model"]["revision"], stored["trees"]["data"]) != (revision, trees_fingerprint()):
         return None
-    info = _model(stored["model"])
-    return FoundTrees("sentences made from templates", info, _structural(stored["trees"]["result"]), precomputed=True)
+    info, result = _MODEL.validate_python(stored["model"]), _TREES.validate_python(stored["trees"]["result"])
+    return FoundTrees("sentences made from templates", info, result, precomputed=True)
 
 
-def _structural(stored: Mapping[str, Any]) -> StructuralResult:
-    layers = tuple(
-        StructuralLayer(
-            **{
-                **layer,
-                "scores": _scores(layer["scores"]),
-                "untrained": None if layer["untrained"] is None else _scores(layer["untrained"]),
-            }
-        )
+def _result(stored: Mapping[str, Any], texts: Sequence[str]) -> TaskResult:
+    """``texts`` are those of the task's data, which a file names by their places."""
+    layers = [
+        {**layer, "wrong": [{**wrong, "text": texts[wrong["text"]]} for wrong in layer["wrong"]]}
         for layer in stored["layers"]
-    )
-    sentences = tuple(
-        ParsedSentence(
-            **{
-                **sentence,
-                **{name: tuple(sentence[name]) for name in ("words", "punctuation", "roots")},
-                "edges": tuple(map(tuple, sentence["edges"])),
-                "found": tuple(tuple(map(tuple, edges)) for edges in sentence["found"]),
-            }
-        )
-        for sentence in stored["sentences"]
-    )
-    tuples = {name: tuple(map(tuple, stored[name])) for name in ("p", "uuas_of_seeds")} | {
-        "notes": tuple(stored["notes"])
-    }
-    settings = Settings(**stored["settings"])
-    chain = _scores(stored["chain"])
-    return StructuralResult(
-        **{**stored, **tuples, "chain": chain, "layers": layers, "sentences": sentences, "settings": settings}
-    )
-
-
-def _scores(stored: Mapping[str, Any]) -> Scores:
-    return Scores(**{name: None if values is None else Estimate(**values) for name, values in stored.items()})
-
-
-def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str]) -> TaskResult:
-    layers = tuple(
-        LayerResult(
-            **{
-                **layer,
-                "wrong": tuple(WrongExample(**{**wrong, "text": texts[wrong["text"]]}) for wrong in layer["wrong"]),
-            }
-        )
-        for layer in stored["layers"]
-    )
-    tuples = {name: tuple(stored[name]) for name in ("labels", "notes")}
-    tuples |= {name: tuple(map(tuple, stored[name])) for name in ("p", "accuracies")}
-    tuples["baselines"] = tuple(Baseline(**baseline) for baseline in stored["baselines"])
-    random_weights = None if stored["random_weights"] is None else Baseline(**stored["random_weights"])
-    depths = {
-        name: None if stored[name] is None else Depth(**stored[name])
-        for name in ("expected_layer", "centre_of_gravity")
-    }
-    return TaskResult(
-        **{**stored, **tuples, **depths, "layers": layers, "random_weights": random_weights, "settings": settings}
-    )
+    ]
+    return _TASK.validate_python({**stored, "layers": layers})
 
 
 def _picture(stored: Mapping[str, Any], texts: Sequence[str]) -> TaskMap:
