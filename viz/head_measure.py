@@ -45,7 +45,7 @@ class HeadMeasure:
         low, high = float(known.min(initial=0)), float(known.max(initial=0))
         return (low, high) if low < high else (0.0, 1.0)
 
-    def written(self, value: float) -> str:
+    def format(self, value: float) -> str:
         """A number of this measure with the digits that tell its heads apart."""
         low, high = self.limits
         if value == 0:
@@ -56,7 +56,7 @@ class HeadMeasure:
         """The number of the head at a place with its interval, as safe text."""
         if np.isnan(self.values[head]):
             return "not defined"
-        value, low, high = (self.written(numbers[head]) for numbers in (self.values, self.lows, self.highs))
+        value, low, high = (self.format(numbers[head]) for numbers in (self.values, self.lows, self.highs))
         return f"<b>{value}</b>{self.after} ({low} to {high})"
 
     @property

@@ -38,8 +38,8 @@ def test_a_token_that_is_a_space_can_be_read_as_itself() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    found = agreement(answer("cat", "dog", "man"), answer("Ġdog", "ĠCat", "Ġsun"), 3)
-    assert (found.first, found.shared, found.overlap) == (False, ("cat", "dog"), pytest.approx(2 / 3))
+    actual = agreement(answer("cat", "dog", "man"), answer("Ġdog", "ĠCat", "Ġsun"), 3)
+    assert (actual.first, actual.shared, actual.overlap) == (False, ("cat", "dog"), pytest.approx(2 / 3))
     assert agreement(answer("cat", "dog"), answer("▁CAT", "▁sun"), 1).first
     assert agreement(answer("cat"), answer("dog"), 1).overlap == 0
 

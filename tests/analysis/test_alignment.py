@@ -16,17 +16,19 @@ from model_zoo.types import Encoding
 
 
 def test_a_contraction_that_three_tokenizers_cut_their_own_way_is_one_word() -> None:
-    found = align([WORDPIECE, BPE, UNIGRAM])
-    assert found.labels == ("I", "don't", "know")
-    assert found.spans == ((0, 1), (2, 7), (8, 12))
-    assert found.segments == (0, 0, 0)
-    assert [ranges(units) for units in found.units] == [
+    alignment = align([WORDPIECE, BPE, UNIGRAM])
+    assert alignment.labels == ("I", "don't", "know")
+    assert alignment.spans == ((0, 1), (2, 7), (8, 12))
+    assert alignment.segments == (0, 0, 0)
+    assert [ranges(units) for units in alignment.units] == [
         [(1, 2), (2, 5), (5, 6)],
         [(1, 2), (2, 4), (4, 5)],
         [(1, 2), (2, 5), (5, 7)],
     ]
-    assert all(unit.label == label for units in found.units for unit, label in zip(units, found.labels, strict=True))
-    assert found.summary(["a", "b", "c"]) == ""
+    assert all(
+        unit.label == label for units in alignment.units for unit, label in zip(units, alignment.labels, strict=True)
+    )
+    assert alignment.summary(["a", "b", "c"]) == ""
 
 
 def test_two_that_agree_keep_the_finer_words() -> None:
@@ -36,10 +38,10 @@ def test_two_that_agree_keep_the_finer_words() -> None:
 
 def test_pieces_and_tokens_per_word() -> None:
     encodings = [WORDPIECE, BPE, UNIGRAM]
-    found = align(encodings)
-    assert tokens_by_word(found, encodings)[1] == (("don", "'", "t"), ("Ġdon", "'t"), ("▁don", "'", "t"))
-    assert fertility(found, encodings) == pytest.approx((5 / 3, 4 / 3, 2))
-    table = pieces_table(found, encodings, ["A", "B", "C"])
+    alignment = align(encodings)
+    assert tokens_by_word(alignment, encodings)[1] == (("don", "'", "t"), ("Ġdon", "'t"), ("▁don", "'", "t"))
+    assert fertility(alignment, encodings) == pytest.approx((5 / 3, 4 / 3, 2))
+    table = pieces_table(alignment, encodings, ["A", "B", "C"])
     assert list(table.columns) == ["word", "A", "B", "C"]
     assert table.iloc[1].tolist() == ["don't", "don · ' · t", "Ġdon · 't", "▁don · ' · t"]
 
@@ -59,9 +61,9 @@ def test_accents_that_one_model_strips_and_another_spells_in_bytes() -> None:
             ("ber", 1, (6, 9)),
         ],
     )
-    found = align([stripped, in_bytes])
-    assert found.labels == ("Café", "über")
-    assert ranges(found.units[1]) == [(1, 4), (4, 8)]
+    alignment = align([stripped, in_bytes])
+    assert alignment.labels == ("Café", "über")
+    assert ranges(alignment.units[1]) == [(1, 4), (4, 8)]
 
 
 def test_an_emoji_of_many_signs_and_many_tokens_is_one_word() -> None:
@@ -69,9 +71,9 @@ def test_an_emoji_of_many_signs_and_many_tokens_is_one_word() -> None:
     in_bytes = encoding(text, [("a", 0, (0, 1)), *[("?", 1, (2, 3))] * 4, *[("?", 1, (3, 5))] * 3, ("b", 2, (6, 7))])
     unknown = encoding(text, [("a", 0, (0, 1)), ("[UNK]", 1, (2, 5)), ("b", 2, (6, 7))])
     in_parts = encoding(text, [("a", 0, (0, 1)), ("👩", 1, (2, 3)), ("🚀", 2, (4, 5)), ("b", 3, (6, 7))])
-    found = align([in_bytes, unknown, in_parts])
-    assert found.labels == ("a", "👩‍🚀", "b")
-    assert [ranges(units)[1] for units in found.units] == [(2, 9), (2, 3), (2, 4)]
+    alignment = align([in_bytes, unknown, in_parts])
+    assert alignment.labels == ("a", "👩‍🚀", "b")
+    assert [ranges(units)[1] for units in alignment.units] == [(2, 9), (2, 3), (2, 4)]
 
 
 def test_chinese_is_as_fine_as_the_coarsest_model_has_it() -> None:
@@ -98,16 +100,16 @@ def test_words_that_overlap_without_nesting_become_one() -> None:
     ],
 )
 def test_tokens_that_cover_nothing_join_their_neighbour(pieces: list[Piece], expected: list[tuple[int, int]]) -> None:
-    found = align([whole("a b"), encoding("a b", pieces)])
-    assert found.labels == ("a", "b")
-    assert ranges(found.units[1]) == expected
+    alignment = align([whole("a b"), encoding("a b", pieces)])
+    assert alignment.labels == ("a", "b")
+    assert ranges(alignment.units[1]) == expected
 
 
 def test_a_word_one_model_drops_goes_with_its_neighbour() -> None:
     text = "a ☃ b"
-    found = align([whole(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
-    assert found.labels == ("a", "☃ b")
-    assert [ranges(units) for units in found.units] == [[(1, 2), (2, 4)], [(1, 2), (2, 3)]]
+    alignment = align([whole(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
+    assert alignment.labels == ("a", "☃ b")
+    assert [ranges(units) for units in alignment.units] == [[(1, 2), (2, 4)], [(1, 2), (2, 3)]]
 
 
 def test_a_special_token_somebody_typed_belongs_to_no_word() -> None:
@@ -117,9 +119,9 @@ def test_a_special_token_somebody_typed_belongs_to_no_word() -> None:
     spelled = encoding(
         text, [("a", 0, (0, 1)), ("[", 1, (2, 3)), ("SEP", 2, (3, 6)), ("]", 3, (6, 7)), ("b", 4, (8, 9))]
     )
-    found = align([taken, spelled])
-    assert found.labels == ("a", "[SEP] b")
-    assert tokens_by_word(found, [taken, spelled])[1] == (("b",), ("[", "SEP", "]", "b"))
+    alignment = align([taken, spelled])
+    assert alignment.labels == ("a", "[SEP] b")
+    assert tokens_by_word(alignment, [taken, spelled])[1] == (("b",), ("[", "SEP", "]", "b"))
 
 
 def test_masks_that_are_written_differently_are_one_word() -> None:
@@ -131,24 +133,24 @@ def test_masks_that_are_written_differently_are_one_word() -> None:
 def test_pairs_are_aligned_text_by_text() -> None:
     first = encoding("a b", [("a", 0, (0, 1)), ("b", 1, (2, 3))], [("ab", 2, (0, 2))], "ab")
     second = encoding("a b", [("a b", 0, (0, 3))], [("a", 1, (0, 1)), ("b", 2, (1, 2))], "ab")
-    found = align([first, second])
-    assert found.labels == ("a b", "ab")
-    assert found.segments == (0, 1)
-    assert found.spans == ((0, 3), (0, 2))
-    assert [ranges(units) for units in found.units] == [[(1, 3), (4, 5)], [(1, 2), (3, 5)]]
+    alignment = align([first, second])
+    assert alignment.labels == ("a b", "ab")
+    assert alignment.segments == (0, 1)
+    assert alignment.spans == ((0, 3), (0, 2))
+    assert [ranges(units) for units in alignment.units] == [[(1, 3), (4, 5)], [(1, 2), (3, 5)]]
 
 
 def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_counted() -> None:
     text = "so very unhappy now"
     cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7)), ("un", 2, (8, 10))]), n_dropped=3)
-    found = align([cut, whole(text)])
-    assert found.labels == ("so", "very")  # "unhappy" is seen in part only
-    assert found.n_beyond == (1, 2)
-    assert found.n_dropped == (3, 0)
-    said = found.summary(["Short", "Long"])
-    assert "For Short the text was cut, 3 tokens left out." in said
-    assert "1 word of Short, 2 words of Long cannot be compared" in said
-    assert "the 2 words that all models see in full" in said
+    alignment = align([cut, whole(text)])
+    assert alignment.labels == ("so", "very")  # "unhappy" is seen in part only
+    assert alignment.n_beyond == (1, 2)
+    assert alignment.n_dropped == (3, 0)
+    messages = alignment.summary(["Short", "Long"])
+    assert "For Short the text was cut, 3 tokens left out." in messages
+    assert "1 word of Short, 2 words of Long cannot be compared" in messages
+    assert "the 2 words that all models see in full" in messages
 
 
 def test_a_cut_between_words_keeps_the_last_one() -> None:
@@ -165,9 +167,9 @@ def test_a_cut_between_words_keeps_the_last_one() -> None:
 def test_a_second_text_that_fell_off_whole_leaves_the_first() -> None:
     long = encoding("a", [("a", 0, (0, 1))], [("b", 1, (0, 1))], "b")
     short = replace(encoding("a", [("a", 0, (0, 1))], [], "b"), n_dropped=1)
-    found = align([long, short])
-    assert found.labels == ("a",)
-    assert found.n_beyond == (1, 0)
+    alignment = align([long, short])
+    assert alignment.labels == ("a",)
+    assert alignment.n_beyond == (1, 0)
 
 
 def test_nothing_in_common_other_texts_and_other_numbers_are_refused() -> None:
@@ -185,9 +187,9 @@ def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:
     """Cut the text before every visible character that no model has in one word with a character before it."""
     visible = [place for place, character in enumerate(text) if not character.isspace()]
     tied = set()
-    for each in encodings:
+    for encoded in encodings:
         words: dict[int, list[int]] = {}
-        for word, (start, stop) in zip(each.word_ids, each.offsets, strict=True):
+        for word, (start, stop) in zip(encoded.word_ids, encoded.offsets, strict=True):
             if word is not None:
                 words.setdefault(word, []).extend(place for place in range(start, stop) if place in visible)
         for places in words.values():
@@ -201,12 +203,12 @@ def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:
 @given(cuttings())
 def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[Encoding]]) -> None:
     text, encodings = drawn
-    found = align(encodings)
-    assert list(found.labels) == slow_words(text, encodings)
-    assert found.n_beyond == (0,) * len(encodings)
-    for each, units in zip(encodings, found.units, strict=True):
+    alignment = align(encodings)
+    assert list(alignment.labels) == slow_words(text, encodings)
+    assert alignment.n_beyond == (0,) * len(encodings)
+    for encoded, units in zip(encodings, alignment.units, strict=True):
         covered = [place for unit in units for place in range(unit.start, unit.stop)]
-        assert covered == [place for place, special in enumerate(each.special) if not special]
+        assert covered == [place for place, special in enumerate(encoded.special) if not special]
     again = align([encodings[0], encodings[0]])
     assert again.units[0] == again.units[1]
 
@@ -219,26 +221,26 @@ def test_dropped_characters_and_cut_texts_leave_every_token_in_one_word_or_none(
 ) -> None:
     text, encodings = drawn
     changed = []
-    for each in encodings:
-        places = range(1, len(each) - 1)
+    for part in encodings:
+        places = range(1, len(part) - 1)
         kept = [place for place in places if data.draw(st.integers(0, 5))]
         kept = kept[: data.draw(st.integers(0, len(kept)))] if (cut := data.draw(st.booleans())) else kept
-        pieces = [(each.tokens[place], each.word_ids[place], each.offsets[place]) for place in kept]
+        pieces = [(part.tokens[place], part.word_ids[place], part.offsets[place]) for place in kept]
         changed.append(replace(encoding(text, pieces), n_dropped=len(places) - len(kept) if cut else 0))
-    if any(len(each) == 2 for each in changed):
+    if any(len(part) == 2 for part in changed):
         with pytest.raises(InvalidInput):
             align(changed)
         return
     try:
-        found = align(changed)
+        alignment = align(changed)
     except InvalidInput:
-        assert any(each.n_dropped for each in changed)
+        assert any(part.n_dropped for part in changed)
         return
-    ends = [0, *(end for _, end in found.spans)]
-    assert all(start >= before for (start, _), before in zip(found.spans, ends, strict=False))
-    for each, units, beyond in zip(changed, found.units, found.n_beyond, strict=True):
+    ends = [0, *(end for _, end in alignment.spans)]
+    assert all(start >= before for (start, _), before in zip(alignment.spans, ends, strict=False))
+    for part, units, beyond in zip(changed, alignment.units, alignment.n_beyond, strict=True):
         covered = [place for unit in units for place in range(unit.start, unit.stop)]
         assert covered == list(range(1, len(covered) + 1))  # from the first token on, none twice
         assert len(covered) >= len(units)
         if not any(other.n_dropped for other in changed):
-            assert (len(covered), beyond) == (len(each) - 2, 0)
+            assert (len(covered), beyond) == (len(part) - 2, 0)

@@ -58,8 +58,8 @@ def test_a_layer_that_was_only_turned_has_not_changed() -> None:
     before = states(0)
     turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 5)))
     after = [
-        HiddenStates(encoding=each.encoding, states=read_only((3 * each.states @ turn + 1).astype(np.float32)))
-        for each in before
+        HiddenStates(encoding=part.encoding, states=read_only((3 * part.states @ turn + 1).astype(np.float32)))
+        for part in before
     ]
     np.testing.assert_allclose(cka_by_layer(before, after), 1, atol=1e-5)
     others = cka_by_layer(before, states(7))
@@ -69,10 +69,10 @@ def test_a_layer_that_was_only_turned_has_not_changed() -> None:
 def test_special_tokens_do_not_count_for_the_layers() -> None:
     before, after = states(0), states(0)
     changed = []
-    for each in after:
-        vectors = each.states.copy()
+    for part in after:
+        vectors = part.states.copy()
         vectors[:, [0, -1]] += 100
-        changed.append(HiddenStates(encoding=each.encoding, states=read_only(vectors)))
+        changed.append(HiddenStates(encoding=part.encoding, states=read_only(vectors)))
     np.testing.assert_allclose(cka_by_layer(before, changed), 1, atol=1e-6)
 
 

@@ -12,27 +12,27 @@ LOGITS = [1.0, 0.5, 4.0, 2.0, 0.0, 1.5]
 
 def test_the_courses_example_with_its_true_figures() -> None:
     """Course notes say 0.797 and 0.227; e^4 is 54.598 of 71.836 in all."""
-    found = guess(LOGITS, 2)
-    assert found.probabilities[2] == pytest.approx(0.760, abs=5e-4)
-    assert found.loss == pytest.approx(0.274, abs=5e-4)
+    actual = guess(LOGITS, 2)
+    assert actual.probabilities[2] == pytest.approx(0.760, abs=5e-4)
+    assert actual.loss == pytest.approx(0.274, abs=5e-4)
     assert guess([1.0, 0.5, 1.0, 2.0, 0.0, 1.5], 2).loss == pytest.approx(1.994, abs=1e-3)
 
 
 def test_two_answers_by_hand() -> None:
-    found = guess([0.0, 0.0], 0)
-    assert found.probabilities == pytest.approx((0.5, 0.5))
-    assert found.loss == pytest.approx(0.6931, abs=1e-4)
-    assert found.gradient == pytest.approx((-0.5, 0.5))
+    actual = guess([0.0, 0.0], 0)
+    assert actual.probabilities == pytest.approx((0.5, 0.5))
+    assert actual.loss == pytest.approx(0.6931, abs=1e-4)
+    assert actual.gradient == pytest.approx((-0.5, 0.5))
 
 
 def test_loss_and_gradient_are_those_of_torch() -> None:
     logits = torch.tensor(LOGITS, dtype=torch.float64, requires_grad=True)
     loss = torch.nn.functional.cross_entropy(logits[None], torch.tensor([2]))
     loss.backward()
-    found = guess(LOGITS, 2)
-    assert found.loss == pytest.approx(float(loss.detach()))
+    actual = guess(LOGITS, 2)
+    assert actual.loss == pytest.approx(float(loss.detach()))
     assert logits.grad is not None
-    assert found.gradient == pytest.approx(logits.grad.tolist())
+    assert actual.gradient == pytest.approx(logits.grad.tolist())
 
 
 def test_a_temperature_softens() -> None:

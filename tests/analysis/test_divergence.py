@@ -57,10 +57,10 @@ def test_equals_scipy(heads_a: int, heads_b: int, m: int, k: int, seed: int, hol
         for weights in (a, b):
             weights[weights < weights.max(axis=-1, keepdims=True) / 2] = 0
             weights /= weights.sum(axis=-1, keepdims=True)
-    found = jensen_shannon(a, b)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, slow(a, b), atol=2e-6)
-    np.testing.assert_array_equal(found, jensen_shannon(b, a).T)
+    actual = jensen_shannon(a, b)
+    assert actual.dtype == np.float32
+    np.testing.assert_allclose(actual, slow(a, b), atol=2e-6)
+    np.testing.assert_array_equal(actual, jensen_shannon(b, a).T)
 
 
 @pytest.mark.parametrize("spread", [0.02, 0.3, 30.0])
@@ -81,13 +81,13 @@ def test_a_model_and_itself() -> None:
     alignment = align([same.encoding, same.encoding])
     a, b = (map_to_common_words(same.layer(1), units, same.encoding.special) for units in alignment.units)
     assert not (a - b).any()
-    found = head_matrix(Weights(same), Weights(same), alignment)
-    assert found.shape == (12, 12)
-    np.testing.assert_array_equal(np.diag(found), 0)
-    off = found[~np.eye(12, dtype=bool)]
+    actual = head_matrix(Weights(same), Weights(same), alignment)
+    assert actual.shape == (12, 12)
+    np.testing.assert_array_equal(np.diag(actual), 0)
+    off = actual[~np.eye(12, dtype=bool)]
     assert off.min() > 0.01
     assert off.max() <= 1
-    matches = best_matches(found, 4, 4)
+    matches = best_matches(actual, 4, 4)
     assert len(matches) == 12
     assert all((match.layer_a, match.head_a) == (match.layer_b, match.head_b) for match in matches)
     assert {match.divergence for match in matches} == {0.0}
@@ -98,19 +98,19 @@ def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
     of_b[3][1] = of_a[1][0]  # the last head of B does what head (1, 0) of A does
     a, b = run(of_a), run(of_b)
     alignment = align([a.encoding, b.encoding])
-    found = head_matrix(Weights(a), Weights(b), alignment)
-    assert found.shape == (6, 8)
+    actual = head_matrix(Weights(a), Weights(b), alignment)
+    assert actual.shape == (6, 8)
     for row, column in ((0, 0), (2, 5), (5, 7)):
         pair = [
             map_to_common_words(of.head(*divmod(number, of.n_heads)), alignment.units[0], of.encoding.special)
             for of, number in ((a, row), (b, column))
         ]
-        np.testing.assert_allclose(found[row, column], slow(pair[0][None], pair[1][None])[0, 0], atol=2e-6)
-    matches = best_matches(found, 3, 2)
+        np.testing.assert_allclose(actual[row, column], slow(pair[0][None], pair[1][None])[0, 0], atol=2e-6)
+    matches = best_matches(actual, 3, 2)
     assert matches[0] == Match(0.0, 1, 0, 3, 1)
-    assert [match.divergence for match in matches] == sorted(found.min(axis=1).tolist())
-    assert best_matches(found, 3, 2, k=2) == matches[:2]
-    np.testing.assert_array_equal(head_matrix(Weights(b), Weights(a), alignment, 1, 0), found.T)
+    assert [match.divergence for match in matches] == sorted(actual.min(axis=1).tolist())
+    assert best_matches(actual, 3, 2, k=2) == matches[:2]
+    np.testing.assert_array_equal(head_matrix(Weights(b), Weights(a), alignment, 1, 0), actual.T)
 
 
 def test_the_table_counts_from_one() -> None:

@@ -38,9 +38,11 @@ def test_every_measure() -> None:
 
 
 def test_all_tokens_of_two_words_are_cut() -> None:
-    one, two = Unit("a", 1, 2, 0, False), Unit("bc", 2, 4, 0, False)
-    assert cut([(one, two)]) == Change(edges=(Edge(1, 2), Edge(1, 3)))
-    assert cut([(two, one), (one, one)], 5, 0) == Change(edges=(Edge(2, 1, 5, 0), Edge(3, 1, 5, 0), Edge(1, 1, 5, 0)))
+    entry, two = Unit("a", 1, 2, 0, False), Unit("bc", 2, 4, 0, False)
+    assert cut([(entry, two)]) == Change(edges=(Edge(1, 2), Edge(1, 3)))
+    assert cut([(two, entry), (entry, entry)], 5, 0) == Change(
+        edges=(Edge(2, 1, 5, 0), Edge(3, 1, 5, 0), Edge(1, 1, 5, 0))
+    )
 
 
 def test_recovered_is_the_share_of_the_way() -> None:
@@ -52,7 +54,7 @@ def test_recovered_is_the_share_of_the_way() -> None:
 
 
 def test_an_answer_is_the_same_if_it_comes_first() -> None:
-    assert [same_answer(EFFECTS, each) for each in EFFECTS.readings] == [False, True]
+    assert [same_answer(EFFECTS, reading) for reading in EFFECTS.readings] == [False, True]
 
 
 def test_a_difference_needs_two_answers() -> None:

@@ -23,7 +23,7 @@ def reading(p: float, p_of_other: float) -> Reading:
 
 def hidden(*after: tuple[float, float]) -> Effects:
     """What comes of hiding some words: how likely each of the two tokens is then."""
-    readings = tuple(reading(*each) for each in after)
+    readings = tuple(reading(*part) for part in after)
     return Effects(builders.encoding(["a"]), builders.info(), 6, GUESS, OTHER, reading(0.5, 0.25), readings)
 
 
@@ -39,19 +39,19 @@ def test_a_word_is_hidden_whole() -> None:
 
 def test_the_effect_is_what_one_token_loses() -> None:
     effects = hidden((0.125, 0.5)), hidden((1.0, 0.125))
-    found = erasures(WORDS[1:], effects, GUESS)
-    assert [(one.before, one.after) for one in found] == [(0.5, pytest.approx(0.125)), (0.5, 1.0)]
-    assert [one.bits for one in found] == pytest.approx([2, -1])
+    erased = erasures(WORDS[1:], effects, GUESS)
+    assert [(entry.before, entry.after) for entry in erased] == [(0.5, pytest.approx(0.125)), (0.5, 1.0)]
+    assert [entry.bits for entry in erased] == pytest.approx([2, -1])
     assert lost(hidden((0.125, 0.5), (1.0, 0.125)), "bits") == pytest.approx([2, -1])
-    assert found[0].guess.token == "ran"
-    assert [one.bits for one in erasures(WORDS[1:], effects, OTHER)] == pytest.approx([-1, 1])
+    assert erased[0].guess.token == "ran"
+    assert [entry.bits for entry in erasures(WORDS[1:], effects, OTHER)] == pytest.approx([-1, 1])
     with pytest.raises(ValueError, match="zip"):
         erasures(WORDS[1:], [], GUESS)
 
 
 def test_the_largest_effects_come_first_whatever_their_direction() -> None:
     effects = [Erasure(WORDS[2], 0.5, after, GUESS) for after in (0.4, 1.0, 0.01, 0.5)]
-    assert [one.after for one in ranked(effects)] == [0.01, 1.0, 0.4, 0.5]
+    assert [entry.after for entry in ranked(effects)] == [0.01, 1.0, 0.4, 0.5]
 
 
 def test_a_probability_that_rounds_to_nothing_has_an_effect_that_can_be_drawn() -> None:

@@ -19,14 +19,14 @@ CAT = Prediction("cat", 1, 0.5)
 def test_a_word_has_what_its_tokens_have_together() -> None:
     encoding = builders.encoding(["un", "##known", "cat"])
     scores = np.array([0, 1, 2, -0.5, 0], dtype=np.float32)
-    found = Attribution(
+    actual = Attribution(
         encoding=encoding, model=builders.info(), method="attention", measure="log P", position=None, answer=CAT,
         foil=None, scores=scores, counted=(1, 2, 3),
     )  # fmt: skip
     units = [unit for unit in word_units(encoding) if not unit.special]
-    assert explanations.by_word(found, units).tolist() == [3, -0.5]
+    assert explanations.by_word(actual, units).tolist() == [3, -0.5]
     with pytest.raises(ValueError, match="read-only"):
-        found.scores[0] = 1
+        actual.scores[0] = 1
 
 
 def test_words_go_and_come_in_the_order_of_their_scores() -> None:
@@ -53,15 +53,15 @@ def test_areas_by_hand() -> None:
 def test_tau_is_scipys() -> None:
     rng = np.random.default_rng(0)
     rankings = [rng.normal(size=7) for _ in range(3)] + [np.arange(7.0), -np.arange(7.0), np.ones(7)]
-    found = explanations.kendall(rankings)
+    actual = explanations.kendall(rankings)
     for i, a in enumerate(rankings[:5]):
         for j, b in enumerate(rankings[:5]):
-            assert found[i, j] == pytest.approx(kendalltau(a, b).statistic)
-    assert found[3, 4] == -1
-    assert np.isnan(found[5, 0])
+            assert actual[i, j] == pytest.approx(kendalltau(a, b).statistic)
+    assert actual[3, 4] == -1
+    assert np.isnan(actual[5, 0])
     pairs = [(x, y) for x in range(7) for y in range(x)]
     signs = [np.sign((rankings[0][x] - rankings[0][y]) * (rankings[1][x] - rankings[1][y])) for x, y in pairs]
-    assert found[0, 1] == pytest.approx(sum(signs) / len(pairs))  # without ties
+    assert actual[0, 1] == pytest.approx(sum(signs) / len(pairs))  # without ties
 
 
 def test_a_mark_by_itself_is_no_word() -> None:
@@ -83,14 +83,14 @@ def test_nearness_counts_words() -> None:
 def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
     """Sentences differ much more than methods do, so a small difference is seen in pairs alone."""
     base = np.linspace(0.1, 0.9, 30)
-    found: list[dict[tuple[str, explanations.Way], float]] = [
+    actual: list[dict[tuple[str, explanations.Way], float]] = [
         {("m", "deletion"): float(area - 0.1 + 0.05 * (at % 3 - 1)), ("near", "deletion"): float(area)}
         for at, area in enumerate(base)
     ]
-    best, near = explanations.areas([*found, {("near", "deletion"): 0.5}], "near")
+    best, near = explanations.areas([*actual, {("near", "deletion"): 0.5}], "near")
     assert (best.method, near.method, near.above) == ("m", "near", None)
     assert (best.n, near.n) == (30, 31)
-    assert best.median == pytest.approx(np.median([each["m", "deletion"] for each in found]))
+    assert best.median == pytest.approx(np.median([part["m", "deletion"] for part in actual]))
     assert best.above is not None
     assert best.above.value == pytest.approx(-0.1)
     assert best.above.low > -0.12
@@ -101,11 +101,11 @@ def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
 
 def test_a_few_sentences_of_low_probability_make_the_mean_and_no_more() -> None:
     """In two of ten sentences P rises tenfold; in the others the method does a little worse than the baseline."""
-    found: list[dict[tuple[str, explanations.Way], float]] = [
+    actual: list[dict[tuple[str, explanations.Way], float]] = [
         {("m", "insertion"): area, ("near", "insertion"): 0.5, ("m", "deletion"): 0.2, ("near", "deletion"): 0.3}
         for area in [10.0, 10.0, *[0.4] * 7, 0.5]
     ]
-    table = {(one.method, one.way): one for one in explanations.areas(found, "near")}
+    table = {(entry.method, entry.way): entry for entry in explanations.areas(actual, "near")}
     inserted, near, deleted = (table[key] for key in (("m", "insertion"), ("near", "insertion"), ("m", "deletion")))
     assert inserted.mean.value == pytest.approx(2.33)
     assert (inserted.median, inserted.exceeds_one, near.exceeds_one) == (pytest.approx(0.4), pytest.approx(0.2), 0)
@@ -132,4 +132,4 @@ def test_intervals_hold_the_mean_and_shrink() -> None:
 def test_random_orders_are_always_the_same() -> None:
     drawn = explanations.random_orders(5, 3)
     assert drawn == explanations.random_orders(5, 3)
-    assert all(sorted(one) == list(range(5)) for one in drawn)
+    assert all(sorted(entry) == list(range(5)) for entry in drawn)

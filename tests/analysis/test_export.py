@@ -251,7 +251,7 @@ def test_the_words_for_missing_are_those_of_pandas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "shown"),
+    ("tokens", "visible"),
     [
         (["007", "1e5"], ["'007", "'1e5"]),
         (["TRUE", "false"], ["'TRUE", "'false"]),
@@ -261,9 +261,9 @@ def test_the_words_for_missing_are_those_of_pandas() -> None:
         (["-0E", "cat"], ["'-0E", "cat"]),  # no number, so it may be a formula
     ],
 )
-def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], shown: list[Any]) -> None:
+def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], visible: list[Any]) -> None:
     data = table_to_csv(pd.DataFrame({"token": tokens, "n": 1}))
-    assert read(data)["token"].tolist() == shown
+    assert read(data)["token"].tolist() == visible
     assert texts_of(read(data)["token"]) == tokens
 
 
@@ -291,14 +291,16 @@ def _number(cell: str) -> bool:
 
 def test_every_table_says_of_which_model_it_is_and_from_where_it_counts() -> None:
     plain = pd.DataFrame({"layer": [1], "score": [0.5]})
-    told = origin_of(plain, {"a/b": "r1"})
-    assert told.to_dict("records") == [{"model": "a/b", "revision": "r1", "counted_from": 1, "layer": 1, "score": 0.5}]
+    predicted = origin_of(plain, {"a/b": "r1"})
+    assert predicted.to_dict("records") == [
+        {"model": "a/b", "revision": "r1", "counted_from": 1, "layer": 1, "score": 0.5}
+    ]
     both = origin_of(pd.DataFrame({"score": [1, 2], "model": ["c", "a/b"]}), {"a/b": "r1", "c": "r2"})
     assert both["revision"].tolist() == ["r2", "r1"]
     assert list(both) == ["model", "revision", "score"]
     shared = origin_of(pd.DataFrame({"score": [1]}), {"a/b": "r1", "c": "r2"})
     assert shared[["model", "revision"]].iloc[0].tolist() == ["a/b c", "r1 r2"]
-    assert origin_of(told, {"other": "r9"}).equals(told)
+    assert origin_of(predicted, {"other": "r9"}).equals(predicted)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_no_filter_shows_everything() -> None:
 
 def test_the_four_directions_reassemble_the_whole() -> None:
     weights = builders.random_maps(0, 2, 6, 6)
-    part = {what: apply_filter(PAIR, weights, Filter(direction=what)).weights for what in DIRECTIONS}
+    part = {noun: apply_filter(PAIR, weights, Filter(direction=noun)).weights for noun in DIRECTIONS}
     top = np.concatenate([part["A->A"], part["A->B"]], axis=-1)
     bottom = np.concatenate([part["B->A"], part["B->B"]], axis=-1)
     np.testing.assert_array_equal(np.concatenate([top, bottom], axis=-2), weights)
@@ -175,13 +175,13 @@ def test_identical_sentences_keep_their_places() -> None:
     np.testing.assert_array_equal(seen.weights, [[4 / 16]])
 
 
-@pytest.mark.parametrize("what", [what for what in DIRECTIONS if "B" in what])
-def test_a_direction_without_a_second_sentence_says_what_to_do(what: Any) -> None:
+@pytest.mark.parametrize("noun", [what for what in DIRECTIONS if "B" in what])
+def test_a_direction_without_a_second_sentence_says_what_to_do(noun: Any) -> None:
     weights = builders.random_maps(2, 2, 5, 5)
     with pytest.raises(InvalidInput, match="needs a second sentence, and there is none"):
-        apply_filter(SINGLE, weights, Filter(direction=what))
+        apply_filter(SINGLE, weights, Filter(direction=noun))
     with pytest.raises(InvalidInput, match="cut off entirely at the model's limit"):
-        apply_filter(replace(SINGLE, text_pair="a second one", n_dropped=4), weights, Filter(direction=what))
+        apply_filter(replace(SINGLE, text_pair="a second one", n_dropped=4), weights, Filter(direction=noun))
 
 
 def test_within_the_only_sentence_is_everything() -> None:
@@ -209,12 +209,12 @@ def test_every_filter_equals_the_slow_way_and_adds_up(chosen: Filter, seed: int)
     before = weights.copy()
     seen = apply_filter(PAIR, weights, chosen)
     np.testing.assert_array_equal(weights, before)  # what was given is left alone
-    whole = apply_filter(PAIR, weights, Filter(words=chosen.words))
-    at = {unit: index for index, unit in enumerate(whole.keys)}
+    filtered = apply_filter(PAIR, weights, Filter(words=chosen.words))
+    at = {unit: index for index, unit in enumerate(filtered.keys)}
     kept = below = beyond = 0
     for head, head_weights_ in enumerate(seen.weights):
         for query, row in zip(seen.queries, head_weights_, strict=True):
-            cells = [float(whole.weights[head, at[query], at[key]]) for key in seen.keys]
+            cells = [float(filtered.weights[head, at[query], at[key]]) for key in seen.keys]
             if chosen.renormalize:
                 cells = [cell / sum(cells) for cell in cells]
             passed = [cell if cell >= chosen.threshold - 1e-6 else 0 for cell in cells]
@@ -333,10 +333,10 @@ def test_cross_attention_top_k_and_scale_by_hand() -> None:
     np.testing.assert_allclose(seen.weights, [[0, 0, 8 / 10], [6 / 12, 0, 0], [0, 8 / 12, 0]])
 
 
-@pytest.mark.parametrize("what", [what for what in DIRECTIONS if what != "all"])
-def test_sentences_mean_nothing_in_cross_attention(what: Any) -> None:
+@pytest.mark.parametrize("noun", [what for what in DIRECTIONS if what != "all"])
+def test_sentences_mean_nothing_in_cross_attention(noun: Any) -> None:
     with pytest.raises(InvalidInput, match=r"from the decoder's text to the encoder's.*Show all attention"):
-        apply_filter(WRITTEN, CROSS, Filter(direction=what), SINGLE)
+        apply_filter(WRITTEN, CROSS, Filter(direction=noun), SINGLE)
 
 
 def test_a_model_that_writes_what_it_reads_still_has_two_texts() -> None:

@@ -29,10 +29,10 @@ def test_a_word_of_pieces_is_a_mean_over_its_queries_and_a_sum_over_its_keys() -
     run = pieces()
     unkind, ran = unit(run, "unkind"), unit(run, "ran")
     assert (unkind.start, unkind.stop) == (1, 3)
-    found = findings.between(run, unkind, ran)
+    attention = findings.between(run, unkind, ran)
     by_hand = [(run.head(layer, head)[1, 4] + run.head(layer, head)[2, 4]) / 2 for layer in (0, 1) for head in (0, 1)]
-    np.testing.assert_allclose(found.share, by_hand, rtol=1e-6)
-    np.testing.assert_allclose(found.even, 1 / 6)
+    np.testing.assert_allclose(attention.share, by_hand, rtol=1e-6)
+    np.testing.assert_allclose(attention.even, 1 / 6)
     back = findings.between(run, ran, unkind)
     by_hand = [run.head(layer, head)[4, 1:3].sum() for layer in (0, 1) for head in (0, 1)]
     np.testing.assert_allclose(back.share, by_hand, rtol=1e-6)
@@ -49,17 +49,17 @@ def test_every_pair_is_what_merging_the_whole_matrix_gives() -> None:
 
 
 def test_best_above_map_and_table() -> None:
-    found = findings.Ranking(
+    finding = findings.Ranking(
         layer=np.array([0, 0, 1]),
         head=np.array([0, 1, 0]),
         share=np.array([0.25, 0.75, np.nan]),
         even=np.array([0.5, 0.5, np.nan]),
     )
-    assert list(found.best(2)) == [1, 0]
-    assert list(found.best(9)) == [1, 0, 2]
-    assert (found.above(0.25), found.above(0.2)) == (1, 2)
-    np.testing.assert_array_equal(found.by_layer(), [[0.25, 0.75], [np.nan, np.nan]])
-    table = found.to_frame()
+    assert list(finding.best(2)) == [1, 0]
+    assert list(finding.best(9)) == [1, 0, 2]
+    assert (finding.above(0.25), finding.above(0.2)) == (1, 2)
+    np.testing.assert_array_equal(finding.by_layer(), [[0.25, 0.75], [np.nan, np.nan]])
+    table = finding.to_frame()
     assert list(table["share"])[:2] == [0.75, 0.25]
     assert list(zip(table["layer"], table["head"], strict=True)) == [(0, 1), (0, 0), (1, 0)]
 
@@ -84,10 +84,10 @@ def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
 
 def test_places_are_those_of_the_table() -> None:
     table = head_table([pieces()])
-    found = findings.rank_by_share(table, "previous")
-    assert found.defined
-    np.testing.assert_array_equal(found.share, table.measures.previous)
-    np.testing.assert_array_equal(found.even, table.uniform.previous)
+    ranking = findings.rank_by_share(table, "previous")
+    assert ranking.defined
+    np.testing.assert_array_equal(ranking.share, table.measures.previous)
+    np.testing.assert_array_equal(ranking.even, table.uniform.previous)
     assert not findings.rank_by_share(table, "other_sentence").defined
 
 
@@ -97,10 +97,10 @@ def strongest(run: AttentionRun) -> tuple[str, str]:
 
 
 def maps(n: int, *weights: tuple[int, int, float]) -> FloatArray:
-    found = np.full((1, n, n), 0.01, dtype=np.float32)
+    actual = np.full((1, n, n), 0.01, dtype=np.float32)
     for query, key, weight in weights:
-        found[0, query, key] = weight
-    return found
+        actual[0, query, key] = weight
+    return actual
 
 
 def test_a_pair_worth_seeing_is_of_two_different_words_apart() -> None:
@@ -131,17 +131,17 @@ def test_a_long_text_is_looked_through_at_its_beginning() -> None:
 
 
 def test_a_ranking_computes_only_its_own_rows() -> None:
-    asked = []
+    questions = []
 
     class Watched(MapsLayer):
         def weights(self, head: int | slice, queries: slice = slice(None)) -> FloatArray:
-            asked.append(queries)
+            questions.append(queries)
             return super().weights(head, queries)
 
     run = pieces()
     watched = builders.run(run.encoding, *(Watched(run.layer(layer)) for layer in range(2)))
     findings.between(watched, unit(run, "cats"), unit(run, "ran"))
-    assert asked == [slice(3, 4), slice(3, 4)]
+    assert questions == [slice(3, 4), slice(3, 4)]
 
 
 # ---- What the page opens with ------------------------------------------------------------------------------------
@@ -150,18 +150,18 @@ def test_a_ranking_computes_only_its_own_rows() -> None:
 def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engine) -> None:
     """The example that the page opens with, as the example “Where does “it” look?” has it."""
     run = engine.attend("embedded/bert", DEFAULT)
-    found = findings.between(run, unit(run, "it"), unit(run, "cat"))
-    best = int(found.best(1)[0])
-    assert (found.layer[best], found.head[best]) == (1, 3)
-    assert found.share[best] > 0.5 > 5 * found.even[best]
-    assert found.share[best] == pytest.approx(run.head(1, 3)[8, 2])
-    assert found.even[best] == pytest.approx(1 / 13)
+    attention = findings.between(run, unit(run, "it"), unit(run, "cat"))
+    best = int(attention.best(1)[0])
+    assert (attention.layer[best], attention.head[best]) == (1, 3)
+    assert attention.share[best] > 0.5 > 5 * attention.even[best]
+    assert attention.share[best] == pytest.approx(run.head(1, 3)[8, 2])
+    assert attention.even[best] == pytest.approx(1 / 13)
 
 
 def test_some_head_looks_at_the_token_before(engine: Engine) -> None:
-    found = findings.rank_by_share(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
-    best = int(found.best(1)[0])
-    weights = engine.attend("embedded/bert", DEFAULT).head(int(found.layer[best]), int(found.head[best]))
+    ranking = findings.rank_by_share(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
+    best = int(ranking.best(1)[0])
+    weights = engine.attend("embedded/bert", DEFAULT).head(int(ranking.layer[best]), int(ranking.head[best]))
     by_hand = np.diagonal(weights, -1)[:11].mean()  # the eleven tokens that are not special
-    assert found.share[best] == pytest.approx(by_hand, abs=1e-6)
+    assert ranking.share[best] == pytest.approx(by_hand, abs=1e-6)
     assert by_hand > 0.9

@@ -55,10 +55,10 @@ def test_shares_between_sentences() -> None:
 
 def cross() -> AttentionRun:
     """Two tokens look at the six of ``run``."""
-    whole = run()
-    layers = (layer.weights(slice(None))[:, :2] for layer in whole.layers)
+    complete = run()
+    layers = (layer.weights(slice(None))[:, :2] for layer in complete.layers)
     written = builders.encoding(["x"], front="<pad>", end=None)
-    return builders.run(written, *layers, stack="cross", source=whole.encoding)
+    return builders.run(written, *layers, stack="cross", source=complete.encoding)
 
 
 def test_in_cross_attention_a_token_looks_at_another_text() -> None:

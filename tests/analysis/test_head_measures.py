@@ -163,10 +163,10 @@ def test_measures_equal_a_slow_loop(first: list[str], second: list[str], seed: i
         )
         for share, counts in counts_to.items():
             keys = {i: [j for j in range(n) if counts(i, j)] for i in queries}
-            given_ = [weights[i, found].sum() for i, found in keys.items() if found]
-            even = [len(found) / n for found in keys.values() if found]
+            inputs = [weights[i, row].sum() for i, row in keys.items() if row]
+            even = [len(row) / n for row in keys.values() if row]
             result, uniform = getattr(table.measures, share)[head], getattr(table.uniform, share)[head]
-            assert result == pytest.approx(np.mean(given_) if given_ else np.nan, abs=1e-5, nan_ok=True), share
+            assert result == pytest.approx(np.mean(inputs) if inputs else np.nan, abs=1e-5, nan_ok=True), share
             assert uniform == pytest.approx(np.mean(even) if even else np.nan, abs=1e-5, nan_ok=True), share
 
 
@@ -176,10 +176,10 @@ def test_several_texts_weigh_by_their_queries() -> None:
         builders.run(encoding, random_maps(7, 3, len(encoding)), random_maps(8, 3, len(encoding)))
         for encoding in (short, long)
     ]
-    both, one, other = head_table(iter(runs)), head_table(runs[:1]), head_table(runs[1:])
+    both, entry, other = head_table(iter(runs)), head_table(runs[:1]), head_table(runs[1:])
     assert (both.n_queries, both.n_texts) == (9, 2)
     for name in ("entropy", "distance", "previous", "delimiter", "itself"):
-        expected = (2 * getattr(one.measures, name) + 7 * getattr(other.measures, name)) / 9
+        expected = (2 * getattr(entry.measures, name) + 7 * getattr(other.measures, name)) / 9
         np.testing.assert_allclose(getattr(both.measures, name), expected, rtol=1e-6)
     # Only the second text has two sentences and a word that occurs again.
     np.testing.assert_array_equal(both.measures.same_word, other.measures.same_word)
@@ -219,12 +219,12 @@ def test_layers_measured_side_by_side_do_not_see_each_others_keys(monkeypatch: p
     expected = counted._visible(everywhere).n_visible.copy()
     compare = np.array_equal
 
-    def the_other_comes_in(one: object, other: object) -> bool:
-        found = compare(one, other)  # type: ignore[arg-type]
-        if found:
+    def the_other_comes_in(entry: object, other: object) -> bool:
+        actual = compare(entry, other)  # type: ignore[arg-type]
+        if actual:
             monkeypatch.undo()
             counted._visible(near)
-        return found
+        return actual
 
     monkeypatch.setattr(np, "array_equal", the_other_comes_in)
     np.testing.assert_equal(counted._visible(everywhere).n_visible, expected)

@@ -84,9 +84,9 @@ def test_each_rule_fires_on_its_head_and_on_no_other() -> None:
 @pytest.mark.parametrize("even", [0.001, 0.1, 0.5, 0.9])
 def test_a_rule_that_says_more_than_half_holds_for_no_less(even: float) -> None:
     half, uniform = (Measures(**{of.name: np.array([value]) for of in fields(Measures)}) for value in (0.5, even))
-    said = [rule for rule in RULES if "more than half" in rule.explanation]
-    assert len(said) == 5
-    assert all(rule.score(half, uniform) < rule.threshold for rule in said)
+    messages = [rule for rule in RULES if "more than half" in rule.explanation]
+    assert len(messages) == 5
+    assert all(rule.score(half, uniform) < rule.threshold for rule in messages)
 
 
 def test_a_single_separator_is_a_delimiter_too() -> None:

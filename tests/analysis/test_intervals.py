@@ -74,17 +74,17 @@ def test_at_the_ends_and_where_nothing_varies() -> None:
     assert interval(0.7, [Spread(0.0, 1)], 1) == (0, 1)
 
 
-@pytest.mark.parametrize(("n", "each"), [(24, 1), (120, 1), (20, 6), (40, 4), (10, 6)])
+@pytest.mark.parametrize(("n", "part"), [(24, 1), (120, 1), (20, 6), (40, 4), (10, 6)])
 @pytest.mark.parametrize("share", [0.5, 0.88, 0.98])
-def test_they_hold_the_true_share(n: int, each: int, share: float) -> None:
+def test_they_hold_the_true_share(n: int, part: int, share: float) -> None:
     """Of ``n`` groups of so many items that are alike: right with a probability that differs from group to group."""
     rng, repeats, alike = np.random.default_rng(n), 300, 0.2
     chances = rng.beta(share * (1 / alike - 1), (1 - share) * (1 / alike - 1), size=(repeats, n))
-    right = rng.binomial(each, chances if each > 1 else share, size=(repeats, n))
-    without = (right.sum(axis=1, keepdims=True) - right) / ((n - 1) * each)
+    right = rng.binomial(part, chances if part > 1 else share, size=(repeats, n))
+    without = (right.sum(axis=1, keepdims=True) - right) / ((n - 1) * part)
     held = 0
     for counts, rest in zip(right, without, strict=True):
-        low, high = interval(float(counts.sum() / (n * each)), [left_out(rest)], n)
+        low, high = interval(float(counts.sum() / (n * part)), [left_out(rest)], n)
         held += low <= share <= high
     assert held / repeats >= 0.92
 

@@ -23,11 +23,11 @@ def at(n: int, median: float) -> Latency:
 def test_median_and_quartiles_by_hand_without_the_warm_up() -> None:
     seconds = [5.0, 1.0, 3.0, 2.0, 4.0]
     samples = [sample(99.0, round_=0), *(sample(s, round_=place + 1) for place, s in enumerate(seconds))]
-    (found,) = latencies(samples)["a"]
-    assert (found.low, found.median, found.high, found.n) == (2.0, 3.0, 4.0, 5)
-    assert found.tokens_per_second == pytest.approx(16 / 3)
-    assert found.words_per_second == pytest.approx(8 / 3)
-    assert found.peak_bytes is None
+    (actual,) = latencies(samples)["a"]
+    assert (actual.low, actual.median, actual.high, actual.n) == (2.0, 3.0, 4.0, 5)
+    assert actual.tokens_per_second == pytest.approx(16 / 3)
+    assert actual.words_per_second == pytest.approx(8 / 3)
+    assert actual.peak_bytes is None
 
 
 def test_models_keep_their_order_and_lengths_are_sorted() -> None:
@@ -38,10 +38,10 @@ def test_models_keep_their_order_and_lengths_are_sorted() -> None:
         sample(2.0, model="b", n=32, peak=30, round_=2),
         sample(2.0, model="b", n=32, peak=20, round_=3),
     ]
-    found = latencies(samples)
-    assert list(found) == ["b", "a"]
-    assert [latency.n_tokens for latency in found["b"]] == [32, 64]
-    assert found["b"][0].peak_bytes == 20
+    actual = latencies(samples)
+    assert list(actual) == ["b", "a"]
+    assert [latency.n_tokens for latency in actual["b"]] == [32, 64]
+    assert actual["b"][0].peak_bytes == 20
 
 
 def test_only_warm_up_is_nothing() -> None:
@@ -59,10 +59,10 @@ def test_doubling_is_two_for_a_line_and_four_for_a_square() -> None:
 
 def test_spread_is_the_median_share_of_the_middle_half() -> None:
     # Middle halves of 0, 2/3 and 4 times the median.
-    one = latencies([sample(1.0), sample(1.0, n=32), sample(3.0, n=32), sample(5.0, n=32)])["a"]
-    assert [(x.high - x.low) / x.median for x in one] == pytest.approx([0.0, 2 / 3])
+    entry = latencies([sample(1.0), sample(1.0, n=32), sample(3.0, n=32), sample(5.0, n=32)])["a"]
+    assert [(x.high - x.low) / x.median for x in entry] == pytest.approx([0.0, 2 / 3])
     other = latencies([sample(s) for s in (1.0, 1.0, 1.0, 5.0, 5.0)])["a"]
-    assert spread([one, other]) == pytest.approx(2 / 3)
+    assert spread([entry, other]) == pytest.approx(2 / 3)
     with pytest.raises(ValueError, match="no spread"):
         spread([()])
 

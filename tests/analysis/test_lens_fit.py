@@ -52,12 +52,12 @@ def test_the_ridge_is_chosen_by_texts_that_it_was_not_fitted_on(monkeypatch: pyt
     noise = vectors + np.random.default_rng(4).normal(size=vectors.shape).astype(np.float32)
     exact = 2 * vectors
     for target, likely in ((noise, lens_fit.PENALTIES[-3:]), (exact, lens_fit.PENALTIES[:3])):
-        found, alone = lens_fit.fit(vectors, target, text_of), []
+        actual, alone = lens_fit.fit(vectors, target, text_of), []
         for penalty in likely:
             with monkeypatch.context() as patch:
                 patch.setattr(lens_fit, "PENALTIES", (penalty,))
                 alone.append(lens_fit.fit(vectors, target, text_of))
-        assert any(np.array_equal(found, one) for one in alone)
+        assert any(np.array_equal(actual, entry) for entry in alone)
 
 
 def test_vectors_that_are_all_the_same_give_the_mean() -> None:
@@ -73,8 +73,8 @@ def test_a_fit_to_shuffled_targets_is_no_better_than_their_mean() -> None:
     change = lens_fit.fit(vectors[:2000], np.random.default_rng(7).permutation(target[:2000]), text_of[:2000])
     error = ((through(vectors[2000:], change) - target[2000:]) ** 2).mean()
     assert error >= 0.96 * ((target[:2000].mean(axis=0) - target[2000:]) ** 2).mean()
-    own = lens_fit.fit(vectors[:2000], target[:2000], text_of[:2000])
-    assert ((through(vectors[2000:], own) - target[2000:]) ** 2).mean() < 1e-3 * error
+    mine = lens_fit.fit(vectors[:2000], target[:2000], text_of[:2000])
+    assert ((through(vectors[2000:], mine) - target[2000:]) ** 2).mean() < 1e-3 * error
 
 
 LENS = FittedLens.from_changes("m", "r", 8, np.zeros((2, 4, 3)), np.zeros(3))
@@ -83,22 +83,22 @@ LENS = FittedLens.from_changes("m", "r", 8, np.zeros((2, 4, 3)), np.zeros(3))
 def distances(repeated: int = 1) -> LensDistances:
     rng = np.random.default_rng(8)
     logit, fitted, average = rng.gamma(4, size=(2, 60)), rng.gamma(2, size=(2, 60)), rng.gamma(3, size=60)
-    every = [np.repeat(each, repeated, axis=-1).astype(np.float32) for each in (logit, fitted, average)]
+    every = [np.repeat(part, repeated, axis=-1).astype(np.float32) for part in (logit, fitted, average)]
     return LensDistances(every[0], np.repeat(np.arange(60), repeated), *every[1:])
 
 
 def test_means_and_their_intervals() -> None:
-    found = lens_fit.judged(LENS, distances())
-    assert (found.n_masks, found.n_texts) == (60, 60)
+    actual = lens_fit.judged(LENS, distances())
+    assert (actual.n_masks, actual.n_texts) == (60, 60)
     raw = distances()
     assert raw.fitted is not None
     assert raw.average is not None
-    for given, mine in ((raw.logit, found.logit), (raw.fitted, found.fitted), ([raw.average], [found.average])):
-        for row, one in zip(given, mine, strict=True):
-            assert one.mean == pytest.approx(float(np.mean(row)), abs=1e-6)
+    for inputs, mine in ((raw.logit, actual.logit), (raw.fitted, actual.fitted), ([raw.average], [actual.average])):
+        for row, entry in zip(inputs, mine, strict=True):
+            assert entry.mean == pytest.approx(float(np.mean(row)), abs=1e-6)
             reach = 1.96 * float(np.std(row)) / np.sqrt(60)  # of a mean of many, which is nearly normal
-            assert one.low == pytest.approx(one.mean - reach, abs=0.35 * reach)
-            assert one.high == pytest.approx(one.mean + reach, abs=0.35 * reach)
+            assert entry.low == pytest.approx(entry.mean - reach, abs=0.35 * reach)
+            assert entry.high == pytest.approx(entry.mean + reach, abs=0.35 * reach)
 
 
 def test_masks_of_one_text_are_drawn_together() -> None:
@@ -110,18 +110,18 @@ def test_masks_of_one_text_are_drawn_together() -> None:
 
 def test_intervals_are_over_subjects_where_there_are_any() -> None:
     """Six subjects that differ: over 60 texts as if independent the interval is less than half as wide."""
-    found = distances()
+    actual = distances()
     shift = np.arange(6).repeat(10).astype(np.float32)
-    apart = LensDistances(found.logit + shift, found.text_of, found.fitted, found.average)
+    apart = LensDistances(actual.logit + shift, actual.text_of, actual.fitted, actual.average)
     of_texts = lens_fit.judged(LENS, apart)
     of_subjects = lens_fit.judged(LENS, apart, np.arange(6).repeat(10).tolist())
     assert (of_texts.n_units, of_subjects.n_units) == (60, 6)
-    for one, other in zip(of_subjects.logit, of_texts.logit, strict=True):
-        assert one.mean == other.mean
-        means = (found.logit[of_subjects.logit.index(one)] + shift).reshape(6, 10).mean(axis=1)
+    for entry, other in zip(of_subjects.logit, of_texts.logit, strict=True):
+        assert entry.mean == other.mean
+        means = (actual.logit[of_subjects.logit.index(entry)] + shift).reshape(6, 10).mean(axis=1)
         expected = stats.t.interval(0.95, 5, means.mean(), stats.sem(means))
-        assert (one.low, one.high) == pytest.approx((max(0.0, expected[0]), expected[1]), rel=1e-4)
-        assert one.high - one.low > 2 * (other.high - other.low)
+        assert (entry.low, entry.high) == pytest.approx((max(0.0, expected[0]), expected[1]), rel=1e-4)
+        assert entry.high - entry.low > 2 * (other.high - other.low)
 
 
 def test_the_logit_lens_alone_is_not_judged_as_a_fitted_one() -> None:
@@ -133,8 +133,8 @@ def test_a_lens_holds_its_arrays_and_says_what_it_is() -> None:
     changes = np.random.default_rng(9).normal(size=(2, 4, 3))
     lens = FittedLens.from_changes("m", "r", 8, changes, np.arange(3))
     assert (lens.n_layers, lens.width) == (2, 3)
-    found, average = lens.arrays()
-    np.testing.assert_allclose(found, changes, rtol=1e-3)
+    actual, average = lens.arrays()
+    np.testing.assert_allclose(actual, changes, rtol=1e-3)
     assert average.tolist() == [0, 1, 2]
     assert repr(lens) == "<FittedLens of m: 2 layers, width 3, fitted on 8 masks>"
     with pytest.raises(NotSupported, match="numbers that are too large"):

@@ -37,12 +37,12 @@ def jsonl(*records: object) -> bytes:
 
 def test_blimp_is_read_as_it_is() -> None:
     other = BLIMP | {"UID": "npi_present_2", "sentence_good": "  Nobody ever sang. ", "pairID": 1}
-    found = read(("npi.jsonl", jsonl(BLIMP, other) + b"\n\n"))
-    assert found.items == (
+    data = read(("npi.jsonl", jsonl(BLIMP, other) + b"\n\n"))
+    assert data.items == (
         MinimalPair("No child has ever sung.", "Some child has ever sung.", "npi_licensing", "npi_present_1"),
         MinimalPair("Nobody ever sang.", "Some child has ever sung.", "npi_licensing", "npi_present_2"),
     )
-    assert found.report.remarks == ()
+    assert data.report.remarks == ()
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -58,9 +58,9 @@ def test_csv_is_read_by_its_columns(separator: str) -> None:
 
 def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
     csv = b"good,bad\na b,a c\n,x\n\nd,e\n"
-    found = read(("one.csv", csv), ("two.jsonl", jsonl(BLIMP, BLIMP | {"sentence_bad": None})), most=2)
-    assert found.items == (MinimalPair("a b", "a c"), MinimalPair("d", "e"))
-    assert found.report.remarks == (
+    data = read(("one.csv", csv), ("two.jsonl", jsonl(BLIMP, BLIMP | {"sentence_bad": None})), most=2)
+    assert data.items == (MinimalPair("a b", "a c"), MinimalPair("d", "e"))
+    assert data.report.remarks == (
         "Left out 2: rows without both sentences (one.csv line 3, two.jsonl line 2).",
         "Left out 1: pairs beyond the first 2 (two.jsonl line 1).",
     )
@@ -103,17 +103,17 @@ def test_json_that_no_text_can_hold_is_read_as_far_as_it_is_text() -> None:
 
 def test_accuracies_by_hand() -> None:
     rows = [MinimalPair("a", "b", phenomenon, paradigm) for phenomenon, paradigm in ("xp", "xq", "xp", "y-", "y-")]
-    found = accuracies(rows, [1.0, -1.0, 0.004, 2.0, math.nan])
-    assert [(one.phenomenon, one.paradigm, one.n, one.n_ties) for one in found] == [
+    actual = accuracies(rows, [1.0, -1.0, 0.004, 2.0, math.nan])
+    assert [(entry.phenomenon, entry.paradigm, entry.n, entry.n_ties) for entry in actual] == [
         ("", "", 4, 1),
         ("x", "", 3, 1),
         ("x", "p", 2, 1),
         ("x", "q", 1, 0),
         ("y", "-", 1, 0),
     ]
-    assert [one.accuracy for one in found] == pytest.approx([2.5 / 4, 0.5, 0.75, 0, 1])
-    assert found[0].mean_difference == pytest.approx((1 - 1 + 0.004 + 2) / 4)
-    assert (found[4].low, found[4].high) == pytest.approx((0.2065, 1), abs=1e-4)  # Wilson, 1 of 1
+    assert [entry.accuracy for entry in actual] == pytest.approx([2.5 / 4, 0.5, 0.75, 0, 1])
+    assert actual[0].mean_difference == pytest.approx((1 - 1 + 0.004 + 2) / 4)
+    assert (actual[4].low, actual[4].high) == pytest.approx((0.2065, 1), abs=1e-4)  # Wilson, 1 of 1
     assert accuracies(rows, [math.nan] * 5) == ()
 
 

@@ -39,9 +39,9 @@ def test_attention_by_hand() -> None:
     )
     # Columns: ab, c, [CLS] and [SEP]. The row of "ab" is the mean of its two tokens' rows.
     expected = [[(0.5 + 0.2) / 2, (0.3 + 0.0) / 2, (0.2 + 0.8) / 2], [0.6, 0.4, 0.0]]
-    found = map_to_common_words(weights, units, pieces.special)
-    np.testing.assert_allclose(found, expected, atol=1e-7)
-    assert found.dtype == np.float32
+    actual = map_to_common_words(weights, units, pieces.special)
+    np.testing.assert_allclose(actual, expected, atol=1e-7)
+    assert actual.dtype == np.float32
     assert REST == "all other tokens"
 
 
@@ -52,13 +52,13 @@ def test_attention_of_every_word_sums_to_one_and_equals_merging_words(
 ) -> None:
     """Words within one model are merged by another function; the rest is what goes to [CLS] and [SEP]."""
     _, encodings = drawn
-    found = align(encodings)
-    for each, units in zip(encodings, found.units, strict=True):
-        weights = builders.random_maps(seed, 2, 3, len(each), len(each))
-        common = map_to_common_words(weights, units, each.special)
-        assert common.shape == (2, 3, len(found), len(found) + 1)
+    alignment = align(encodings)
+    for encoded, units in zip(encodings, alignment.units, strict=True):
+        weights = builders.random_maps(seed, 2, 3, len(encoded), len(encoded))
+        common = map_to_common_words(weights, units, encoded.special)
+        assert common.shape == (2, 3, len(alignment), len(alignment) + 1)
         np.testing.assert_allclose(common.sum(axis=-1), 1, atol=1e-5)
-        all_units = (Unit("[CLS]", 0, 1, 0, True), *units, Unit("[SEP]", len(each) - 1, len(each), 0, True))
+        all_units = (Unit("[CLS]", 0, 1, 0, True), *units, Unit("[SEP]", len(encoded) - 1, len(encoded), 0, True))
         merged = merge(weights, all_units)
         np.testing.assert_allclose(common[..., :-1], merged[..., 1:-1, 1:-1], atol=1e-6)
         np.testing.assert_allclose(common[..., -1], merged[..., 1:-1, 0] + merged[..., 1:-1, -1], atol=1e-6)
@@ -70,15 +70,15 @@ def test_words_outside_the_common_part_count_to_the_rest() -> None:
     other = whole(text)
     units = align([cut, other]).units[1]
     weights = builders.random_maps(0, 6, 6)
-    found = map_to_common_words(weights, units, other.special)
-    np.testing.assert_allclose(found[:, :2], weights[1:3, 1:3], atol=1e-7)
-    np.testing.assert_allclose(found[:, 2], weights[1:3][:, [0, 3, 4, 5]].sum(axis=1), atol=1e-6)
+    actual = map_to_common_words(weights, units, other.special)
+    np.testing.assert_allclose(actual[:, :2], weights[1:3, 1:3], atol=1e-7)
+    np.testing.assert_allclose(actual[:, 2], weights[1:3][:, [0, 3, 4, 5]].sum(axis=1), atol=1e-6)
 
 
 def test_a_typed_special_token_between_the_tokens_of_a_word_counts_to_the_rest() -> None:
     weights = np.eye(3, dtype=np.float32)[[1, 1, 2]]  # tokens 0 and 1 look at 1, token 2 at itself
-    found = map_to_common_words(weights, (Unit("a b", 0, 3, 0, False),), (False, True, False))
-    np.testing.assert_allclose(found, [[0.5, 0.5]])
+    actual = map_to_common_words(weights, (Unit("a b", 0, 3, 0, False),), (False, True, False))
+    np.testing.assert_allclose(actual, [[0.5, 0.5]])
 
 
 def test_the_same_words_as_within_one_model() -> None:
@@ -90,18 +90,18 @@ def test_all_heads_of_a_run_in_order() -> None:
     maps = builders.random_maps(0, 2, 2, 7, 7)
     run = builders.run(WORDPIECE, *maps)
     units = align([WORDPIECE, BPE]).units[0]
-    found = all_on_common_words(Weights(run), units)
-    assert found.shape == (4, 4, 5)
-    np.testing.assert_array_equal(found[3], map_to_common_words(maps[1, 1], units, WORDPIECE.special))
+    actual = all_on_common_words(Weights(run), units)
+    assert actual.shape == (4, 4, 5)
+    np.testing.assert_array_equal(actual[3], map_to_common_words(maps[1, 1], units, WORDPIECE.special))
 
 
 def test_hidden_states_are_means_over_the_tokens_of_a_word() -> None:
     states = np.arange(2 * 7 * 3, dtype=np.float32).reshape(2, 7, 3)
     units = align([WORDPIECE, UNIGRAM]).units[0]
-    found = states_on_common_words(states, units, WORDPIECE.special)
-    assert found.shape == (2, 3, 3)
-    np.testing.assert_allclose(found[:, 1], states[:, 2:5].mean(axis=1), rtol=1e-6)
-    np.testing.assert_allclose(found[:, 2], states[:, 5])
+    actual = states_on_common_words(states, units, WORDPIECE.special)
+    assert actual.shape == (2, 3, 3)
+    np.testing.assert_allclose(actual[:, 1], states[:, 2:5].mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(actual[:, 2], states[:, 5])
 
 
 def test_arrays_of_another_text_are_refused() -> None:

@@ -32,10 +32,10 @@ def read(text: str) -> reading.Data:
 @pytest.mark.parametrize("case", GOOD)
 def test_read(case: str) -> None:
     text, rows = GOOD[case]
-    found = read(text)
-    assert found.items == tuple(SentencePair(a, b, None) for a, b in rows)
-    assert "label" not in found.columns
-    assert not found.left_out
+    data = read(text)
+    assert data.items == tuple(SentencePair(a, b, None) for a, b in rows)
+    assert "label" not in data.columns
+    assert not data.left_out
 
 
 BAD = {
@@ -63,21 +63,21 @@ def test_what_cannot_be_read_says_so(case: str) -> None:
 
 
 def test_labels_and_rows_left_out() -> None:
-    found = read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n")
-    assert found.items == (
+    data = read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n")
+    assert data.items == (
         SentencePair("x", "y", True),
         SentencePair("x", "z", False),
         SentencePair("x", "q", None),
         SentencePair("x", "r", True),
     )
-    assert found.lines == (2, 5, 6, 7)
-    assert found.left_out == {"rows without an A or a B": (3, 4)}
+    assert data.lines == (2, 5, 6, 7)
+    assert data.left_out == {"rows without an A or a B": (3, 4)}
 
 
 def test_ten_thousand_rows_and_no_more() -> None:
-    found = read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3))
-    assert len(found.items) == pairs.MAX_PAIRS == 10_000
-    assert found.left_out == {"pairs beyond the first 10,000": (10_002, 10_003, 10_004)}
+    data = read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3))
+    assert len(data.items) == pairs.MAX_PAIRS == 10_000
+    assert data.left_out == {"pairs beyond the first 10,000": (10_002, 10_003, 10_004)}
 
 
 def test_accuracy_and_calibration_by_hand() -> None:

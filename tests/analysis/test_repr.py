@@ -14,19 +14,21 @@ import reading
 from analysis.probing import TASKS
 
 RESULTS = {
-    f"{module.name}.{name}": found
+    f"{module.name}.{name}": getmember
     for module in pkgutil.walk_packages(analysis.__path__, "analysis.")
-    for name, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
-    if found.__module__ == module.name and dataclasses.is_dataclass(found) and not name.startswith("_")
+    for name, getmember in inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
+    if getmember.__module__ == module.name and dataclasses.is_dataclass(getmember) and not name.startswith("_")
 }
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_no_array_and_no_long_tuple_is_in_a_repr(name: str) -> None:
-    found = RESULTS[name]
-    shown = [field.name for field in dataclasses.fields(found) if field.repr]
-    long = [field.name for field in dataclasses.fields(found) if "Array" in str(field.type) or "..." in str(field.type)]
-    assert not set(shown) & set(long)
+    actual = RESULTS[name]
+    visible = [field.name for field in dataclasses.fields(actual) if field.repr]
+    long = [
+        field.name for field in dataclasses.fields(actual) if "Array" in str(field.type) or "..." in str(field.type)
+    ]
+    assert not set(visible) & set(long)
 
 
 def test_data_shows_itself_in_one_short_line() -> None:

@@ -20,10 +20,10 @@ def scores(probabilities: list[float]) -> TokenScores:
 
 
 def test_pseudo_perplexity_by_hand() -> None:
-    found = scores([math.nan, 0.5, 0.25, 0.125, math.nan])
-    assert found.n_scored == 3
-    assert found.log_likelihood == pytest.approx(-6 * math.log(2), abs=1e-6)
-    assert scoring.perplexity(found) == pytest.approx(4, abs=1e-5)  # 2 to the power of (1 + 2 + 3) / 3
+    actual = scores([math.nan, 0.5, 0.25, 0.125, math.nan])
+    assert actual.n_scored == 3
+    assert actual.log_likelihood == pytest.approx(-6 * math.log(2), abs=1e-6)
+    assert scoring.perplexity(actual) == pytest.approx(4, abs=1e-5)  # 2 to the power of (1 + 2 + 3) / 3
 
 
 def test_a_certain_text_has_perplexity_one_and_an_empty_one_none() -> None:
@@ -41,8 +41,8 @@ def test_texts_that_differ_by_less_than_is_shown_are_a_tie(a: float, b: float, b
 
 def test_bits_of_words_are_sums_over_pieces() -> None:
     units = [Unit("a", 0, 1, 0, False), Unit("bc", 1, 3, 0, False), Unit("[SEP]", 3, 4, 0, True)]
-    found = scoring.unit_bits(scores([0.5, 0.25, 0.125, math.nan]), units)
-    np.testing.assert_allclose(found, [1, 5, math.nan], atol=1e-6)
+    actual = scoring.unit_bits(scores([0.5, 0.25, 0.125, math.nan]), units)
+    np.testing.assert_allclose(actual, [1, 5, math.nan], atol=1e-6)
 
 
 def answer(probabilities: dict[str, float], original: str, log_total: float = 2.0) -> MaskPrediction:

@@ -34,12 +34,12 @@ def states(values: list[list[float]], encoding: Encoding | None = None) -> Hidde
 
 
 def test_a_sentence_is_its_first_token_or_the_mean_or_maximum_of_its_own() -> None:
-    one, other = states([[9, 9], [1, 2], [3, 8], [7, 7]]), states([[4, 4], [5, 6], [0, 0]])
-    found = vectors.sentence_vectors(iter([(1, other), (0, one)]), 2)
-    assert found.of["cls"].tolist() == [[[9, 9], [4, 4]]]
-    assert found.of["mean"].tolist() == [[[2, 5], [5, 6]]]
-    assert found.of["max"].tolist() == [[[3, 8], [5, 6]]]
-    assert found.n_dropped == (0, 0)
+    entry, other = states([[9, 9], [1, 2], [3, 8], [7, 7]]), states([[4, 4], [5, 6], [0, 0]])
+    actual = vectors.sentence_vectors(iter([(1, other), (0, entry)]), 2)
+    assert actual.of["cls"].tolist() == [[[9, 9], [4, 4]]]
+    assert actual.of["mean"].tolist() == [[[2, 5], [5, 6]]]
+    assert actual.of["max"].tolist() == [[[3, 8], [5, 6]]]
+    assert actual.n_dropped == (0, 0)
 
 
 def test_without_cls_it_is_the_first_token_and_said_to_be_none() -> None:
@@ -68,13 +68,13 @@ def test_vectors_are_those_of_a_text_by_itself(family: str, engine: Engine, chec
     for place, text in enumerate(TEXTS):
         alone = engine.encoded_states(model, text)
         special = alone.encoding.special
-        own = [token for token in range(len(alone.encoding)) if not special[token]]
+        mine = [token for token in range(len(alone.encoding)) if not special[token]]
         summary = {"gpt2": 0, "t5": 0, "xlnet": len(alone.encoding) - 1}.get(family, 0)
         for layer in range(len(alone.states)):
             here = alone.states[layer].astype(np.float64)
-            expected = {"cls": here[summary], "mean": sum(here[t] for t in own) / len(own), "max": here[own].max(0)}
-            for pooling, one in expected.items():
-                np.testing.assert_allclose(together.of[pooling][layer, place], one, atol=2e-5)  # type: ignore[index]
+            expected = {"cls": here[summary], "mean": sum(here[t] for t in mine) / len(mine), "max": here[mine].max(0)}
+            for pooling, row in expected.items():
+                np.testing.assert_allclose(together.of[pooling][layer, place], row, atol=2e-5)  # type: ignore[index]
 
 
 HIDDEN = states([[1, -4], [2, 5], [6, 0], [7, 3]])
@@ -93,10 +93,10 @@ HIDDEN = states([[1, -4], [2, 5], [6, 0], [7, 3]])
     ],
 )
 def test_a_named_pooling_counts_all_tokens(modes: tuple[PoolingMode, ...], expected: list[float]) -> None:
-    found = vectors.usual_vector(HIDDEN, NamedPooling(modes))
-    assert found is not None
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, [expected], rtol=1e-6)
+    actual = vectors.usual_vector(HIDDEN, NamedPooling(modes))
+    assert actual is not None
+    assert actual.dtype == np.float32
+    np.testing.assert_allclose(actual, [expected], rtol=1e-6)
     of_texts = vectors.sentence_vectors([(0, HIDDEN)], 1, named=NamedPooling(modes))
     np.testing.assert_allclose(of_texts.of["own"][:, 0], [expected], rtol=1e-6)
     assert (of_texts.usual, list(of_texts.of), of_texts.n_tokens) == ("own", ["own", "cls", "mean", "max"], (4,))
@@ -121,18 +121,22 @@ def test_a_named_pooling_is_that_of_plain_transformers(
         tokens = network.eval()(**inputs).last_hidden_state
     mask = inputs["attention_mask"][..., None]
     expected = (tokens * mask).sum(dim=1) / mask.sum(dim=1)
-    found = vectors.sentence_vectors(engine.iter_hidden_states(model, TEXTS), len(TEXTS), named=NamedPooling(("mean",)))
-    np.testing.assert_allclose(found.of["own"][-1], expected, atol=1e-5)
+    actual = vectors.sentence_vectors(
+        engine.iter_hidden_states(model, TEXTS), len(TEXTS), named=NamedPooling(("mean",))
+    )
+    np.testing.assert_allclose(actual.of["own"][-1], expected, atol=1e-5)
 
 
 def test_cosines_are_those_of_sklearn_and_scipy() -> None:
-    own = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
-    own[3] = 0
-    found = vectors.cosines(own)
-    np.testing.assert_allclose(found, cosine_similarity(own), atol=1e-6)
-    assert found[0, 1] == pytest.approx(1 - cosine(own[0], own[1]), abs=1e-6)
-    np.testing.assert_allclose(vectors.pair_cosines(own[:3], own[4:]), np.diag(found[:3, 4:]), atol=1e-6)
-    assert vectors.mean_of_pairs(own) == pytest.approx(cosine_similarity(own)[~np.eye(7, dtype=bool)].mean(), abs=1e-6)
+    mine = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
+    mine[3] = 0
+    cosines = vectors.cosines(mine)
+    np.testing.assert_allclose(cosines, cosine_similarity(mine), atol=1e-6)
+    assert cosines[0, 1] == pytest.approx(1 - cosine(mine[0], mine[1]), abs=1e-6)
+    np.testing.assert_allclose(vectors.pair_cosines(mine[:3], mine[4:]), np.diag(cosines[:3, 4:]), atol=1e-6)
+    assert vectors.mean_of_pairs(mine) == pytest.approx(
+        cosine_similarity(mine)[~np.eye(7, dtype=bool)].mean(), abs=1e-6
+    )
     assert vectors.nearest(np.array([[1, 0.2, 0.7], [0.2, 1, 0], [0.7, 0, 1]]), 0) == [2, 1]
 
 
@@ -161,10 +165,10 @@ def test_agreement_is_scipys_spearman_with_an_interval_like_that_of_its_bootstra
     rng = np.random.default_rng(0)
     gold = rng.integers(6, size=80).astype(float)
     noise = rng.normal(size=(3, 80))
-    told = np.stack([gold + 2 * noise[0], noise[1] - gold, noise[2]]).astype(np.float32)
-    told[2] = told[2].round()  # ties in both
-    found = vectors.agreement(told, list(gold), [str(pair) for pair in range(80)])
-    for row, (rho, low, high) in zip(told, found, strict=True):
+    predicted = np.stack([gold + 2 * noise[0], noise[1] - gold, noise[2]]).astype(np.float32)
+    predicted[2] = predicted[2].round()  # ties in both
+    agreement = vectors.agreement(predicted, list(gold), [str(pair) for pair in range(80)])
+    for row, (rho, low, high) in zip(predicted, agreement, strict=True):
         assert rho == pytest.approx(spearmanr(row, gold).statistic, abs=1e-9)
         ends = bootstrap(
             (row, gold), lambda a, b: spearmanr(a, b).statistic, paired=True, vectorized=False, n_resamples=1000,
@@ -177,20 +181,20 @@ def test_pairs_of_one_group_count_together() -> None:
     """Six times the same pairs say no more than once."""
     rng = np.random.default_rng(0)
     gold = rng.integers(6, size=20).astype(float)
-    told = (gold + rng.normal(size=20) * 2)[None].astype(np.float32)
+    predicted = (gold + rng.normal(size=20) * 2)[None].astype(np.float32)
     names = [str(pair) for pair in range(20)]
-    once = vectors.agreement(told, list(gold), names)
-    again = vectors.agreement(np.tile(told, 6), list(gold) * 6, names * 6)
+    once = vectors.agreement(predicted, list(gold), names)
+    again = vectors.agreement(np.tile(predicted, 6), list(gold) * 6, names * 6)
     np.testing.assert_allclose(again, once)
 
 
 def test_agreement_of_what_does_not_vary_is_not_defined() -> None:
-    told = np.array([[1, 1, 1, 1, 1 - 1e-9], [1, 2, 3, 4, 5]])
+    predicted = np.array([[1, 1, 1, 1, 1 - 1e-9], [1, 2, 3, 4, 5]])
     errors = np.full((2, 5), 1e-9)
-    found = vectors.agreement(told, [1, 2, 3, 4, 5], list("abcde"), errors)
-    assert np.isnan(found[0]).all()
-    assert found[1].tolist() == pytest.approx([1, 2 * wilson(1, 5)[0] - 1, 1])
-    assert np.isnan(vectors.agreement(told, [3] * 5, list("abcde"), errors)).all()
+    agreement = vectors.agreement(predicted, [1, 2, 3, 4, 5], list("abcde"), errors)
+    assert np.isnan(agreement[0]).all()
+    assert agreement[1].tolist() == pytest.approx([1, 2 * wilson(1, 5)[0] - 1, 1])
+    assert np.isnan(vectors.agreement(predicted, [3] * 5, list("abcde"), errors)).all()
 
 
 def test_what_rounding_alone_tells_apart_has_one_rank() -> None:
@@ -198,31 +202,33 @@ def test_what_rounding_alone_tells_apart_has_one_rank() -> None:
     rng = np.random.default_rng(0)
     gold = np.arange(40.0)
     true = np.where(gold < 32, 0.5, np.linspace(0.6, 0.9, 40))
-    told = true + rng.uniform(-1e-9, 1e-9, 40)
-    (found,) = vectors.agreement(told[None], list(gold), [str(pair) for pair in range(40)], np.full((1, 40), 1e-9))
-    assert found[0] == pytest.approx(spearmanr(true, gold).statistic, abs=1e-12)
-    assert found[0] != pytest.approx(spearmanr(told, gold).statistic, abs=1e-3)
-    assert np.isfinite(found).all()
+    predicted = true + rng.uniform(-1e-9, 1e-9, 40)
+    (actual,) = vectors.agreement(
+        predicted[None], list(gold), [str(pair) for pair in range(40)], np.full((1, 40), 1e-9)
+    )
+    assert actual[0] == pytest.approx(spearmanr(true, gold).statistic, abs=1e-12)
+    assert actual[0] != pytest.approx(spearmanr(predicted, gold).statistic, abs=1e-3)
+    assert np.isfinite(actual).all()
 
 
 def test_values_in_a_row_that_each_lie_close_to_the_next_are_not_all_the_same() -> None:
     values, errors = np.linspace(0, 1, 101), np.full(101, 0.02)
-    (found,) = vectors.agreement(values[None], values.tolist(), [str(pair) for pair in range(101)], errors[None])
-    assert found[0] > 0.99
+    (actual,) = vectors.agreement(values[None], values.tolist(), [str(pair) for pair in range(101)], errors[None])
+    assert actual[0] > 0.99
 
 
 def test_a_few_steps_of_rounding_are_no_order() -> None:
     gold = list(range(100))
     for n_steps, is_shown in ((8, False), (20, True)):
         values, errors = np.linspace(0, n_steps, 100), np.full(100, 0.5)
-        (found,) = vectors.agreement(values[None], gold, [str(pair) for pair in gold], errors[None])
-        assert np.isfinite(found[0]) == is_shown
+        (actual,) = vectors.agreement(values[None], gold, [str(pair) for pair in gold], errors[None])
+        assert np.isfinite(actual[0]) == is_shown
 
 
 def test_one_group_alone_that_varies_makes_no_certain_order() -> None:
-    told = np.array([[0, 0, 0, 0, 0, 0.9]])
-    (found,) = vectors.agreement(told, [0, 1, 2, 3, 4, 5], list("abcdef"))
-    assert found[1] < 0 < found[0] < found[2]
+    predicted = np.array([[0, 0, 0, 0, 0, 0.9]])
+    (actual,) = vectors.agreement(predicted, [0, 1, 2, 3, 4, 5], list("abcdef"))
+    assert actual[1] < 0 < actual[0] < actual[2]
 
 
 def close(n: int, apart: float, width: int = 64) -> tuple[np.ndarray, np.ndarray]:
@@ -240,11 +246,11 @@ def test_cosines_near_1_are_ranked_as_in_double_precision(apart: float) -> None:
     a, b = close(60, apart)
     true = np.array([1 - cosine(*pair) for pair in zip(a, b, strict=True)])
     small_a, small_b = a.astype(np.float32), b.astype(np.float32)
-    told, errors = vectors.pair_cosines(small_a, small_b), vectors.rounding(small_a, small_b)
-    assert (np.abs(told - true) <= errors).all()
+    predicted, errors = vectors.pair_cosines(small_a, small_b), vectors.rounding(small_a, small_b)
+    assert (np.abs(predicted - true) <= errors).all()
     gold = np.argsort(np.argsort(true)).tolist()
-    (found,) = vectors.agreement(told[None], gold, [str(pair) for pair in range(60)], errors[None])
-    assert found[0] == pytest.approx(1, abs=2e-3)
+    (actual,) = vectors.agreement(predicted[None], gold, [str(pair) for pair in range(60)], errors[None])
+    assert actual[0] == pytest.approx(1, abs=2e-3)
     if apart == 3e-4:
         in_float32 = (small_a * small_b).sum(1) / np.linalg.norm(small_a, axis=1) / np.linalg.norm(small_b, axis=1)
         assert spearmanr(in_float32, gold).statistic < 0.97
@@ -254,10 +260,10 @@ def test_vectors_that_differ_by_rounding_alone_are_all_alike() -> None:
     a, b = (side.astype(np.float32) for side in close(20, 1e-8))
     assert vectors.all_alike(a)
     assert vectors.all_alike(np.repeat(a[:1], 5, axis=0))
-    (found,) = vectors.agreement(
+    (actual,) = vectors.agreement(
         vectors.pair_cosines(a, b)[None], list(range(20)), list(map(str, range(20))), vectors.rounding(a, b)[None]
     )
-    assert np.isnan(found).all()
+    assert np.isnan(actual).all()
     apart = close(20, 1e-3)[0].astype(np.float32)
     assert not vectors.all_alike(apart)
     assert vectors.all_alike(apart, "bfloat16")
@@ -281,7 +287,7 @@ def test_rounding_bounds_what_float64_gives(engine: Engine) -> None:
         for text in texts:
             layers = network(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
             exact.append(torch.stack(layers)[:, 0].numpy())
-    found = sentence_pairs.vectors(engine, "embedded/bert", texts)
+    actual = sentence_pairs.vectors(engine, "embedded/bert", texts)
     scores, clusters = [pair.score for pair in pairs], [pair.cluster for pair in pairs]
     for layer in range(len(exact[0])):
         of_layer = {
@@ -289,12 +295,12 @@ def test_rounding_bounds_what_float64_gives(engine: Engine) -> None:
             "mean": np.stack([states[layer][1:-1].mean(axis=0) for states in exact]),
         }
         for pooling, true in of_layer.items():
-            a, b = (found.of[pooling][layer][side] for side in sides)  # type: ignore[index]
+            a, b = (actual.of[pooling][layer][side] for side in sides)  # type: ignore[index]
             units = true / np.linalg.norm(true, axis=1, keepdims=True)
             cosines = (units[sides[0]] * units[sides[1]]).sum(axis=1)
-            told, errors = vectors.pair_cosines(a, b), vectors.rounding(a, b)
-            assert (np.abs(told - cosines) <= errors).all(), (layer, pooling)
-            ((rho, *_),) = vectors.agreement(told[None], scores, clusters, errors[None])
+            predicted, errors = vectors.pair_cosines(a, b), vectors.rounding(a, b)
+            assert (np.abs(predicted - cosines) <= errors).all(), (layer, pooling)
+            ((rho, *_),) = vectors.agreement(predicted[None], scores, clusters, errors[None])
             if (layer, pooling) == (0, "cls"):  # the same token, type and place in every sentence
                 assert np.isnan(rho)
             else:
@@ -314,20 +320,20 @@ def test_intervals_over_scenes_hold_the_true_rank_correlation(of_scene: float, o
         scene, score = np.repeat(np.arange(n), 6), np.tile(np.arange(6), n)
         other = np.where(score == 0, (scene + 1) % n, scene)
         level, slope = (rng.normal(0, size, (times, n)) for size in (of_scene, of_slope))
-        both = [(each[:, scene] + each[:, other]) / 2 for each in (level, slope)]
-        told = levels[score] + both[0] + (score - 2.5) * both[1] + rng.normal(0, noise, (times, 6 * n))
-        return told, score, scene
+        both = [(part[:, scene] + part[:, other]) / 2 for part in (level, slope)]
+        predicted = levels[score] + both[0] + (score - 2.5) * both[1] + rng.normal(0, noise, (times, 6 * n))
+        return predicted, score, scene
 
-    told, score, _ = drawn(20_000, 1)
-    truth = spearmanr(told[0], score).statistic
-    told, score, scene = drawn(10, repeats)
-    by_scene = vectors.agreement(told, score.tolist(), [str(each) for each in scene])
-    by_pair = vectors.agreement(told, score.tolist(), [str(each) for each in range(len(score))])
-    held, of_pairs = (((found[:, 1] <= truth) & (truth <= found[:, 2])).mean() for found in (by_scene, by_pair))
+    predicted, score, _ = drawn(20_000, 1)
+    truth = spearmanr(predicted[0], score).statistic
+    predicted, score, scene = drawn(10, repeats)
+    by_scene = vectors.agreement(predicted, score.tolist(), [str(part) for part in scene])
+    by_pair = vectors.agreement(predicted, score.tolist(), [str(part) for part in range(len(score))])
+    held, of_pairs = (((actual[:, 1] <= truth) & (truth <= actual[:, 2])).mean() for actual in (by_scene, by_pair))
     assert 0.9 <= held <= 0.98
     assert of_pairs >= held
     if not of_slope:
-        widths = [np.median(found[:, 2] - found[:, 1]) for found in (by_scene, by_pair)]
+        widths = [np.median(actual[:, 2] - actual[:, 1]) for actual in (by_scene, by_pair)]
         assert widths[1] > 1.4 * widths[0]
 
 
@@ -337,16 +343,16 @@ def test_measured_on_pairs_is_what_its_parts_give() -> None:
     reference = vectors.SentenceVectors({"mean": values[:, :4], "max": values[:, :4] * 2}, (3,) * 4, (0,) * 4)
     sentences = vectors.SentenceVectors({"mean": values[:, 4:], "max": values[:, 4:] * 2}, (3,) * 5, (0,) * 5)
     pairs, scores = [(0, 1), (2, 3), (4, 0), (1, 3)], [1.0, 5, 0, 3]
-    found = vectors.measure(reference, sentences, pairs, scores, ["a", "b", "a", "b"])
-    assert len(found.agreements) == 2 * 2 * 2
-    raw = found.of(1, "mean", removed=False)
+    measured = vectors.measure(reference, sentences, pairs, scores, ["a", "b", "a", "b"])
+    assert len(measured.agreements) == 2 * 2 * 2
+    raw = measured.of(1, "mean", removed=False)
     matrix = cosine_similarity(values[1, 4:])
-    told = [matrix[pair] for pair in pairs]
-    assert raw.rho == pytest.approx(spearmanr(told, scores).statistic)
-    assert raw.spread == pytest.approx(max(told) - min(told), abs=1e-6)
+    predicted = [matrix[pair] for pair in pairs]
+    assert raw.rho == pytest.approx(spearmanr(predicted, scores).statistic)
+    assert raw.spread == pytest.approx(max(predicted) - min(predicted), abs=1e-6)
     assert raw.mean_cosine == pytest.approx(matrix[~np.eye(5, dtype=bool)].mean(), abs=1e-6)
-    removed = found.of(1, "max", removed=True)
-    own = vectors.shared_by(values[1, :4] * 2).removed(values[1, 4:] * 2)
-    np.testing.assert_allclose(found.shared["max"][1].removed(values[1, 4:] * 2), own)
-    expected = [1 - cosine(own[a], own[b]) for a, b in pairs]
+    removed = measured.of(1, "max", removed=True)
+    mine = vectors.shared_by(values[1, :4] * 2).removed(values[1, 4:] * 2)
+    np.testing.assert_allclose(measured.shared["max"][1].removed(values[1, 4:] * 2), mine)
+    expected = [1 - cosine(mine[a], mine[b]) for a, b in pairs]
     assert removed.rho == pytest.approx(spearmanr(expected, scores).statistic)

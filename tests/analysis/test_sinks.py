@@ -34,18 +34,18 @@ def measured(share: float, sep: float, words: float = 1.0, encoding: Encoding = 
 
 def test_much_attention_to_a_value_of_nothing_does_nothing() -> None:
     for length in (0.0, 0.2):
-        found = measured(0.9, length)
-        assert verdict(found, 0, 0, SEP) == "does nothing"
-        assert verdict(found, 0, 0, 0) == "neither"  # [CLS] gets little
-        assert strongest(found, 0, 0) == SEP
+        actual = measured(0.9, length)
+        assert verdict(actual, 0, 0, SEP) == "does nothing"
+        assert verdict(actual, 0, 0, 0) == "neither"  # [CLS] gets little
+        assert strongest(actual, 0, 0) == SEP
 
 
 def test_much_attention_to_a_long_value_broadcasts() -> None:
-    found = measured(0.9, 5.0)
-    assert verdict(found, 0, 0, SEP) == "broadcasts"
-    assert found.added[0, 0, SEP] == pytest.approx(0.45)
-    assert found.common[0, 0] > 0.99
-    assert found.rank[0, 0] == pytest.approx(1, abs=0.01)
+    actual = measured(0.9, 5.0)
+    assert verdict(actual, 0, 0, SEP) == "broadcasts"
+    assert actual.added[0, 0, SEP] == pytest.approx(0.45)
+    assert actual.common[0, 0] > 0.99
+    assert actual.rank[0, 0] == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -78,45 +78,45 @@ def test_one_vector_for_some_tokens_is_no_broadcast() -> None:
     weights = 0.993 * np.eye(N)[None] + 0.001
     weights[0, 1:4] = looks_at(N - 1, 0.994)[0, 1:4]  # three of five words look at [SEP], two at themselves
     values = 5.0 * np.eye(N)[None]
-    found = measure_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
-    assert much_attention(found)[0, 0, SEP]
-    assert found.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
-    assert verdict(found, 0, 0, SEP) == "neither"
+    actual = measure_run(run_of(weights, values, np.full((N, N), 10 / np.sqrt(N))))
+    assert much_attention(actual)[0, 0, SEP]
+    assert actual.added[0, 0, SEP] == pytest.approx(0.3, abs=0.01)
+    assert verdict(actual, 0, 0, SEP) == "neither"
 
 
 def test_what_all_words_have_in_common_is_no_broadcast_of_a_special_token() -> None:
     values = np.zeros((1, N, 4))
     values[0, :, 0] = 20  # the same for all tokens but [SEP], whose value is short beside it and at right angles
     values[0, -1] = (0, 1, 0, 0)
-    found = measure_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
-    assert found.added[0, 0, SEP] == pytest.approx(0.06)
-    assert found.common[0, 0] > 0.99
-    assert verdict(found, 0, 0, SEP) == "neither"
+    actual = measure_run(run_of(looks_at(N - 1, 0.6), values, STREAM))
+    assert actual.added[0, 0, SEP] == pytest.approx(0.06)
+    assert actual.common[0, 0] > 0.99
+    assert verdict(actual, 0, 0, SEP) == "neither"
 
 
 def test_a_head_that_a_layer_lacks_has_no_name_and_no_row() -> None:
-    found = measured(0.9, 0.0)
+    actual = measured(0.9, 0.0)
     lacking = {
-        name: np.concatenate([getattr(found, name), np.full_like(getattr(found, name), np.nan)], axis=1)
+        name: np.concatenate([getattr(actual, name), np.full_like(getattr(actual, name), np.nan)], axis=1)
         for name in ("share", "value", "added", "ordinary_value", "update", "common", "rank")
     }
-    wider = replace(found, **lacking)
+    wider = replace(actual, **lacking)
     assert does_nothing(wider).tolist() == [[[False, True], [False, False]]]
     assert not broadcasts(wider).any()
-    assert len(frame(wider)) == len(frame(found)) == 2
+    assert len(frame(wider)) == len(frame(actual)) == 2
 
 
 def test_the_table_has_a_row_a_head_and_token(engine: Engine) -> None:
-    found = engine.sinks("embedded/bert", "The cat sat on the mat because it was tired.")
-    table = frame(found)
+    sinks = engine.sinks("embedded/bert", "The cat sat on the mat because it was tired.")
+    table = frame(sinks)
     assert list(table["token"][:2]) == ["[CLS]", "[SEP]"]
     assert len(table) == 6 * 12 * 2
-    for one in table.sample(10, random_state=0).itertuples():
-        token = found.places.index(one.place)
-        assert one.rule == verdict(found, one.layer, one.head, token)
-        assert (one.share, one.added) == (
-            found.share[one.layer, one.head, token],
-            found.added[one.layer, one.head, token],
+    for entry in table.sample(10, random_state=0).itertuples():
+        token = sinks.places.index(entry.place)
+        assert entry.rule == verdict(sinks, entry.layer, entry.head, token)
+        assert (entry.share, entry.added) == (
+            sinks.share[entry.layer, entry.head, token],
+            sinks.added[entry.layer, entry.head, token],
         )
     assert set(table["rule"]) == {"does nothing", "broadcasts", "neither"}
 
@@ -129,21 +129,21 @@ def test_random_weights_raise_no_more_alarms_than_is_said(model: str) -> None:
     with engine._memory.lease(model) as loaded:
         trained = runs(loaded, texts)
     with engine._memory.lease(UNTRAINED + model) as loaded:
-        found = list(of_networks(loaded, trained, 2))
-    assert [kind for kind, _ in found] == [RANDOM, STRETCHED] * 2
-    shares = [np.stack([one.share for one in measured]) for _, measured in found]
+        actual = list(of_networks(loaded, trained, 2))
+    assert [kind for kind, _ in actual] == [RANDOM, STRETCHED] * 2
+    shares = [np.stack([entry.share for entry in measured]) for _, measured in actual]
     assert not np.allclose(shares[0], shares[2])  # another seed, another network
     assert all(np.std(wide) > 2 * np.std(plain) for plain, wide in zip(shares[0::2], shares[1::2], strict=True))
-    for _, measured in found:
-        assert np.mean([does_nothing(one) | broadcasts(one) for one in measured]) <= FALSE_ALARMS
+    for _, measured in actual:
+        assert np.mean([does_nothing(entry) | broadcasts(entry) for entry in measured]) <= FALSE_ALARMS
 
 
 def test_the_table_counts_cases_and_their_share(engine: Engine) -> None:
     measured = [engine.sinks("embedded/tinybert", text) for text in sentences(10)]
-    found = row("tiny", [measured])
-    named = sum(int((does_nothing(one) | broadcasts(one)).sum()) for one in measured)
-    assert (found.heads, found.cases, found.found["either name"]) == (8, 10 * 8 * 2, named)
-    share, low, high = found.shares["either name"]
-    assert 0 < named == round(share * found.cases)
+    actual = row("tiny", [measured])
+    named = sum(int((does_nothing(entry) | broadcasts(entry)).sum()) for entry in measured)
+    assert (actual.heads, actual.cases, actual.found["either name"]) == (8, 10 * 8 * 2, named)
+    share, low, high = actual.shares["either name"]
+    assert 0 < named == round(share * actual.cases)
     assert low < share < high
-    assert as_markdown([found]).endswith(f"{named}: {100 * share:.1f} ({100 * low:.1f}–{100 * high:.1f}) |")
+    assert as_markdown([actual]).endswith(f"{named}: {100 * share:.1f} ({100 * low:.1f}–{100 * high:.1f}) |")

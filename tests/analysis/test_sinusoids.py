@@ -9,16 +9,16 @@ from analysis.sinusoids import frequencies, sinusoids, turned
 
 
 def test_the_formula_by_hand() -> None:
-    found = sinusoids(3, 4)
-    assert found[0] == pytest.approx([0, 1, 0, 1])
-    assert found[1] == pytest.approx([np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
-    assert found[1, 0] == pytest.approx(0.8415, abs=1e-4)
+    actual = sinusoids(3, 4)
+    assert actual[0] == pytest.approx([0, 1, 0, 1])
+    assert actual[1] == pytest.approx([np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
+    assert actual[1, 0] == pytest.approx(0.8415, abs=1e-4)
     assert sinusoids(2, 3).shape == (2, 3)
 
 
 def test_likeness_depends_on_the_distance_alone() -> None:
-    found = sinusoids(40, 64)
-    products = found @ found.T
+    actual = sinusoids(40, 64)
+    products = actual @ actual.T
     for distance in (1, 5, 12):
         diagonal = np.diagonal(products, distance)
         assert diagonal == pytest.approx(np.full_like(diagonal, diagonal[0]))

@@ -82,9 +82,9 @@ def test_queries_and_keys_may_differ_in_number() -> None:
 
 
 def test_weights_above_one_are_shown_against_the_largest_of_all() -> None:
-    found = thumbnails([np.full((1, 1, 1), 4.0, np.float32), np.full((1, 1, 1), 1.0, np.float32)], shares=False)
-    assert found.maximum == 4
-    np.testing.assert_array_equal(found.pixels.ravel(), [255, 128])  # 255 · √(1/4) = 127.5, to even
+    pictures = thumbnails([np.full((1, 1, 1), 4.0, np.float32), np.full((1, 1, 1), 1.0, np.float32)], shares=False)
+    assert pictures.maximum == 4
+    np.testing.assert_array_equal(pictures.pixels.ravel(), [255, 128])  # 255 · √(1/4) = 127.5, to even
 
 
 def test_rounding_errors_do_not_change_the_scale_of_attention() -> None:

@@ -26,19 +26,19 @@ def run() -> AttentionRun:
 
 
 def test_weights_are_the_run_s() -> None:
-    shown = Weights(run())
-    np.testing.assert_array_equal(shown.map(0, 1), run().head(0, 1))
-    np.testing.assert_array_equal(shown.layer(0), run().layer(0))
-    assert (shown.n_layers, shown.measure, shown.shares, shown.of_block) == (1, "weights", True, False)
+    visible = Weights(run())
+    np.testing.assert_array_equal(visible.map(0, 1), run().head(0, 1))
+    np.testing.assert_array_equal(visible.layer(0), run().layer(0))
+    assert (visible.n_layers, visible.measure, visible.shares, visible.of_block) == (1, "weights", True, False)
 
 
 def test_norms_are_weights_times_lengths_of_values() -> None:
-    shown = Norms(run())
-    np.testing.assert_allclose(shown.map(0, 1), np.tile(3 * ROW, (3, 1)), rtol=1e-6)
-    np.testing.assert_allclose(shown.layer(0), [np.tile(ROW, (3, 1)), np.tile(3 * ROW, (3, 1))], rtol=1e-6)
-    for mean in (combine(shown, all_maps(shown), "mean"), mean_of_all(shown)):
+    visible = Norms(run())
+    np.testing.assert_allclose(visible.map(0, 1), np.tile(3 * ROW, (3, 1)), rtol=1e-6)
+    np.testing.assert_allclose(visible.layer(0), [np.tile(ROW, (3, 1)), np.tile(3 * ROW, (3, 1))], rtol=1e-6)
+    for mean in (combine(visible, all_maps(visible), "mean"), mean_of_all(visible)):
         np.testing.assert_allclose(mean, np.tile(2 * ROW, (3, 1)), rtol=1e-6)
-    assert (shown.measure, shown.shares, shown.of_block) == ("value-weighted", False, False)
+    assert (visible.measure, visible.shares, visible.of_block) == ("value-weighted", False, False)
 
 
 def test_the_values_in_cross_attention_are_those_of_the_keys() -> None:
@@ -57,13 +57,13 @@ def test_norms_where_there_are_no_values_are_refused() -> None:
 
 
 def test_maps_in_their_order_with_layers_of_different_width() -> None:
-    shown = Weights(
+    visible = Weights(
         builders.run(builders.anonymous(2), builders.random_maps(0, 2, 2, 2), builders.random_maps(1, 1, 2, 2))
     )
-    assert all_maps(shown) == [(0, 0), (0, 1), (1, 0)]
-    assert maps_of_layer(shown, 0) == [(0, 0), (0, 1)]
+    assert all_maps(visible) == [(0, 0), (0, 1), (1, 0)]
+    assert maps_of_layer(visible, 0) == [(0, 0), (0, 1)]
     with pytest.raises(InvalidInput, match="does not exist"):
-        shown.map(1, 1)
+        visible.map(1, 1)
 
 
 # Layer 1: both tokens take evenly; layer 2: the first keeps all, the second takes a quarter from the first.
@@ -76,15 +76,15 @@ def of_layers(measure: ContributionMeasure) -> ContributionView:
 
 
 def test_a_layer_as_a_whole_has_one_map() -> None:
-    shown = of_layers("ALTI")
-    assert (shown.n_layers, shown.measure, shown.shares, shown.of_block) == (2, "ALTI", True, True)
-    assert all_maps(shown) == [(0, 0), (1, 0)]
-    np.testing.assert_array_equal(shown.map(1, 0), MAPS[1])
-    np.testing.assert_array_equal(shown.layer(1), MAPS[1:])
-    np.testing.assert_array_equal(mean_of_all(shown), [[0.75, 0.25], [0.375, 0.625]])
+    visible = of_layers("ALTI")
+    assert (visible.n_layers, visible.measure, visible.shares, visible.of_block) == (2, "ALTI", True, True)
+    assert all_maps(visible) == [(0, 0), (1, 0)]
+    np.testing.assert_array_equal(visible.map(1, 0), MAPS[1])
+    np.testing.assert_array_equal(visible.layer(1), MAPS[1:])
+    np.testing.assert_array_equal(mean_of_all(visible), [[0.75, 0.25], [0.375, 0.625]])
     for place in ((2, 0), (-1, 0), (0, 1)):
         with pytest.raises(InvalidInput, match="layers 1 to 2"):
-            shown.map(*place)
+            visible.map(*place)
     assert not of_layers("value zeroing").shares
 
 
@@ -99,8 +99,8 @@ def test_rollout_of_layers_mixes_no_identity_in() -> None:
 def test_what_is_no_share_is_scaled_to_be_one_on_common_words() -> None:
     """Two words of one token each and nothing besides: a row (1, 0, nothing else), and one of (1, 3, 0) quarters."""
     encoding = builders.encoding(["a", "b"], front=None, end=None)
-    found = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
+    actual = LayerContributions(encoding=encoding, model=builders.info(), measure="value zeroing", maps=MAPS[1:] * 0.1)
     units = align([encoding, encoding]).units[0]
-    shown = ContributionView(found)
-    np.testing.assert_allclose(shares_on_common_words(shown, shown.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
-    np.testing.assert_allclose(all_on_common_words(shown, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])
+    visible = ContributionView(actual)
+    np.testing.assert_allclose(shares_on_common_words(visible, visible.layer(0), units), [[[1, 0, 0], [0.25, 0.75, 0]]])
+    np.testing.assert_allclose(all_on_common_words(visible, units)[0], [[1, 0, 0], [0.25, 0.75, 0]])

@@ -8,9 +8,9 @@ from analysis.weights_by_part import weights_by_part
 
 
 def test_bert_base() -> None:
-    found = weights_by_part(vocabulary=30_522, positions=512, width=768, inner=3072, layers=12)
-    assert found == {"embeddings": 31_034 * 768, "attention": 28_311_552, "feed-forward": 56_623_104}
-    assert sum(found.values()) == pytest.approx(108.8e6, rel=0.005)  # the other 1% are biases, norms and the pooler
+    actual = weights_by_part(vocabulary=30_522, positions=512, width=768, inner=3072, layers=12)
+    assert actual == {"embeddings": 31_034 * 768, "attention": 28_311_552, "feed-forward": 56_623_104}
+    assert sum(actual.values()) == pytest.approx(108.8e6, rel=0.005)  # the other 1% are biases, norms and the pooler
 
 
 def test_a_gate_is_a_third_matrix() -> None:

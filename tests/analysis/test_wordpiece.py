@@ -25,6 +25,6 @@ def test_it_is_what_the_tokenizer_does(engine: Engine) -> None:
     for word in sorted(word for word in words if word.isalpha()):
         encoding = engine.encode("embedded/bert", word)
         pieces = [token for token, special in zip(encoding.tokens, encoding.special, strict=True) if not special]
-        found = cuts(word, vocabulary)
-        assert found is not None, word
-        assert [cut.piece for cut in found] == pieces
+        actual = cuts(word, vocabulary)
+        assert actual is not None, word
+        assert [cut.piece for cut in actual] == pieces

@@ -106,6 +106,6 @@ def test_queries_and_keys_of_two_texts_are_merged_each_by_its_own_words() -> Non
 
 @pytest.mark.parametrize(("text", "followed"), [("she saw the dog .", "she"), ("the dog ran .", "ran"), (". !", None)])
 def test_what_is_followed_is_a_pronoun_or_the_last_word(text: str, followed: str | None) -> None:
-    found = builders.encoding(text.split())
-    place = to_follow(found)
-    assert (None if place is None else found.tokens[place]) == followed
+    tokens = builders.encoding(text.split())
+    place = to_follow(tokens)
+    assert (None if place is None else tokens.tokens[place]) == followed

@@ -115,7 +115,7 @@ def _files(kind: Kind) -> st.SearchStrategy[str]:
             _HEADERS,
             st.lists(st.lists(_CELLS, max_size=4), max_size=14),
         ),
-        st.lists(_JSON, max_size=4).map(lambda found: "\n".join(map(json.dumps, found))),
+        st.lists(_JSON, max_size=4).map(lambda actual: "\n".join(map(json.dumps, actual))),
         st.builds(lambda data: json.dumps({"version": 1, "data": data}), st.lists(_JSON, max_size=3)),
         st.builds(lambda depth, begin: begin * depth, st.integers(1, 20_000), st.sampled_from(['{"data":[', '{"x":'])),
     )
@@ -135,10 +135,10 @@ def _bytes(kind: Kind) -> st.SearchStrategy[bytes]:
 def test_any_bytes_are_read_or_refused_with_a_sentence(kind: Kind) -> None:
     n_read = 0
 
-    def holds(given: tuple[bytes, int]) -> None:
+    def holds(inputs: tuple[bytes, int]) -> None:
         nonlocal n_read
         try:
-            data = read(given[0], "own", kind, given[1])
+            data = read(inputs[0], "own", kind, inputs[1])
         except InvalidInput as error:
             one_sentence(str(error))
             return
@@ -172,5 +172,5 @@ def _is_sound(data: Data) -> None:
         for item in data.split(split):
             shared = item.pair if data.kind == "answering" else f"{item.text}\n{item.pair}"
             groups.setdefault(ignoring_case_and_spaces(shared), set()).add(split)
-    leaks = [group for group, found in groups.items() if len(found) > 1]
+    leaks = [group for group, row in groups.items() if len(row) > 1]
     assert not leaks or any("in more than one split" in note for note in data.notes)

@@ -98,7 +98,7 @@ _TEXTS = st.one_of(
     st.builds(lambda seed, row: "\n".join(["text,label", *_good(seed), row]), st.integers(0, 9), CELLS),
     st.lists(_WORDS | TEXTS | st.just(""), max_size=8).map("\n".join),
     st.builds(lambda words: "\n".join([*map(_tree, range(24)), *words]), st.lists(_WORDS | st.just(""), max_size=4)),
-    st.lists(_JSON, max_size=4).map(lambda found: "\n".join(map(json.dumps, found))),
+    st.lists(_JSON, max_size=4).map(lambda actual: "\n".join(map(json.dumps, actual))),
     st.builds(lambda depth, end: '{"good":' * depth + end, st.integers(1, 20_000), TEXTS),
     st.lists(st.builds("\t".join, st.lists(CELLS, max_size=4)), max_size=8).map("\n".join),
 )
@@ -120,7 +120,7 @@ DATA: st.SearchStrategy[bytes] = st.one_of(
     _TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")),
     st.binary(max_size=200),
     TEXTS.map(_workbook),
-    st.builds(lambda whole, cut: whole[:cut], TEXTS.map(_workbook), st.integers(0, 100)),
+    st.builds(lambda complete, cut: complete[:cut], TEXTS.map(_workbook), st.integers(0, 100)),
     st.sampled_from([gzip.compress, bz2.compress]).flatmap(lambda pack: st.binary(max_size=50).map(pack)),
 )
 
@@ -130,12 +130,12 @@ DATA: st.SearchStrategy[bytes] = st.one_of(
 def test_any_file_is_read_or_refused_with_a_sentence(reader: str) -> None:
     def check(data: bytes) -> None:
         try:
-            found: Any = READERS[reader](data)
+            actual: Any = READERS[reader](data)
         except InvalidInput as error:
             one_sentence(str(error))
         else:
-            report = getattr(found, "report", None)
-            for note in (*getattr(found, "notes", ()), *(report.remarks if report else ())):
+            report = getattr(actual, "report", None)
+            for note in (*getattr(actual, "notes", ()), *(report.remarks if report else ())):
                 one_sentence(note)
 
     tries(A_READER, DATA, check)

@@ -64,16 +64,16 @@ DAMAGE: dict[str, Callable[[PublishedFile], bytes]] = {
 
 def read_or_refused(file: PublishedFile, data: bytes) -> Any:
     """The data, whole in itself; or the sentence with which it is refused, which has the file's name."""
-    found = file.read_or_refused(data)
-    if isinstance(found, str):
-        one_sentence(found)
-        assert file.name in found
-        return found
-    assert found.items
-    assert len(found.items) == len(found.lines) == len(found.splits)
-    for note in found.notes:
+    actual = file.read_or_refused(data)
+    if isinstance(actual, str):
+        one_sentence(actual)
+        assert file.name in actual
+        return actual
+    assert actual.items
+    assert len(actual.items) == len(actual.lines) == len(actual.splits)
+    for note in actual.notes:
         one_sentence(note)
-    return found
+    return actual
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -87,17 +87,17 @@ def test_cut_in_the_middle(name: str) -> None:
 @pytest.mark.parametrize("name", TEXT_FILES)
 def test_in_utf_16_it_is_the_same(name: str) -> None:
     file = FILES[name]
-    expected, found = file.read_or_refused(), read_or_refused(file, decoded(file).encode("utf-16"))
-    assert getattr(found, "items", found) == getattr(expected, "items", expected)
+    expected, actual = file.read_or_refused(), read_or_refused(file, decoded(file).encode("utf-16"))
+    assert getattr(actual, "items", actual) == getattr(expected, "items", expected)
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", TEXT_FILES)
 def test_damaged_in_one_place_or_in_all(name: str, damage: str) -> None:
     file = FILES[name]
-    found = read_or_refused(file, DAMAGE[damage](file))
+    actual = read_or_refused(file, DAMAGE[damage](file))
     in_a_line = damage in ("a row of 300 columns", "a cell of 1 MB") and not isinstance(file.read_or_refused(), str)
-    assert not isinstance(found, str) or not in_a_line or A_PLACE.search(found)
+    assert not isinstance(actual, str) or not in_a_line or A_PLACE.search(actual)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -110,15 +110,15 @@ def test_anything_read_as_any_other_kind(name: str) -> None:
 def test_damaged_inside_an_archive(name: str) -> None:
     file = FILES[name]
     packed = PublishedFile("own.zip", file.kind, b"", file.chosen)
-    whole = zipped({"train.tsv": file.data})
-    for data in (whole[: len(whole) // 2], whole[:-30], whole.replace(b"train", b"tr\0in", 1), zipped({}),
+    complete = zipped({"train.tsv": file.data})
+    for data in (complete[: len(complete) // 2], complete[:-30], complete.replace(b"train", b"tr\0in", 1), zipped({}),
                  *(zipped({name: damage(file)}) for damage in DAMAGE.values())):  # fmt: skip
-        found = packed.read_or_refused(data)
-        if isinstance(found, str):
-            one_sentence(found)
-            assert "own.zip" in found or name in found
+        actual = packed.read_or_refused(data)
+        if isinstance(actual, str):
+            one_sentence(actual)
+            assert "own.zip" in actual or name in actual
         else:
-            assert found.items
+            assert actual.items
 
 
 @pytest.mark.parametrize("opened", ['{"text":', "[", '{"data": [', '{"text": {"a":'])

@@ -202,7 +202,7 @@ def test_words_in_columns_are_read_as_by_hand_and_their_entities_are_seqevals(
     assert not data.left_out
     assert data.lines[0] == line
     repaired = entities.in_iob2([(str(n), tags) for n, (*_, tags) in enumerate(zip(words, tags, strict=True))], [])
-    assert [get_entities(list(each)) for each in repaired] == [get_entities(list(each)) for each in tags]
+    assert [get_entities(list(part)) for part in repaired] == [get_entities(list(part)) for part in tags]
 
 
 def test_brackets_of_ontonotes_are_read_or_refused_by_name() -> None:
@@ -277,13 +277,13 @@ Asked = list[tuple[str, str, tuple[tuple[int, str], ...]]]
 
 
 def squad_by_json(text: str) -> Asked:
-    asked: Asked = []
+    questions: Asked = []
     for article in json.loads(text)["data"]:
         for passage in article["paragraphs"]:
-            for each in passage["qas"]:
-                answers = dict.fromkeys((answer["answer_start"], answer["text"]) for answer in each["answers"])
-                asked.append((each["question"], passage["context"], tuple(answers)))
-    return asked
+            for part in passage["qas"]:
+                answers = dict.fromkeys((answer["answer_start"], answer["text"]) for answer in part["answers"])
+                questions.append((part["question"], passage["context"], tuple(answers)))
+    return questions
 
 
 @pytest.mark.parametrize(
@@ -301,13 +301,15 @@ def squad_by_json(text: str) -> Asked:
 def test_questions_are_read_letter_by_letter(name: str, of: str) -> None:
     data = FILES[name].read()
     expected = squad_by_json(FILES[of].text)
-    asked = [(item.question, item.context, tuple(dict.fromkeys(item.answers))) for item in data.items]
-    assert [(question, context.strip()) for question, context, _ in asked] == [(q, c.strip()) for q, c, _ in expected]
-    assert [[text for _, text in answers] for *_, answers in asked] == [[t for _, t in a] for *_, a in expected]
-    assert sum(not answers for *_, answers in asked) == (30 if of == "dev-v2.0.json" else 0)
-    for _, context, answers in asked:
+    questions = [(item.question, item.context, tuple(dict.fromkeys(item.answers))) for item in data.items]
+    assert [(question, context.strip()) for question, context, _ in questions] == [
+        (q, c.strip()) for q, c, _ in expected
+    ]
+    assert [[text for _, text in answers] for *_, answers in questions] == [[t for _, t in a] for *_, a in expected]
+    assert sum(not answers for *_, answers in questions) == (30 if of == "dev-v2.0.json" else 0)
+    for _, context, answers in questions:
         assert all(context[start : start + len(text)] == text for start, text in answers)
-    assert asked == expected
+    assert questions == expected
 
 
 # Trees, minimal pairs, pairs, sentences, pronouns.
@@ -436,11 +438,11 @@ def test_an_archive_as_published_holds_other_things_too() -> None:
 @pytest.mark.parametrize("task", ["SST-2", "QNLI", "STS-B"])
 def test_members_of_an_archive_are_its_splits(task: str) -> None:
     file = FILES[f"{task}/train.tsv"]
-    whole = file.read()
+    complete = file.read()
     members = {f"{task}/{split}.tsv": file.data for split in ("train", "dev", "test")}
     data = read(zipped({**members, "__MACOSX/._train.tsv": b"\0"}), file.kind, name=f"{task}.zip")
-    assert [data.splits.count(split) for split in ("train", "dev", "test")] == [len(whole.items)] * 3
-    assert data.items[: len(whole.items)] == whole.items or {*data.items} == {*whole.items}
+    assert [data.splits.count(split) for split in ("train", "dev", "test")] == [len(complete.items)] * 3
+    assert data.items[: len(complete.items)] == complete.items or {*data.items} == {*complete.items}
 
 
 def test_a_path_is_read_as_its_bytes_are(tmp_path: Any) -> None:

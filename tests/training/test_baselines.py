@@ -30,7 +30,9 @@ def of(kind: Kind, items: Sequence[Item], **others: object) -> Data:
 
 def reached(data: Data, name: str) -> float:
     """The best that ways of this name come to on the test split."""
-    return max(scores.value(data.measure, data.test, each.test) for each in candidates(data) if each.name == name)
+    return max(
+        scores.value(data.measure, data.test, baseline.test) for baseline in candidates(data) if baseline.name == name
+    )
 
 
 def pairs(tells: str) -> Data:
@@ -52,9 +54,9 @@ def test_ngrams_find_the_text_that_gives_the_label_away(tells: str, hides: str) 
     assert reached(data, f"n-grams of the {tells} text") == 1
     assert reached(data, "n-grams of both texts") > 0.9
     assert reached(data, f"n-grams of the {hides} text") < 0.75
-    found = strongest(data, list(candidates(data)))
-    assert found.name == f"n-grams of the {tells} text"
-    assert [each.label for each in found.test if isinstance(each, Classified)] == [
+    best_baseline = strongest(data, list(candidates(data)))
+    assert best_baseline.name == f"n-grams of the {tells} text"
+    assert [part.label for part in best_baseline.test if isinstance(part, Classified)] == [
         item.label for item in data.test if isinstance(item, Labelled)
     ]
 
@@ -66,13 +68,15 @@ def test_pieces_of_words_in_one_text_alone_can_give_the_label_away(tells: str) -
     rng = np.random.default_rng(0)
     items = []
     for number in range(160):
-        told, other = (f"{word}{''.join(rng.choice(list('bcdfgklm'), 5))}" for word in rng.choice(tuning.WORDS, 2))
-        texts = {side: f"{told}{('ed', 'ing')[number % 2]}" if side == tells else other for side in ("first", "second")}
+        predicted, other = (f"{word}{''.join(rng.choice(list('bcdfgklm'), 5))}" for word in rng.choice(tuning.WORDS, 2))
+        texts = {
+            side: f"{predicted}{('ed', 'ing')[number % 2]}" if side == tells else other for side in ("first", "second")
+        }
         items.append(Labelled(texts["first"], texts["second"], LABELS[number % 2]))
     data = of("classification", items, labels=LABELS)
-    found = strongest(data, list(candidates(data)))
-    assert found.name.endswith(f"n-grams of the {tells} text")
-    assert scores.value("accuracy", data.test, found.test) > 0.9
+    best_baseline = strongest(data, list(candidates(data)))
+    assert best_baseline.name.endswith(f"n-grams of the {tells} text")
+    assert scores.value("accuracy", data.test, best_baseline.test) > 0.9
     assert reached(data, f"character n-grams of the {tells} text") == 1
     other = {"first": "second", "second": "first"}[tells]
     assert reached(data, f"character n-grams of the {other} text") < 0.75
@@ -109,20 +113,20 @@ def test_a_name_beside_the_words_of_the_question_is_an_answer() -> None:
         PassageQuestion("How long do whales sleep at night?", passage, ()),
     ]
     data = of("answering", answered * 8)
-    found = strongest(data, list(candidates(data)))
-    assert found.name == "the name or number in the sentence with most words of the question"
-    assert scores.value("span_f1", data.test, found.test) == 1
-    said = next(each for each in found.test if isinstance(each, Answered) and each.spans)
-    assert passage[said.spans[0].start : said.spans[0].end] == said.text
+    best_baseline = strongest(data, list(candidates(data)))
+    assert best_baseline.name == "the name or number in the sentence with most words of the question"
+    assert scores.value("span_f1", data.test, best_baseline.test) == 1
+    message = next(part for part in best_baseline.test if isinstance(part, Answered) and part.spans)
+    assert passage[message.spans[0].start : message.spans[0].end] == message.text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_some_for_the_smallest_data(kind: Kind) -> None:
     data = tuning.data(kind, train=2, dev=1, test=1)
-    found = list(candidates(data))
-    assert found
-    assert all((len(each.dev), len(each.test)) == (1, 1) for each in found)
-    assert strongest(data, found) in found
+    baselines = list(candidates(data))
+    assert baselines
+    assert all((len(part.dev), len(part.test)) == (1, 1) for part in baselines)
+    assert strongest(data, baselines) in baselines
 
 
 def test_the_strongest_is_chosen_on_the_development_part() -> None:
@@ -144,9 +148,9 @@ def test_cosines_of_a_model_are_one_of_them() -> None:
     gold = {
         split: [item.score / 5 for item in data.split(split) if isinstance(item, Scored)] for split in ("dev", "test")
     }
-    found = strongest(data, list(candidates(data, gold)))  # type: ignore[arg-type]
-    assert found.name == "the cosine of the model’s vectors before tuning"
-    assert scores.value("spearman", data.test, found.test) == pytest.approx(1)
+    best_baseline = strongest(data, list(candidates(data, gold)))  # type: ignore[arg-type]
+    assert best_baseline.name == "the cosine of the model’s vectors before tuning"
+    assert scores.value("spearman", data.test, best_baseline.test) == pytest.approx(1)
 
 
 def test_of_much_data_a_part_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,8 @@ def shell(corpus: Path, tmp_path: Path, monkeypatch, capsys):
 
     def call(*arguments: object) -> tuple[int, str, str]:
         status = command.main([str(argument) for argument in arguments])
-        shown = capsys.readouterr()
-        return status, shown.out, shown.err
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
 
     call.run, call.corpus = run, corpus
     return call

@@ -30,8 +30,8 @@ def _corpus(path: Path, lines: list[str]) -> Path:
 def _documents(held_out: bool, n: int) -> list[list[str]]:
     """The first ``n`` one-sentence documents that are, or are not, held out."""
     texts = ([f"red green {number}"] for number in range(10_000))
-    found = (text for text in texts if Document("book:a", True, tuple(text)).held_out == held_out)
-    return [next(found) for _ in range(n)]
+    actual = (text for text in texts if Document("book:a", True, tuple(text)).held_out == held_out)
+    return [next(actual) for _ in range(n)]
 
 
 @pytest.fixture

@@ -179,16 +179,16 @@ def corpus(tmp_path: Path) -> tuple[Path, list[list[str]], list[list[str]]]:
 
 def test_the_corpus_set_holds_held_out_text_only(corpus):
     path, held_out, trained = corpus
-    found = corpus_set(path)
+    evaluation_set = corpus_set(path)
     sentences = {sentence for document in held_out for sentence in document}
     never = {sentence for document in trained for sentence in document}
-    shown = {part + "." for text in found.texts for part in text.rstrip(".").split(". ")}
-    assert shown <= sentences
-    assert not shown & never
+    visible = {part + "." for text in evaluation_set.texts for part in text.rstrip(".").split(". ")}
+    assert visible <= sentences
+    assert not visible & never
     for document in held_out:
-        assert sum(text.startswith(document[0]) for text in found.texts) == 1
+        assert sum(text.startswith(document[0]) for text in evaluation_set.texts) == 1
     following = {(first, second) for document in held_out for first, second in itertools.pairwise(document)}
-    for pair in found.pairs:
+    for pair in evaluation_set.pairs:
         last = pair.first.rstrip(".").split(". ")[-1] + "."
         begin = pair.second.split(". ")[0].rstrip(".") + "."
         assert pair.is_next == ((last, begin) in following)
@@ -200,17 +200,17 @@ def test_a_corpus_without_running_text_has_no_pairs(folder: Path, tmp_path: Path
     path = tmp_path / "glosses.jsonl.xz"
     line = json.dumps({"source": "a:b", "ordered": False, "sentences": held_out})
     path.write_bytes(lzma.compress(line.encode()))
-    found = corpus_set(path)
-    assert (found.texts, found.pairs) == (tuple(held_out), ())
-    more = EvaluationSet(("the cat sees the dog",) * 40, found.pairs)
+    evaluation_set = corpus_set(path)
+    assert (evaluation_set.texts, evaluation_set.pairs) == (tuple(held_out), ())
+    more = EvaluationSet(("the cat sees the dog",) * 40, evaluation_set.pairs)
     assert evaluate(str(folder), more, CPU).nsp_accuracy is None
 
 
 def test_samples_are_evenly_spaced():
-    whole = EvaluationSet(tuple(str(n) for n in range(100)), tuple(Pair(str(n), "", True) for n in range(7)))
-    sample = whole.sample(12)
+    complete = EvaluationSet(tuple(str(n) for n in range(100)), tuple(Pair(str(n), "", True) for n in range(7)))
+    sample = complete.sample(12)
     assert sample.texts == tuple(str(n) for n in range(0, 100, 9))
-    assert sample.pairs == whole.pairs
+    assert sample.pairs == complete.pairs
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def test_bad_input_gets_a_message_and_the_others_are_measured(folder: Path, tmp_
     empty = tmp_path / "empty"
     empty.mkdir()
     assert main([str(empty), str(folder)]) == 2
-    shown = capsys.readouterr()
-    assert "Traceback" not in shown.err
-    assert shown.err.strip()
-    assert json.loads(shown.out)["id"] == str(folder)
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    assert printed.err.strip()
+    assert json.loads(printed.out)["id"] == str(folder)

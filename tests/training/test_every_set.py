@@ -289,18 +289,18 @@ def _places(data):
     """For each item the places in the premise of what its three hypotheses ask about, by hypothesis; that of what is
     not mentioned is the premise's length.
     """
-    asked = defaultdict(set)
+    question = defaultdict(set)
     for split in SPLITS:
         for item in data.split(split):
-            asked[item.text].add(item.pair)
+            question[item.text].add(item.pair)
 
     def places(item: Labelled) -> dict[str | None, int]:
-        in_all = set.intersection(*(set(_words(hypothesis)) for hypothesis in asked[item.text]))
+        in_all = set.intersection(*(set(_words(hypothesis)) for hypothesis in question[item.text]))
         premise = _words(item.text)
         order = {word: place for place, word in reversed([*enumerate(premise)])}
         return {
             pair: min((order.get(word, len(premise)) for word in set(_words(pair)) - in_all), default=0)
-            for pair in asked[item.text]
+            for pair in question[item.text]
         }
 
     return places

@@ -35,45 +35,49 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("bert"))
 
 
-def losses(found: Tuned) -> list[float]:
-    return [step.loss for step in found.steps]
+def losses(actual: Tuned) -> list[float]:
+    return [step.loss for step in actual.steps]
 
 
 def weights(id_: str) -> dict[str, torch.Tensor]:
-    found: dict[str, torch.Tensor] = AutoModelForSequenceClassification.from_pretrained(tuned.folder(id_)).state_dict()
-    return found
+    actual: dict[str, torch.Tensor] = AutoModelForSequenceClassification.from_pretrained(tuned.folder(id_)).state_dict()
+    return actual
 
 
 class InOrder(Trainer):
     """transformers' own loop, given our batches in our order."""
 
-    def __init__(self, *given: object, in_order: list[dict[str, torch.Tensor]], **named: object) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *inputs: object, in_order: list[dict[str, torch.Tensor]], **named: object) -> None:
+        super().__init__(*inputs, **named)
         self._in_order = in_order
         self.losses: list[float] = []
 
     def get_train_dataloader(self) -> DataLoader:
         return DataLoader(self._in_order, batch_size=None)
 
-    def training_step(self, *given: object, **named: object) -> torch.Tensor:
-        loss = super().training_step(*given, **named)
+    def training_step(self, *inputs: object, **named: object) -> torch.Tensor:
+        loss = super().training_step(*inputs, **named)
         self.losses.append(float(loss))
         return loss
 
 
 @pytest.mark.slow
 def test_the_first_losses_are_those_of_transformers_trainer(engine: Engine, tmp_path: Path) -> None:
-    asked = tuning.question("embedded/tinybert", tuning.data(train=48), epochs=2, batch=8, rate=5e-4, weight_decay=0.1)
-    ours = losses(tuning.outcome(engine, asked))
+    question = tuning.question(
+        "embedded/tinybert", tuning.data(train=48), epochs=2, batch=8, rate=5e-4, weight_decay=0.1
+    )
+    ours = losses(tuning.outcome(engine, question))
 
     with engine._memory.lease("embedded/tinybert") as loaded:
-        theirs = network.fresh(loaded, asked.data, asked.settings)
-        encodings = [loaded.encode(item.text, None, 32) for item in asked.data.train]
+        theirs = network.fresh(loaded, question.data, question.settings)
+        encodings = [loaded.encode(item.text, None, 32) for item in question.data.train]
         rows = []
         for epoch in range(2):
-            for places in batches([len(each) for each in encodings], 8, 0, epoch):
+            for places in batches([len(encoding) for encoding in encodings], 8, 0, epoch):
                 of_batch = loaded.inputs([encodings[place] for place in places])
-                labels = torch.tensor([asked.data.labels.index(asked.data.train[place].label) for place in places])
+                labels = torch.tensor(
+                    [question.data.labels.index(question.data.train[place].label) for place in places]
+                )
                 rows.append(of_batch | {"labels": labels})
     arguments = TrainingArguments(
         output_dir=str(tmp_path), num_train_epochs=1, learning_rate=5e-4, weight_decay=0.1, warmup_steps=0.1,
@@ -108,8 +112,8 @@ def test_lora_changes_nothing_before_the_first_step_and_merging_changes_nothing_
 
 def test_lora_of_a_fused_matrix_leaves_the_keys(engine: Engine) -> None:
     with engine._memory.lease("embedded/modernbert") as loaded:
-        found = network.fresh(loaded, tuning.data(), Settings(learns="lora"))
-    part = next(part for part in found.modules() if isinstance(part, lora.LoRA))
+        actual = network.fresh(loaded, tuning.data(), Settings(learns="lora"))
+    part = next(part for part in actual.modules() if isinstance(part, lora.LoRA))
     assert part.rows == ((0, 256), (512, 768))
     x = torch.randn(2, 5, 256)
     with torch.no_grad():
@@ -125,9 +129,9 @@ def test_lora_of_a_fused_matrix_leaves_the_keys(engine: Engine) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_passes_of_a_batch_make_the_step_of_the_whole_batch(engine: Engine, kind: Kind) -> None:
     of = tuning.data(kind)
-    whole = tuning.outcome(engine, tuning.question("embedded/tinybert", of, batch=6))
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", of, batch=6))
     in_passes = tuning.outcome(engine, tuning.question("embedded/tinybert", of, batch=6, accumulate=3))
-    np.testing.assert_allclose(losses(whole), losses(in_passes), rtol=1e-4)
+    np.testing.assert_allclose(losses(tuned_model), losses(in_passes), rtol=1e-4)
 
 
 @pytest.mark.slow
@@ -138,7 +142,7 @@ def test_the_head_on_cached_states_is_the_head_on_the_frozen_model(
     monkeypatch.setattr(loop._Run, "_stand_in", lambda _run: None)
     end_to_end = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
     np.testing.assert_allclose(losses(cached), losses(end_to_end), rtol=1e-5)
-    of_both = [weights(each.id) for each in (cached, end_to_end)]
+    of_both = [weights(part.id) for part in (cached, end_to_end)]
     for name, weight in of_both[0].items():
         torch.testing.assert_close(weight, of_both[1][name], rtol=0, atol=1e-5)
     with engine._memory.lease("embedded/tinybert") as loaded:
@@ -152,9 +156,9 @@ def test_a_small_vocabulary_trains_like_the_whole_one(engine: Engine, monkeypatc
     small = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
     everything = range(30522)
     monkeypatch.setattr(loop, "SmallVocabulary", lambda made, _ids: network.SmallVocabulary(made, everything))
-    whole = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
-    np.testing.assert_allclose(losses(small), losses(whole), rtol=1e-5)
-    of_both = [weights(each.id) for each in (small, whole)]
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
+    np.testing.assert_allclose(losses(small), losses(tuned_model), rtol=1e-5)
+    of_both = [weights(part.id) for part in (small, tuned_model)]
     for name, weight in of_both[0].items():
         torch.testing.assert_close(weight, of_both[1][name], rtol=0, atol=1e-5)
     with engine._memory.lease("embedded/tinybert") as loaded:
@@ -168,11 +172,11 @@ def test_a_small_vocabulary_trains_like_the_whole_one(engine: Engine, monkeypatc
     [("head", 16_770), ("top", 16_770 + 198_272), ("lora", 16_770 + 2 * 2 * 8 * (128 + 128)), ("all", 4_386_178)],
 )
 def test_what_learns_and_nothing_else(engine: Engine, learns: str, n_learning: int) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", learns=learns, layers=1))
-    assert (found.n_learning, found.n_parameters) == (n_learning, 4_386_178)
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", learns=learns, layers=1))
+    assert (tuned_model.n_learning, tuned_model.n_parameters) == (n_learning, 4_386_178)
     with engine._memory.lease("embedded/tinybert") as loaded:
         before = loaded.model.state_dict()
-    after = weights(found.id)
+    after = weights(tuned_model.id)
     changed = {name for name, weight in after.items() if name in before and not weight.equal(before[name])}
     below = {name for name in changed if "layer.0" in name}
     assert bool(below) == (learns in ("all", "lora"))
@@ -195,22 +199,22 @@ def test_the_head_can_learn_first(engine: Engine) -> None:
 
 
 def test_a_seed_gives_the_same_model_and_another_seed_another(engine: Engine, bert: str) -> None:
-    asked = [tuning.question(bert, seed=seed) for seed in (3, 3, 4)]  # this one has dropout
-    found = [tuning.outcome(engine, each) for each in asked]
-    assert losses(found[0]) == losses(found[1])
-    assert found[0].predictions == found[1].predictions
-    assert losses(found[0]) != losses(found[2])
+    questions = [tuning.question(bert, seed=seed) for seed in (3, 3, 4)]  # this one has dropout
+    tuned_model = [tuning.outcome(engine, part) for part in questions]
+    assert losses(tuned_model[0]) == losses(tuned_model[1])
+    assert tuned_model[0].predictions == tuned_model[1].predictions
+    assert losses(tuned_model[0]) != losses(tuned_model[2])
 
 
 def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Callable[[str], Path]) -> None:
-    found = []
+    actual = []
     for seed in (3, 3, 4):
         read_anew = loading.load(sources.find(str(checkpoint("bert_mlm_only"))), torch.device("cpu"))
-        found.append(network.fresh(read_anew, tuning.data(), Settings(seed=seed)).state_dict())
+        actual.append(network.fresh(read_anew, tuning.data(), Settings(seed=seed)).state_dict())
     pooler, known = "bert.pooler.dense.weight", "bert.embeddings.word_embeddings.weight"
-    assert found[0][pooler].equal(found[1][pooler])
-    assert not found[0][pooler].equal(found[2][pooler])
-    assert found[0][known].equal(found[2][known])
+    assert actual[0][pooler].equal(actual[1][pooler])
+    assert not actual[0][pooler].equal(actual[2][pooler])
+    assert actual[0][known].equal(actual[2][known])
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, *of_epochs: float) -> None:
@@ -229,28 +233,33 @@ def test_the_network_of_the_epoch_that_is_best_in_development_is_tested_and_save
 ) -> None:
     """An untrained network is not kept, however good it is."""
     scripted(monkeypatch, 0.9, *(0.5 + (epoch == best) / 4 for epoch in (1, 2, 3)))
-    found = tuning.outcome(engine, tuning.question(bert, epochs=3, rate=1e-2, **settings))
-    assert (found.best.epoch, found.best.score) == (best, 0.75)
-    assert len({each.loss for each in found.evaluated}) == 4
-    asked = tuple((item.text, item.pair) for item in (*found.data.dev, *found.data.test))
-    said = [each.probabilities for each in engine.ask(Predict(found.id, asked)) if isinstance(each, Classified)]
-    right = [p[found.data.labels.index(item.label)] for p, item in zip(said, found.data.dev, strict=False)]
-    assert -np.log(right).mean() == pytest.approx(found.best.loss, rel=1e-4)
-    of_test = [each.probabilities for each in found.predictions if isinstance(each, Classified)]
-    np.testing.assert_allclose(of_test, said[len(right) :], atol=1e-5)
+    tuned_model = tuning.outcome(engine, tuning.question(bert, epochs=3, rate=1e-2, **settings))
+    assert (tuned_model.best.epoch, tuned_model.best.score) == (best, 0.75)
+    assert len({part.loss for part in tuned_model.evaluated}) == 4
+    questions = tuple((item.text, item.pair) for item in (*tuned_model.data.dev, *tuned_model.data.test))
+    probabilities = [
+        part.probabilities for part in engine.ask(Predict(tuned_model.id, questions)) if isinstance(part, Classified)
+    ]
+    right = [
+        p[tuned_model.data.labels.index(item.label)]
+        for p, item in zip(probabilities, tuned_model.data.dev, strict=False)
+    ]
+    assert -np.log(right).mean() == pytest.approx(tuned_model.best.loss, rel=1e-4)
+    of_test = [part.probabilities for part in tuned_model.predictions if isinstance(part, Classified)]
+    np.testing.assert_allclose(of_test, probabilities[len(right) :], atol=1e-5)
     if "weight_decay" in settings:  # rows of words that do not occur have shrunk until then, and no further
         with engine._memory.lease(bert) as loaded:
             before = loaded.model.state_dict()["bert.embeddings.word_embeddings.weight"]
-        ratio = weights(found.id)["bert.embeddings.word_embeddings.weight"].norm(dim=1) / before.norm(dim=1)
-        until = [step.learning_rate for step in found.steps[: found.best.step]]
+        ratio = weights(tuned_model.id)["bert.embeddings.word_embeddings.weight"].norm(dim=1) / before.norm(dim=1)
+        until = [step.learning_rate for step in tuned_model.steps[: tuned_model.best.step]]
         assert float(ratio.nanmedian()) == pytest.approx(float(np.prod(1 - 0.5 * np.array(until))), rel=1e-4)
 
 
 def test_of_equal_scores_the_lower_loss_and_then_the_earlier_epoch_is_best() -> None:
-    found = [Evaluated(3 * epoch, epoch, loss, 0.5) for epoch, loss in enumerate((0.1, 0.9, 0.7, 0.7, 0.8))]
-    assert best_of(found) is found[2]
-    assert best_of(found[:1]) is None
-    assert best_of([*found, Evaluated(15, 5.0, 9.0, 0.6)]).epoch == 5  # type: ignore[union-attr]
+    actual = [Evaluated(3 * epoch, epoch, loss, 0.5) for epoch, loss in enumerate((0.1, 0.9, 0.7, 0.7, 0.8))]
+    assert best_of(actual) is actual[2]
+    assert best_of(actual[:1]) is None
+    assert best_of([*actual, Evaluated(15, 5.0, 9.0, 0.6)]).epoch == 5  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -274,31 +283,31 @@ def test_training_ends_when_the_score_has_not_risen_for_long_enough(
 ) -> None:
     """Not while the head is trained alone before the rest."""
     scripted(monkeypatch, *of_epochs)
-    found = tuning.outcome(engine, tuning.question(bert, epochs=5, **settings))
-    assert (found.steps[-1].epoch, len(found.evaluated)) == (ended, ended + 1)
-    assert found.best.score == of_epochs[highest]
+    tuned_model = tuning.outcome(engine, tuning.question(bert, epochs=5, **settings))
+    assert (tuned_model.steps[-1].epoch, len(tuned_model.evaluated)) == (ended, ended + 1)
+    assert tuned_model.best.score == of_epochs[highest]
 
 
-def stopped_at(engine: Engine, asked: Finetune, place: int) -> Tuned:
+def stopped_at(engine: Engine, question: Finetune, place: int) -> Tuned:
     """What comes out of a training that was stopped at its event of this number, and then went on."""
-    events = engine.stream(asked)
+    events = engine.stream(question)
     for _ in range(place + 1):
         next(events)
     events.close()
-    *_, found = engine.stream(asked)
-    assert isinstance(found, Tuned)
-    assert not tuned.state_folder(asked.id).exists()
-    return found
+    *_, actual = engine.stream(question)
+    assert isinstance(actual, Tuned)
+    assert not tuned.state_folder(question.id).exists()
+    return actual
 
 
-def same(found: Tuned, expected: Tuned) -> None:
-    assert losses(found) == losses(expected)
-    assert found.evaluated == expected.evaluated
-    assert found.predictions == expected.predictions
-    for one, other in zip(found.first_vectors, expected.first_vectors, strict=True):
-        assert one.epoch == other.epoch
-        np.testing.assert_array_equal(one.vectors, other.vectors)
-    of_both = weights(found.id), weights(expected.id)
+def same(actual: Tuned, expected: Tuned) -> None:
+    assert losses(actual) == losses(expected)
+    assert actual.evaluated == expected.evaluated
+    assert actual.predictions == expected.predictions
+    for first_vector, other in zip(actual.first_vectors, expected.first_vectors, strict=True):
+        assert first_vector.epoch == other.epoch
+        np.testing.assert_array_equal(first_vector.vectors, other.vectors)
+    of_both = weights(actual.id), weights(expected.id)
     assert all(weight.equal(of_both[1][name]) for name, weight in of_both[0].items())
 
 
@@ -312,56 +321,56 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
     alike, *_ = candidates(few)
     monkeypatch.setattr(loop, "candidates", lambda *_of: iter([alike]))
     plain: dict[str, Any] = {"rate": 1e-2} | settings | ({"head_first": 1} if "head_first" in settings else {})
-    whole = list(engine.stream(tuning.question(bert, few, **plain)))
-    straight = whole[-1]
+    events = list(engine.stream(tuning.question(bert, few, **plain)))
+    straight = events[-1]
     assert isinstance(straight, Tuned)
-    first = next(place for place, event in enumerate(whole) if isinstance(event, Stepped))
-    for place in range(first, len(whole) - 1):
+    first = next(place for place, event in enumerate(events) if isinstance(event, Stepped))
+    for place in range(first, len(events) - 1):
         same(stopped_at(engine, tuning.question(bert, few, **plain), place), straight)
 
 
 def test_where_a_stopped_training_goes_on_is_said(engine: Engine, bert: str) -> None:
-    asked = tuning.question(bert)
-    events = engine.stream(asked)
+    question = tuning.question(bert)
+    events = engine.stream(question)
     steps = (event for event in events if isinstance(event, Stepped))
     for _ in range(4):
         next(steps)
     events.close()
-    begun = next(event for event in list(engine.stream(asked)) if isinstance(event, Started))
+    begun = next(event for event in list(engine.stream(question)) if isinstance(event, Started))
     assert (begun.steps[-1].step, begun.n_steps) == (4, 6)
 
 
 def test_only_what_learns_is_kept_of_a_stopped_training(engine: Engine, bert: str) -> None:
     sizes = {}
     for learns in ("all", "lora", "head"):
-        asked = tuning.question(bert, learns=learns)
-        events = engine.stream(asked)
+        question = tuning.question(bert, learns=learns)
+        events = engine.stream(question)
         learning = next(event.n_learning for event in events if isinstance(event, Started))
         next(event for event in events if isinstance(event, Evaluated) and event.epoch == 1)
         events.close()
-        sizes[learns] = sum(file.stat().st_size for file in tuned.state_folder(asked.id).iterdir())
+        sizes[learns] = sum(file.stat().st_size for file in tuned.state_folder(question.id).iterdir())
         # In float32: itself, as it was after the best epoch, and two moments.
         assert sizes[learns] < 4 * 4 * learning + 20_000
-        tuned.forget(asked.id)
+        tuned.forget(question.id)
     assert sizes["head"] < sizes["lora"] < sizes["all"]
 
 
 def test_a_training_that_diverges_is_stopped_with_a_sentence(engine: Engine) -> None:
-    asked = tuning.question("embedded/tinybert", rate=1.0, epochs=20, warmup=0.0)
+    question = tuning.question("embedded/tinybert", rate=1.0, epochs=20, warmup=0.0)
     with pytest.raises(InvalidInput, match=r"diverged at step \d+.*smaller learning rate than 1, such as 0.0003"):
-        list(engine.stream(asked))
+        list(engine.stream(question))
 
 
 def test_time_can_be_the_budget(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock of our own, which goes on by 4 ms whenever it is read: on a busy machine steps are few."""
     ticks = itertools.count()
     monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: 0.004 * next(ticks)))
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", seconds=0.3, epochs=1))
-    assert len(found.steps) > 3  # more than its epoch
-    assert found.steps[-2].seconds < 0.3 <= found.seconds
-    rates = [step.learning_rate for step in found.steps]
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", seconds=0.3, epochs=1))
+    assert len(tuned_model.steps) > 3  # more than its epoch
+    assert tuned_model.steps[-2].seconds < 0.3 <= tuned_model.seconds
+    rates = [step.learning_rate for step in tuned_model.steps]
     assert rates[-1] < 0.2 * max(rates)
-    assert found.evaluated[-1].step == found.steps[-1].step
+    assert tuned_model.evaluated[-1].step == tuned_model.steps[-1].step
 
 
 @pytest.mark.parametrize("family", ["gpt2", "t5", "bart"])
@@ -398,9 +407,9 @@ FAMILIES = (
 def test_families_learn(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
     few = tuning.items("classification", 4)
     by_heart = replace(tuning.data(), train=few, dev=few)
-    found = tuning.outcome(engine, tuning.question(str(checkpoint(family)), by_heart, epochs=50, rate=3e-4))
-    assert min(each.loss for each in found.evaluated) < 0.9 * found.evaluated[0].loss
-    assert engine.info(found.id).tuned_for == "classification"
+    tuned_model = tuning.outcome(engine, tuning.question(str(checkpoint(family)), by_heart, epochs=50, rate=3e-4))
+    assert min(part.loss for part in tuned_model.evaluated) < 0.9 * tuned_model.evaluated[0].loss
+    assert engine.info(tuned_model.id).tuned_for == "classification"
 
 
 def test_a_head_that_reads_the_last_token_is_given_no_padding(
@@ -414,28 +423,28 @@ def test_a_head_that_reads_the_last_token_is_given_no_padding(
         return output(run, split, places)
 
     monkeypatch.setattr(loop._Run, "_output", watched)
-    found = tuning.outcome(engine, tuning.question(str(checkpoint("xlnet")), epochs=1, rate=1e-5))
+    tuned_model = tuning.outcome(engine, tuning.question(str(checkpoint("xlnet")), epochs=1, rate=1e-5))
     assert len(seen) > 3
     assert all(seen)
-    assert engine.info(found.id).tuned_for == "classification"
+    assert engine.info(tuned_model.id).tuned_for == "classification"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_can_be_learnt_by_heart(engine: Engine, kind: Kind) -> None:
     of = tuning.data(kind)
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", of, epochs=40, rate=2e-3))
-    assert np.mean(losses(found)[-3:]) < 0.25 * np.mean(losses(found)[:3])
-    assert len(found.predictions) == len(of.test)
+    tuned_model = tuning.outcome(engine, tuning.question("embedded/tinybert", of, epochs=40, rate=2e-3))
+    assert np.mean(losses(tuned_model)[-3:]) < 0.25 * np.mean(losses(tuned_model)[:3])
+    assert len(tuned_model.predictions) == len(of.test)
 
 
 @pytest.mark.slow
 def test_an_untrained_model_begins_at_random_weights_of_the_seed(engine: Engine) -> None:
-    found = [
+    actual = [
         tuning.outcome(engine, tuning.question(f"{UNTRAINED}embedded/tinybert", seed=seed, learns="head", epochs=1))
         for seed in (0, 0, 1)
     ]
-    of_each = [weights(each.id)["bert.embeddings.word_embeddings.weight"] for each in found]
+    of_each = [weights(part.id)["bert.embeddings.word_embeddings.weight"] for part in actual]
     assert of_each[0].equal(of_each[1])
     assert not of_each[0].equal(of_each[2])
     with engine._memory.lease("embedded/tinybert") as loaded:
@@ -443,18 +452,18 @@ def test_an_untrained_model_begins_at_random_weights_of_the_seed(engine: Engine)
 
 
 def test_the_loss_with_a_teacher_is_hintons(engine: Engine) -> None:
-    asked = tuning.question("embedded/tinybert", epochs=1, batch=12, alpha=0.3, temperature=3.0)
+    question = tuning.question("embedded/tinybert", epochs=1, batch=12, alpha=0.3, temperature=3.0)
     rng = np.random.default_rng(0)
     soft = tuple(tuple(row) for row in rng.normal(size=(12, 2)).tolist())
-    with_teacher = type(asked)(asked.model, asked.data, asked.settings, tuned.new_id(), soft=soft)
-    found = tuning.outcome(engine, with_teacher).steps[0].loss
+    with_teacher = type(question)(question.model, question.data, question.settings, tuned.new_id(), soft=soft)
+    tuned_model = tuning.outcome(engine, with_teacher).steps[0].loss
 
     with engine._memory.lease("embedded/tinybert") as loaded:
-        start = network.fresh(loaded, asked.data, asked.settings).eval()
-        inputs = loaded.inputs([loaded.encode(item.text, None, 32) for item in asked.data.train])
+        start = network.fresh(loaded, question.data, question.settings).eval()
+        inputs = loaded.inputs([loaded.encode(item.text, None, 32) for item in question.data.train])
     with torch.no_grad():
         scores = start(**inputs).logits.double().numpy()
-    labels = [asked.data.labels.index(item.label) for item in asked.data.train]
+    labels = [question.data.labels.index(item.label) for item in question.data.train]
 
     def softmax(x: np.ndarray) -> np.ndarray:
         return np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
@@ -462,7 +471,7 @@ def test_the_loss_with_a_teacher_is_hintons(engine: Engine) -> None:
     hard = -np.log(softmax(scores)[range(12), labels]).mean()
     teacher, student = softmax(np.array(soft) / 3), softmax(scores / 3)
     kl = (teacher * np.log(teacher / student)).sum(axis=1).mean()
-    assert found == pytest.approx(0.3 * hard + 0.7 * 9 * kl, rel=1e-4)
+    assert tuned_model == pytest.approx(0.3 * hard + 0.7 * 9 * kl, rel=1e-4)
 
 
 @pytest.mark.parametrize(("n", "warmup"), [(10, 0.1), (46, 0.1), (7, 0.0), (5, 1.0)])
@@ -482,13 +491,13 @@ def test_the_rate_is_that_of_transformers_schedule(n: int, warmup: float) -> Non
 
 def test_batches_hold_every_item_once_and_little_padding() -> None:
     lengths = np.random.default_rng(0).integers(3, 60, size=300).tolist()
-    found = batches(lengths, 16, seed=1, epoch=0)
-    assert sorted(place for batch in found for place in batch) == list(range(300))
-    assert max(map(len, found)) == 16
-    padding = sum(len(batch) * max(lengths[place] for place in batch) for batch in found) / sum(lengths)
+    batch_rows = batches(lengths, 16, seed=1, epoch=0)
+    assert sorted(place for batch in batch_rows for place in batch) == list(range(300))
+    assert max(map(len, batch_rows)) == 16
+    padding = sum(len(batch) * max(lengths[place] for place in batch) for batch in batch_rows) / sum(lengths)
     assert padding < 1.15
-    assert found == batches(lengths, 16, seed=1, epoch=0)
-    assert found != batches(lengths, 16, seed=1, epoch=1)
+    assert batch_rows == batches(lengths, 16, seed=1, epoch=0)
+    assert batch_rows != batches(lengths, 16, seed=1, epoch=1)
     alike = batches(lengths, 16, seed=1, epoch=0, pads=False)
     assert sorted(place for batch in alike for place in batch) == list(range(300))
     assert all(len({lengths[place] for place in batch}) == 1 for batch in alike)
@@ -504,16 +513,18 @@ def one_thread() -> Iterator[None]:
 
 
 def test_development_loss_is_the_mean_over_all_items(engine: Engine) -> None:
-    found = tuning.outcome(engine, tuning.question("embedded/tinybert", tuning.data(dev=7), learns="head", epochs=1))
-    last = found.evaluated[-1]
-    model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(found.id)).eval()
+    tuned_model = tuning.outcome(
+        engine, tuning.question("embedded/tinybert", tuning.data(dev=7), learns="head", epochs=1)
+    )
+    last = tuned_model.evaluated[-1]
+    model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(tuned_model.id)).eval()
     with engine._memory.lease("embedded/tinybert") as loaded, torch.no_grad():
         singly = [
             torch.nn.functional.cross_entropy(
                 model(**loaded.inputs([loaded.encode(item.text, None)])).logits,
-                torch.tensor([found.data.labels.index(item.label)]),
+                torch.tensor([tuned_model.data.labels.index(item.label)]),
             ).item()
-            for item in found.data.dev
+            for item in tuned_model.data.dev
         ]
     assert isinstance(last, Evaluated)
     assert last.loss == pytest.approx(np.mean(singly), abs=1e-5)

@@ -30,8 +30,8 @@ def words(*tags: str, sure: float = 1.0) -> TaggedWords:
 def random_tags(n: int) -> tuple[list[list[str]], list[list[str]]]:
     rng = np.random.default_rng(0)
     gold = [[str(tag) for tag in rng.choice(TAGS, size=8)] for _ in range(n)]
-    told = [[tag if rng.random() < 0.6 else str(rng.choice(TAGS)) for tag in row] for row in gold]
-    return gold, told
+    predicted = [[tag if rng.random() < 0.6 else str(rng.choice(TAGS)) for tag in row] for row in gold]
+    return gold, predicted
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_an_answer_of_another_kind_is_refused() -> None:
 
 
 def test_types_are_scored_as_by_seqeval() -> None:
-    gold, told = random_tags(40)
-    rows = mistakes_by_type([Tagged(("w",) * 8, tuple(row)) for row in gold], [words(*row) for row in told])
-    report = classification_report(gold, told, output_dict=True)
+    gold, predicted = random_tags(40)
+    rows = mistakes_by_type([Tagged(("w",) * 8, tuple(row)) for row in gold], [words(*row) for row in predicted])
+    report = classification_report(gold, predicted, output_dict=True)
     assert [row["type"] for row in rows] == ["NAME", "PLACE"]
     for row in rows:
         expected = report[str(row["type"])]

@@ -63,13 +63,13 @@ def test_pairs_with_the_same_first_text_stay_in_one_split() -> None:
     data = read(table(rows, "premise,hypothesis,label"), "own", "classification", 0)
     firsts = [{item.text for item in data.split(split)} for split in SPLITS]
     assert not firsts[0] & firsts[1] | firsts[1] & firsts[2] | firsts[0] & firsts[2]
-    one = [("Is it spam?", f"mail {i}", "ab"[i % 2]) for i in range(20)]  # one first text cannot be divided
-    assert len(items(read(table(one, "text1,text2,label"), "own", "classification", 0))) == 20
+    entry = [("Is it spam?", f"mail {i}", "ab"[i % 2]) for i in range(20)]  # one first text cannot be divided
+    assert len(items(read(table(entry, "text1,text2,label"), "own", "classification", 0))) == 20
 
 
 def test_the_name_tells_items_kind_and_seed_apart_and_the_seed_draws_the_parts() -> None:
     pairs = table([(f"a {i}", f"b {i}", i % 2) for i in range(20)], "text,pair,label")
-    found = [
+    actual = [
         read(data, name, kind, seed)  # type: ignore[arg-type]
         for data, name, kind, seed in [
             (pairs, "own", "classification", 0),
@@ -80,10 +80,10 @@ def test_the_name_tells_items_kind_and_seed_apart_and_the_seed_draws_the_parts()
             (pairs + b"\n", "own", "classification", 0),
         ]
     ]
-    assert len({data.name for data in found[:4]}) == 4
-    assert found[5].name == found[4].name == found[0].name
-    assert found[0].name.startswith("own data ")
-    assert found[0].test != found[1].test
+    assert len({data.name for data in actual[:4]}) == 4
+    assert actual[5].name == actual[4].name == actual[0].name
+    assert actual[0].name.startswith("own data ")
+    assert actual[0].test != actual[1].test
 
 
 def test_a_column_of_splits_is_the_split() -> None:
@@ -96,16 +96,16 @@ def test_a_column_of_splits_is_the_split() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lacking", "given", "share", "note"),
+    ("lacking", "inputs", "share", "note"),
     [
         ("dev", ("train", "test"), 10 / 8, "no split to choose by: 12% of its training split"),
         ("test", ("train", "dev"), 20 / 9, "no split to test on: 22% of its training split"),
     ],
 )
 def test_a_split_that_is_missing_is_taken_out_of_the_training_split(
-    lacking: str, given: tuple[str, str], share: float, note: str
+    lacking: str, inputs: tuple[str, str], share: float, note: str
 ) -> None:
-    rows = [(f"text {i}", "ab"[i % 2], given[i >= 80]) for i in range(100)]
+    rows = [(f"text {i}", "ab"[i % 2], inputs[i >= 80]) for i in range(100)]
     data = read(table(rows, "text,label,split"), "own", "classification", 0)
     assert note in said(data)
     assert len(data.split(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
@@ -130,7 +130,7 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
         for item in data.split(split):
             of.setdefault(ignoring_case_and_spaces(item.text), set()).add(split)
     assert len(of) == 30
-    assert all(len(found) == 1 for found in of.values())
+    assert all(len(value) == 1 for value in of.values())
 
 
 NOTED = {
@@ -192,11 +192,11 @@ NOTED = {
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_is_left_out_or_odd_is_said(case: str) -> None:
-    given, note = NOTED[case]
-    data = read(given, "own", "classification", 0)
+    inputs, note = NOTED[case]
+    data = read(inputs, "own", "classification", 0)
     assert note in said(data)
-    for each in data.notes:
-        one_sentence(each)
+    for part in data.notes:
+        one_sentence(part)
 
 
 def test_a_single_example_is_trained_on_and_numbers_are_ordered_by_size() -> None:
@@ -222,7 +222,7 @@ PAIRS = [(f"first {i}", f"second {i}") for i in range(21)]
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted", "note"),
+    ("inputs", "wanted", "note"),
     [
         ([i / 4 for i in range(21)], [i / 4 for i in range(21)], ""),
         ([i / 20 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 0 to 1, were rescaled to 0 to 5."),
@@ -231,21 +231,21 @@ PAIRS = [(f"first {i}", f"second {i}") for i in range(21)]
         ([i * 10 + 50 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 50 to 250, were rescaled"),
     ],
 )
-def test_scores_are_brought_to_the_scale_of_five(given: list[float], wanted: list[float], note: str) -> None:
-    rows = [(*pair, score) for pair, score in zip(PAIRS, given, strict=True)]
+def test_scores_are_brought_to_the_scale_of_five(inputs: list[float], wanted: list[float], note: str) -> None:
+    rows = [(*pair, score) for pair, score in zip(PAIRS, inputs, strict=True)]
     data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
     assert note in said(data)
     assert bool(note) == bool(data.notes)
-    found = {item.text: item.score for item in items(data)}
-    assert [found[first] for first, _ in PAIRS] == pytest.approx(wanted)
+    actual = {item.text: item.score for item in items(data)}
+    assert [actual[first] for first, _ in PAIRS] == pytest.approx(wanted)
     assert (data.labels, data.measure) == ((), "spearman")
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"), [((-1e308, 0.0, 1e308), {0.0, 2.5, 5.0}), ((0.0, 426.8322534354045), {0.0, 5.0})]
+    ("inputs", "wanted"), [((-1e308, 0.0, 1e308), {0.0, 2.5, 5.0}), ((0.0, 426.8322534354045), {0.0, 5.0})]
 )
-def test_scores_never_leave_the_scale(given: tuple[float, ...], wanted: set[float]) -> None:
-    rows = [(*pair, given[i % len(given)]) for i, pair in enumerate(PAIRS)]
+def test_scores_never_leave_the_scale(inputs: tuple[float, ...], wanted: set[float]) -> None:
+    rows = [(*pair, inputs[i % len(inputs)]) for i, pair in enumerate(PAIRS)]
     data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
     assert {item.score for item in items(data)} == wanted
 

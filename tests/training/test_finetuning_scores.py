@@ -28,15 +28,15 @@ def answered(text: str) -> Answered:
 @pytest.mark.parametrize("n_labels", [2, 4])
 def test_labels_are_scored_as_by_sklearn(n_labels: int) -> None:
     rng = np.random.default_rng(n_labels)
-    gold, told = rng.integers(n_labels, size=(2, 60)).astype(str)
+    gold, predicted = rng.integers(n_labels, size=(2, 60)).astype(str)
     items = [Labelled("a", None, label) for label in gold]
-    answers = [classified(label) for label in told]
-    assert scores.value("accuracy", items, answers) == pytest.approx(metrics.accuracy_score(gold, told))
-    assert scores.value("macro_f1", items, answers) == pytest.approx(metrics.f1_score(gold, told, average="macro"))
-    assert scores.value("mcc", items, answers) == pytest.approx(metrics.matthews_corrcoef(gold, told))
-    labels = sorted({*gold, *told})
+    answers = [classified(label) for label in predicted]
+    assert scores.value("accuracy", items, answers) == pytest.approx(metrics.accuracy_score(gold, predicted))
+    assert scores.value("macro_f1", items, answers) == pytest.approx(metrics.f1_score(gold, predicted, average="macro"))
+    assert scores.value("mcc", items, answers) == pytest.approx(metrics.matthews_corrcoef(gold, predicted))
+    labels = sorted({*gold, *predicted})
     np.testing.assert_array_equal(
-        scores.confusion(items, answers, labels), metrics.confusion_matrix(gold, told, labels=labels)
+        scores.confusion(items, answers, labels), metrics.confusion_matrix(gold, predicted, labels=labels)
     )
 
 
@@ -51,24 +51,24 @@ def test_entities_are_scored_as_by_seqeval() -> None:
     rng = np.random.default_rng(0)
     tags = ["O", "O", "B-PLACE", "I-PLACE", "B-NAME", "I-NAME"]
     gold = [[str(tag) for tag in rng.choice(tags, size=8)] for _ in range(40)]
-    told = [[tag if rng.random() < 0.7 else str(rng.choice(tags)) for tag in row] for row in gold]
+    predicted = [[tag if rng.random() < 0.7 else str(rng.choice(tags)) for tag in row] for row in gold]
     items = [Tagged(("w",) * 8, tuple(row)) for row in gold]
-    answers = [TaggedWords(("w",) * 8, tuple(row), (1.0,) * 8) for row in told]
-    assert scores.value("entity_f1", items, answers) == pytest.approx(entity_f1(gold, told))
-    flat = [[tag for row in rows for tag in row] for rows in (gold, told)]
+    answers = [TaggedWords(("w",) * 8, tuple(row), (1.0,) * 8) for row in predicted]
+    assert scores.value("entity_f1", items, answers) == pytest.approx(entity_f1(gold, predicted))
+    flat = [[tag for row in rows for tag in row] for rows in (gold, predicted)]
     assert scores.value("word_accuracy", items, answers) == pytest.approx(metrics.accuracy_score(*flat))
 
 
 def test_correlations_are_those_of_scipy() -> None:
     rng = np.random.default_rng(0)
-    gold, told = rng.integers(6, size=50) / 1.0, rng.normal(size=50)
-    items, answers = [Scored("a", "b", score) for score in gold], [Rated(score) for score in told]
-    assert scores.value("spearman", items, answers) == pytest.approx(stats.spearmanr(gold, told).statistic)
-    assert scores.value("pearson", items, answers) == pytest.approx(stats.pearsonr(gold, told).statistic)
+    gold, predicted = rng.integers(6, size=50) / 1.0, rng.normal(size=50)
+    items, answers = [Scored("a", "b", score) for score in gold], [Rated(score) for score in predicted]
+    assert scores.value("spearman", items, answers) == pytest.approx(stats.spearmanr(gold, predicted).statistic)
+    assert scores.value("pearson", items, answers) == pytest.approx(stats.pearsonr(gold, predicted).statistic)
 
 
 @pytest.mark.parametrize(
-    ("told", "gold", "f1", "exact"),
+    ("predicted", "gold", "f1", "exact"),
     [
         ("The old bridge.", ("old bridge",), 1, 1),
         ("the old stone bridge", ("old bridge",), 0.8, 0),
@@ -79,10 +79,10 @@ def test_correlations_are_those_of_scipy() -> None:
         ("", ("bridge",), 0, 0),
     ],
 )
-def test_answers_are_compared_as_in_squad(told: str, gold: tuple[str, ...], f1: float, exact: float) -> None:
+def test_answers_are_compared_as_in_squad(predicted: str, gold: tuple[str, ...], f1: float, exact: float) -> None:
     items = [PassageQuestion("q", "p", tuple((0, text) for text in gold))]
-    assert scores.value("span_f1", items, [answered(told)]) == pytest.approx(f1)
-    assert scores.value("exact_match", items, [answered(told)]) == exact
+    assert scores.value("span_f1", items, [answered(predicted)]) == pytest.approx(f1)
+    assert scores.value("exact_match", items, [answered(predicted)]) == exact
 
 
 def test_intervals_hold_the_score_and_shrink_with_more_items() -> None:
@@ -101,74 +101,74 @@ def test_intervals_hold_the_score_and_shrink_with_more_items() -> None:
     assert widths[1] < widths[0] / 3
 
 
-def drawn(kind: Kind, rng: np.random.Generator, n: int, each: int) -> tuple[list[Item], list[Prediction]]:
+def drawn(kind: Kind, rng: np.random.Generator, n: int, part: int) -> tuple[list[Item], list[Prediction]]:
     """Items in ``n`` groups, of which some are harder than others, and how they are answered."""
     items: list[Item] = []
-    told: list[Prediction] = []
+    predicted: list[Prediction] = []
     for group in range(n):
-        harder = rng.normal(0, 1) if each > 1 else 0.0
-        for number in range(each):
-            cluster = f"group {group}" if each > 1 else ""
+        harder = rng.normal(0, 1) if part > 1 else 0.0
+        for number in range(part):
+            cluster = f"group {group}" if part > 1 else ""
             right = bool(rng.random() < 1 / (1 + np.exp(harder - 1.7)))
             if kind == "classification":
                 label = "ab"[(group + number) % 2]
                 items.append(Labelled("a", None, label, cluster))
-                told.append(classified(label if right else "ba"[(group + number) % 2]))
+                predicted.append(classified(label if right else "ba"[(group + number) % 2]))
             elif kind == "tagging":
                 items.append(Tagged(("w",) * 3, ("O", "B-A", "I-A"), cluster))
-                told.append(TaggedWords(("w",) * 3, ("O", "B-A", "I-A" if right else "O"), (1.0,) * 3))
+                predicted.append(TaggedWords(("w",) * 3, ("O", "B-A", "I-A" if right else "O"), (1.0,) * 3))
             elif kind == "answering":
                 items.append(PassageQuestion("q", "p", ((0, "old bridge"),), cluster))
-                told.append(answered("old bridge" if right else ("bridge", "river", "")[number % 3]))
+                predicted.append(answered("old bridge" if right else ("bridge", "river", "")[number % 3]))
             else:
                 score = float((group + number) % 6)
                 items.append(Scored("a", "b", score, cluster))
-                told.append(Rated(score + harder + rng.normal()))
-    return items, told
+                predicted.append(Rated(score + harder + rng.normal()))
+    return items, predicted
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n", "each"), [(60, 1), (20, 6)])
-def test_intervals_hold_what_is_true(kind: Kind, n: int, each: int) -> None:
+@pytest.mark.parametrize(("n", "part"), [(60, 1), (20, 6)])
+def test_intervals_hold_what_is_true(kind: Kind, n: int, part: int) -> None:
     """At the sizes of the built-in sets, with the groups that one template makes and without."""
     rng, repeats = np.random.default_rng(7), 120
     plain = tuning.data(kind, labels=("a", "b")) if kind == "classification" else tuning.data(kind)
-    many = drawn(kind, rng, 1000, each)
+    many = drawn(kind, rng, 1000, part)
     held: Counter[str] = Counter()
     for _ in range(repeats):
-        items, told = drawn(kind, rng, n, each)
-        for score in scores.evaluate(replace(plain, test=tuple(items)), told):
+        items, predicted = drawn(kind, rng, n, part)
+        for score in scores.evaluate(replace(plain, test=tuple(items)), predicted):
             held[score.measure] += score.low <= scores.value(score.measure, *many) <= score.high
     assert min(held.values()) / repeats >= 0.89
 
 
-@pytest.mark.parametrize("each", [1, 5])
-def test_few_items_of_which_nearly_all_are_right_have_intervals_that_hold_what_is_true(each: int) -> None:
+@pytest.mark.parametrize("part", [1, 5])
+def test_few_items_of_which_nearly_all_are_right_have_intervals_that_hold_what_is_true(part: int) -> None:
     """24 items, or 24 groups of items that are easy or hard together, and a true accuracy of 95%. The percentiles of a
     bootstrap hold it in 71% of such samples, since all are right in 29%.
     """
     rng, repeats, held = np.random.default_rng(3), 120, 0
     plain = tuning.data(labels=("a", "b"))
     for _ in range(repeats):
-        easy = rng.beta(0.95 * 3, 0.05 * 3, size=24) if each > 1 else np.full(24, 0.95)
-        right = (rng.random((24, each)) < easy[:, None]).ravel()
-        items = tuple(Labelled("a", None, "ab"[place % 2], f"group {place // each}") for place in range(24 * each))
-        told = [classified(item.label if good else "c") for item, good in zip(items, right, strict=True)]
-        score = scores.evaluate(replace(plain, test=items), told)[0]
+        easy = rng.beta(0.95 * 3, 0.05 * 3, size=24) if part > 1 else np.full(24, 0.95)
+        right = (rng.random((24, part)) < easy[:, None]).ravel()
+        items = tuple(Labelled("a", None, "ab"[place % 2], f"group {place // part}") for place in range(24 * part))
+        predicted = [classified(item.label if good else "c") for item, good in zip(items, right, strict=True)]
+        score = scores.evaluate(replace(plain, test=items), predicted)[0]
         held += score.low <= 0.95 <= score.high
     assert held / repeats >= 0.9
 
 
 def test_items_of_one_cluster_count_together() -> None:
     """Six times the same item says no more than once."""
-    items, told = drawn("classification", np.random.default_rng(0), 20, 1)
+    items, predicted = drawn("classification", np.random.default_rng(0), 20, 1)
     plain = tuning.data(labels=("a", "b"))
-    once = scores.evaluate(replace(plain, test=tuple(items)), told)[0]
+    once = scores.evaluate(replace(plain, test=tuple(items)), predicted)[0]
     six = tuple(replace(item, cluster=str(place)) for place, item in enumerate(items) for _ in range(6))
-    again = scores.evaluate(replace(plain, test=six), [each for each in told for _ in range(6)])[0]
+    again = scores.evaluate(replace(plain, test=six), [part for part in predicted for _ in range(6)])[0]
     assert (again.low, again.high) == pytest.approx((once.low, once.high))
-    apart = scores.evaluate(replace(plain, test=tuple(items) * 6), told * 6)[0]
+    apart = scores.evaluate(replace(plain, test=tuple(items) * 6), predicted * 6)[0]
     assert apart.high - apart.low < (once.high - once.low) / 2
 
 
@@ -186,7 +186,7 @@ def test_seeds_are_a_mean_and_widen_the_interval() -> None:
         [classified(item.label if place % every else "early") for place, item in enumerate(data.test)]
         for every in (2, 4, 8)
     ]
-    alone = [scores.evaluate(data, told)[0] for told in seeds]
+    alone = [scores.evaluate(data, seed)[0] for seed in seeds]
     together = scores.evaluate(data, *seeds)[0]
     assert together.value == pytest.approx(np.mean([score.value for score in alone]))
     assert together.high - together.low > alone[1].high - alone[1].low
@@ -196,24 +196,24 @@ def test_seeds_are_a_mean_and_widen_the_interval() -> None:
 
 def test_something_trivial_stands_beside() -> None:
     data = tuning.data()
-    told = [classified(item.label) for item in data.test]
-    assert scores.evaluate(data, told)[0].strongest_baseline is None
-    assert scores.evaluate(data, told, beside=[classified("early")] * len(told))[0].strongest_baseline == 0.5
+    predicted = [classified(item.label) for item in data.test]
+    assert scores.evaluate(data, predicted)[0].strongest_baseline is None
+    assert scores.evaluate(data, predicted, beside=[classified("early")] * len(predicted))[0].strongest_baseline == 0.5
 
 
 def test_many_items_take_no_longer() -> None:
     """More clusters than can be left out one by one: several at a time, and nearly the same interval."""
     data = tuning.data(test=1500)
-    told = [classified(item.label if place % 4 else "early") for place, item in enumerate(data.test)]
-    accuracy = scores.evaluate(data, told)[0]
+    predicted = [classified(item.label if place % 4 else "early") for place, item in enumerate(data.test)]
+    accuracy = scores.evaluate(data, predicted)[0]
     p = accuracy.value
     assert accuracy.high - accuracy.low == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / 1500), rel=0.15)
 
 
 def test_baselines_answer_always_alike() -> None:
     tagging = tuning.data("tagging")
-    told = [TaggedWords(item.words, item.tags, (1.0,) * len(item.words)) for item in tagging.test]
-    entity, words = scores.evaluate(tagging, told)
+    predicted = [TaggedWords(item.words, item.tags, (1.0,) * len(item.words)) for item in tagging.test]
+    entity, words = scores.evaluate(tagging, predicted)
     assert (entity.value, entity.baseline) == (1, 0)
     outside = sum(tag == "O" for item in tagging.test for tag in item.tags)
     assert words.baseline == pytest.approx(outside / sum(len(item.tags) for item in tagging.test))
@@ -230,8 +230,8 @@ def test_baselines_answer_always_alike() -> None:
 
 def test_the_datas_own_measure_comes_first() -> None:
     data = tuning.data(measure="mcc")
-    found = scores.evaluate(data, [classified(item.label) for item in data.test])
-    assert [score.measure for score in found] == ["mcc", "accuracy", "macro_f1"]
+    evaluation = scores.evaluate(data, [classified(item.label) for item in data.test])
+    assert [score.measure for score in evaluation] == ["mcc", "accuracy", "macro_f1"]
 
 
 def test_a_prediction_for_each_item() -> None:

@@ -29,16 +29,16 @@ Ann NNP x I-PER
 
 def test_conll_columns_in_iob1_become_iob2() -> None:
     data = read((CONLL2003 + "\n" + sentences(20)).encode(), "own", "tagging", 0)
-    found = {item.words: item.tags for item in items(data)}
-    assert found[("U.N.", "official", "Ekeus", "heads")] == ("B-ORG", "O", "B-PER", "O")
-    assert found[("New", "York", "Boston", "Ann")] == ("B-LOC", "I-LOC", "B-LOC", "B-PER")
-    assert len(found) == 22
+    actual = {item.words: item.tags for item in items(data)}
+    assert actual[("U.N.", "official", "Ekeus", "heads")] == ("B-ORG", "O", "B-PER", "O")
+    assert actual[("New", "York", "Boston", "Ann")] == ("B-LOC", "I-LOC", "B-LOC", "B-PER")
+    assert len(actual) == 22
     assert (data.labels, data.measure) == (("O", "B-LOC", "I-LOC", "B-ORG", "B-PER"), "entity_f1")
     assert "Changed 4 tags to IOB2, in which every entity begins with B-." in data.notes
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("inputs", "wanted"),
     [
         ("I-A I-A B-A I-B O I-B", "B-A I-A B-A B-B O B-B"),  # IOB1
         ("B-A I-A B-A B-B O B-B", "B-A I-A B-A B-B O B-B"),  # IOB2
@@ -48,10 +48,10 @@ def test_conll_columns_in_iob1_become_iob2() -> None:
         ("A A B O B", "B-A I-A B-B O B-B"),  # types alone
     ],
 )
-def test_tags_of_every_scheme(given: str, wanted: str) -> None:
+def test_tags_of_every_scheme(inputs: str, wanted: str) -> None:
     notes: list[str] = []
-    assert entities.convert_to_iob2([("own", given.split())], notes) == [tuple(wanted.split())]
-    assert bool(notes) == (given != wanted)
+    assert entities.convert_to_iob2([("own", inputs.split())], notes) == [tuple(wanted.split())]
+    assert bool(notes) == (inputs != wanted)
 
 
 def test_types_alone_are_said() -> None:
@@ -63,14 +63,14 @@ def test_types_alone_are_said() -> None:
 
 def test_json_lines_tables_and_columns_are_the_same_sentences() -> None:
     rows = [([f"Ann{i}", "sleeps"], ["B-PER", "O"]) for i in range(20)]
-    found = [
+    actual = [
         read(jsonl([{"tokens": words, "ner_tags": tags} for words, tags in rows]), "own", "tagging", 0),
         read(table([(" ".join(words), " ".join(tags)) for words, tags in rows], "words,tags"), "own", "tagging", 0),
         read("\r\n".join(f"{w[0]}\t{t[0]}\r\n{w[1]}\t{t[1]}\r\n" for w, t in rows).encode(), "own", "tagging", 0),
         read(("# id = 1\n" + sentences(20)).encode(), "own", "tagging", 0),
     ]
-    assert all((data.train, data.dev, data.test) == (found[0].train, found[0].dev, found[0].test) for data in found)
-    assert Tagged(("Ann0", "sleeps"), ("B-PER", "O")) in items(found[0])
+    assert all((data.train, data.dev, data.test) == (actual[0].train, actual[0].dev, actual[0].test) for data in actual)
+    assert Tagged(("Ann0", "sleeps"), ("B-PER", "O")) in items(actual[0])
 
 
 def test_a_bracket_may_be_the_first_word_and_a_hash_any() -> None:
@@ -141,11 +141,11 @@ def squad(n: int = 30, **other: Any) -> bytes:
 def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
     data = read(squad(), "own", "answering", 0)
     passages = [{item.pair for item in data.split(split)} for split in SPLITS]
-    assert [len(found) for found in passages] == [21, 3, 6]
+    assert [len(passage) for passage in passages] == [21, 3, 6]
     assert not passages[0] & passages[1] | passages[1] & passages[2] | passages[0] & passages[2]
-    found = {item.text: item for item in items(data)}
-    assert found["Who is 7?"] == PassageQuestion("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
-    assert found["How old is 7?"].answers == ()
+    passage = {item.text: item for item in items(data)}
+    assert passage["Who is 7?"] == PassageQuestion("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
+    assert passage["How old is 7?"].answers == ()
     assert (data.notes, data.measure, data.labels) == ((), "span_f1", ())
     again = read(json.dumps(json.loads(squad()), indent=1).encode(), "own", "answering", 0)
     assert (again.train, again.test) == (data.train, data.test)
@@ -162,8 +162,8 @@ def test_squad_may_have_an_article_a_line(begin: str) -> None:
 def test_squad_1_1_has_no_mark_of_the_impossible() -> None:
     document = json.loads(squad())
     for passage in document["data"][0]["paragraphs"]:
-        for asked in passage["qas"]:
-            del asked["is_impossible"]
+        for question in passage["qas"]:
+            del question["is_impossible"]
     document["data"][0]["paragraphs"][0]["qas"][0]["answers"] = []
     data = read(json.dumps(document).encode(), "own", "answering", 0)
     assert sum(not item.answers for item in items(data)) == 31
@@ -203,8 +203,8 @@ def test_where_an_answer_begins(row: tuple[str, ...], answers: tuple[tuple[int, 
         "answering",
         0,
     )
-    found = [item.answers for item in items(data) if item.text == "Who?"]
-    assert found == ([] if answers is None else [answers])
+    actual = [item.answers for item in items(data) if item.text == "Who?"]
+    assert actual == ([] if answers is None else [answers])
     assert note in said(data)
     usual = "Where an answer is in its passage more than once, the first place was taken (lines 2, 3, 4, 5, 6 …)."
     assert usual in data.notes

@@ -17,7 +17,12 @@ def test_books_and_documents_held_out_are_left_out(corpus: Path, tmp_path: Path)
     both = tmp_path / "both.jsonl.xz"
     both.write_bytes(lzma.compress(lzma.decompress(corpus.read_bytes()) + b"\n" + json.dumps(book).encode()))
     assert main([str(both), "--out", str(tmp_path / "hashes.xz")]) == 0
-    trained = [text for one in read_documents(corpus) if not one.held_out for text in one.sentences]
+    trained = [
+        text
+        for read_document in read_documents(corpus)
+        if not read_document.held_out
+        for text in read_document.sentences
+    ]
     np.testing.assert_array_equal(read(tmp_path / "hashes.xz"), np.unique(hashes(trained)))
 
 

@@ -88,9 +88,9 @@ def test_loss_equals_that_of_transformers(architecture: str, batch: Batch):
         inputs |= {"token_type_ids": batch.segments, "next_sentence_label": batch.next_label}
     with torch.no_grad():
         expected = model(**inputs).loss
-        found = Objective(ARCHITECTURES[architecture])(model, batch)
-    assert found["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
-    assert ("nsp" in found) == (architecture == "bert")
+        losses = Objective(ARCHITECTURES[architecture])(model, batch)
+    assert losses["loss"].item() == pytest.approx(expected.item(), rel=1e-5)
+    assert ("nsp" in losses) == (architecture == "bert")
 
 
 def test_next_label_zero_means_next():

@@ -16,39 +16,39 @@ def loaded(*layers: torch.nn.Module) -> Any:
     return SimpleNamespace(model=torch.nn.Sequential(*layers).eval())
 
 
-def passed(one: Any) -> torch.Tensor:
-    return cast("torch.Tensor", one.model(torch.ones(100, 100)))
+def passed(entry: Any) -> torch.Tensor:
+    return cast("torch.Tensor", entry.model(torch.ones(100, 100)))
 
 
 def test_numbers_are_dropped_or_scaled_up_so_that_their_mean_stays() -> None:
-    one = loaded(torch.nn.Dropout(0.0))
-    with _dropping(one, 0):
-        found = passed(one)
-    assert found.unique().tolist() == pytest.approx([0, 1 / 0.9])
-    assert found.mean().item() == pytest.approx(1, abs=0.03)
-    assert found.eq(0).float().mean().item() == pytest.approx(0.1, abs=0.015)
-    torch.testing.assert_close(passed(one), torch.ones(100, 100))
+    network = loaded(torch.nn.Dropout(0.0))
+    with _dropping(network, 0):
+        output = passed(network)
+    assert output.unique().tolist() == pytest.approx([0, 1 / 0.9])
+    assert output.mean().item() == pytest.approx(1, abs=0.03)
+    assert output.eq(0).float().mean().item() == pytest.approx(0.1, abs=0.015)
+    torch.testing.assert_close(passed(network), torch.ones(100, 100))
 
 
 def test_a_seed_draws_the_same_and_leaves_torchs_own_alone() -> None:
-    one = loaded(torch.nn.Dropout(0.1), torch.nn.Linear(100, 2))
+    network = loaded(torch.nn.Dropout(0.1), torch.nn.Linear(100, 2))
     before = torch.get_rng_state()
     draws = []
     for seed in (1, 1, 2):
-        with _dropping(one, seed):
-            draws.append(passed(one))
+        with _dropping(network, seed):
+            draws.append(passed(network))
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
     assert torch.equal(before, torch.get_rng_state())
 
 
 def test_another_thread_sees_none_of_it() -> None:
-    one = loaded(torch.nn.Dropout(0.5))
-    with _dropping(one, 0), ThreadPoolExecutor(1) as other:
-        assert torch.equal(other.submit(passed, one).result(), torch.ones(100, 100))
+    network = loaded(torch.nn.Dropout(0.5))
+    with _dropping(network, 0), ThreadPoolExecutor(1) as other:
+        assert torch.equal(other.submit(passed, network).result(), torch.ones(100, 100))
 
 
 def test_without_dropout_layers_nothing_changes() -> None:
-    one = loaded(torch.nn.Identity())
-    with _dropping(one, 0):
-        assert torch.equal(passed(one), torch.ones(100, 100))
+    network = loaded(torch.nn.Identity())
+    with _dropping(network, 0):
+        assert torch.equal(passed(network), torch.ones(100, 100))

@@ -21,30 +21,30 @@ from training.tallies import BATCH_ROWS
 def test_every_family_is_judged(name: str, engine, checkpoint):
     family = checkpoints.FAMILIES[name]
     with engine._memory.lease(str(checkpoint(name))) as loaded:
-        *_, found = measure_quality(loaded, written_set().sample(5))
-    assert found.n_done == found.n_total == 5 * (family.mlm + (family.nsp == "NSP"))
-    assert (found.mlm_accuracy is None) == (found.mlm_loss is None) == (not family.mlm)
-    assert (found.no_mlm is None) == family.mlm
-    assert (found.nsp_accuracy is not None) == (found.no_nsp is None) == (family.nsp == "NSP")
+        *_, quality = measure_quality(loaded, written_set().sample(5))
+    assert quality.n_done == quality.n_total == 5 * (family.mlm + (family.nsp == "NSP"))
+    assert (quality.mlm_accuracy is None) == (quality.mlm_loss is None) == (not family.mlm)
+    assert (quality.no_mlm is None) == family.mlm
+    assert (quality.nsp_accuracy is not None) == (quality.no_nsp is None) == (family.nsp == "NSP")
     if family.nsp == "SOP":
-        assert "a different question" in found.no_nsp
+        assert "a different question" in quality.no_nsp
 
 
 def test_the_lstm_is_judged(engine, bilstm: str):
     with engine._memory.lease(bilstm) as loaded:
-        *_, found = measure_quality(loaded, written_set().sample(5))
-    assert found.n_masked > 0
-    assert 0 <= found.mlm_accuracy <= 1
-    assert "cannot say whether one sentence follows another" in found.no_nsp
+        *_, quality = measure_quality(loaded, written_set().sample(5))
+    assert quality.n_masked > 0
+    assert 0 <= quality.mlm_accuracy <= 1
+    assert "cannot say whether one sentence follows another" in quality.no_nsp
 
 
 @pytest.mark.slow
 def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
     folder = str(checkpoint("bert"))
-    found = list(engine.stream(MeasureQuality(folder)))
-    assert [one.n_done for one in found] == sorted(one.n_done for one in found)
-    assert found[0] == Quality(n_total=600)
-    last = found[-1]
+    events = list(engine.stream(MeasureQuality(folder)))
+    assert [entry.n_done for entry in events] == sorted(entry.n_done for entry in events)
+    assert events[0] == Quality(n_total=600)
+    last = events[-1]
     assert (last.n_done, last.n_total, last.n_pairs) == (600, 600, 300)
     assert evaluate.main([folder, "--device", "cpu"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -57,11 +57,11 @@ def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
 
 
 @pytest.fixture
-def whole(monkeypatch) -> EvaluationSet:
+def complete(monkeypatch) -> EvaluationSet:
     """Three batches of texts instead of the written ones."""
-    whole = EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS)), ())
-    monkeypatch.setattr(quality_module, "written_set", lambda: whole)
-    return whole
+    complete = EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS)), ())
+    monkeypatch.setattr(quality_module, "written_set", lambda: complete)
+    return complete
 
 
 @pytest.mark.usefixtures("whole")
@@ -72,7 +72,7 @@ def test_quality_can_be_stopped(checkpoint):
     assert [next(running).n_done for _ in range(2)] == [0, BATCH_ROWS]
     running.close()
     assert not any(held.in_use for held in engine.held())
-    n_done = [one.n_done for one in engine.stream(MeasureQuality(folder))]
+    n_done = [event.n_done for event in engine.stream(MeasureQuality(folder))]
     assert n_done == [BATCH_ROWS * n for n in range(4)]
     engine.close()
 
@@ -84,7 +84,7 @@ def test_quality_is_remembered_when_whole(checkpoint):
     running = engine.stream(MeasureQuality(folder))
     next(running)
     running.close()
-    n_done = [one.n_done for one in engine.stream(MeasureQuality(folder))]
+    n_done = [event.n_done for event in engine.stream(MeasureQuality(folder))]
     assert n_done == [BATCH_ROWS * n for n in range(4)]
-    assert [one.n_done for one in engine.stream(MeasureQuality(folder))] == n_done[-1:]
+    assert [event.n_done for event in engine.stream(MeasureQuality(folder))] == n_done[-1:]
     engine.close()

@@ -33,11 +33,11 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def by_hand(data: Data, candidate: dict[str, Any]) -> dict[str, Any]:
     """A training that takes no time: always the first label, or every second time."""
-    said = ["early" if place % (2 + candidate["seed"]) else "late" for place in range(len(data.test))]
+    messages = ["early" if place % (2 + candidate["seed"]) else "late" for place in range(len(data.test))]
     return candidate | {
         "score": "accuracy", "value": 0.5 + candidate["seed"] / 10, "epoch": 4.0, "dev": 0.7, "always_alike": 0.5,
         "trivial": 0.6, "trivial_is": "n-grams", "ms_a_text": 1.5, "weights_mb": 18.0, "rate": 1e-4, "seconds": 3.0,
-        "said": said,
+        "said": messages,
     }  # fmt: skip
 
 
@@ -68,8 +68,8 @@ def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
     data = tuning.data(test=40)
     runs = [by_hand(data, candidate) for candidate in finetune.candidates(data, ["embedded/bert"], 3, few=False)]
     table = finetune.markdown(data, runs).splitlines()
-    said = [[finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
-    score = evaluate(data, *said)[0]
+    messages = [[finetune._read(part, item) for part, item in zip(run["said"], data.test, strict=True)] for run in runs]
+    score = evaluate(data, *messages)[0]
     assert table[2] == (
         f"| `embedded/bert` | 12 | {100 * score.value:.0f} ({100 * score.low:.0f}–{100 * score.high:.0f}) | "
         "3: 50 to 70 | 18 |"
@@ -85,8 +85,8 @@ def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Callable[
     data = tuning.data(kind, train=4, dev=4, test=6)
     (candidate,) = finetune.candidates(data, [str(checkpoint("bert"))], 1, few=False)
     run = json.loads(json.dumps(finetune.trained(engine, data, candidate)))
-    said = [finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)]
-    assert evaluate(data, said)[0].value == pytest.approx(run["value"])
+    messages = [finetune._read(part, item) for part, item in zip(run["said"], data.test, strict=True)]
+    assert evaluate(data, messages)[0].value == pytest.approx(run["value"])
     assert run["trivial_is"]
     assert run["trivial"] is not None
 
@@ -103,10 +103,10 @@ def test_few_examples_are_asked_for_where_there_are_more() -> None:
 
 def test_what_seeds_came_to_is_known_of_the_same_set_and_settings(measured: Path) -> None:
     data = tuning.data()
-    found = SeedScores((0.8, 0.9), 0.85, 0.7, 0.92, 0.6, "n-grams")
-    write(data, {"embedded/bert": found})
-    write(tuning.data("tagging"), {"embedded/bert": replace(found, values=(0.5,))})
-    assert seed_scores(data, "embedded/bert", Settings(seed=3)) == scores_by_model(data)["embedded/bert"] == found
+    actual = SeedScores((0.8, 0.9), 0.85, 0.7, 0.92, 0.6, "n-grams")
+    write(data, {"embedded/bert": actual})
+    write(tuning.data("tagging"), {"embedded/bert": replace(actual, values=(0.5,))})
+    assert seed_scores(data, "embedded/bert", Settings(seed=3)) == scores_by_model(data)["embedded/bert"] == actual
     assert describe_seeds(data, "embedded/bert", Settings()) == (
         "Another seed may differ: 2 seeds of this model with these settings reached 80.0% to 90.0% (Accuracy), their "
         "mean is 85.0% (95% interval over seeds and items: 70.0% to 92.0%)."

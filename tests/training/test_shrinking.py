@@ -78,8 +78,8 @@ def test_words_keep_their_distances(flat_teacher):
     student = bert(KEPT, heads=1, layers=2)
     shrink(student, flat_teacher)
     for name in ("word_embeddings", "position_embeddings"):
-        own, theirs = (getattr(model.bert.embeddings, name).weight for model in (student, flat_teacher))
-        distances = [torch.linalg.vector_norm(rows[:, None] - rows, dim=-1) for rows in (own, theirs)]
+        mine, theirs = (getattr(model.bert.embeddings, name).weight for model in (student, flat_teacher))
+        distances = [torch.linalg.vector_norm(rows[:, None] - rows, dim=-1) for rows in (mine, theirs)]
         torch.testing.assert_close(*distances, atol=1e-3, rtol=1e-3)
     assert torch.equal(student.cls.predictions.decoder.weight, student.get_input_embeddings().weight)
 
@@ -92,18 +92,18 @@ def test_a_kept_head_and_the_neurons_compute_what_they_did(flat_teacher):
     best = max(range(3), key=lambda place: nearness(flat_teacher, place).max())
     head = int(nearness(flat_teacher, best).argmax())
     rows = slice(8 * head, 8 * head + 8)
-    own, theirs = student.bert.encoder.layer[0], flat_teacher.bert.encoder.layer[best]
+    mine, theirs = student.bert.encoder.layer[0], flat_teacher.bert.encoder.layer[best]
     states = torch.randn(5, KEPT)
     for name in ("query", "key", "value"):
         in_teacher = getattr(theirs.attention.self, name)(states @ kept.T)[:, rows]
-        torch.testing.assert_close(getattr(own.attention.self, name)(states), in_teacher, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(getattr(mine.attention.self, name)(states), in_teacher, atol=1e-4, rtol=1e-4)
     mixed = torch.zeros(5, WIDTH)
     mixed[:, rows] = torch.randn(5, 8)
     torch.testing.assert_close(
-        own.attention.output.dense(mixed[:, rows]), theirs.attention.output.dense(mixed) @ kept, atol=1e-4, rtol=1e-4
+        mine.attention.output.dense(mixed[:, rows]), theirs.attention.output.dense(mixed) @ kept, atol=1e-4, rtol=1e-4
     )
     torch.testing.assert_close(  # all neurons are kept
-        own.output.dense(own.intermediate(states)),
+        mine.output.dense(mine.intermediate(states)),
         theirs.output.dense(theirs.intermediate(states @ kept.T)) @ kept,
         atol=1e-4,
         rtol=1e-4,

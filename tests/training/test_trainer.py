@@ -48,9 +48,9 @@ def _interrupt_at(trainer: Trainer, step: int, monkeypatch) -> None:
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_resuming_equals_no_interruption_bit_for_bit(name: str, corpus: Path, tmp_path: Path, monkeypatch):
     budget = Budget(minutes=1, steps=7)
-    whole = small_trainer(SMALL[name], corpus, tmp_path / "whole")
-    begin = {key: tensor.clone() for key, tensor in whole.model.state_dict().items()}
-    assert whole.run(budget)
+    complete = small_trainer(SMALL[name], corpus, tmp_path / "whole")
+    begin = {key: tensor.clone() for key, tensor in complete.model.state_dict().items()}
+    assert complete.run(budget)
 
     first = small_trainer(SMALL[name], corpus, tmp_path / "parts")
     _interrupt_at(first, 3, monkeypatch)
@@ -61,13 +61,13 @@ def test_resuming_equals_no_interruption_bit_for_bit(name: str, corpus: Path, tm
     assert second.step == 4
     assert second.run(budget)
 
-    assert second.step == whole.step == 7
-    assert second.tokens == whole.tokens
-    expected, found = _state(whole), _state(second)
-    assert expected.keys() == found.keys()
+    assert second.step == complete.step == 7
+    assert second.tokens == complete.tokens
+    expected, actual = _state(complete), _state(second)
+    assert expected.keys() == actual.keys()
     for key, tensor in expected.items():
-        assert torch.equal(found[key], tensor), key
-    assert any(not torch.equal(begin[key], tensor) for key, tensor in whole.model.state_dict().items())
+        assert torch.equal(actual[key], tensor), key
+    assert any(not torch.equal(begin[key], tensor) for key, tensor in complete.model.state_dict().items())
 
 
 def test_training_lowers_the_loss(corpus: Path, tmp_path: Path, monkeypatch):
@@ -139,9 +139,9 @@ def test_held_out_figures_are_printed_on_the_way(corpus: Path, tmp_path: Path, m
     trainer = small_trainer(SMALL["bert"], corpus, tmp_path / "run")
     Clock(trainer, monkeypatch, {})
     trainer.run(Budget(minutes=25), held_out=lambda _model: "loss 1.234")
-    shown = capsys.readouterr()
-    assert shown.out.count("held out loss 1.234") == 3  # after 10, after 20 minutes, and at the end
-    assert "tokens/s" in shown.err
+    printed = capsys.readouterr()
+    assert printed.out.count("held out loss 1.234") == 3  # after 10, after 20 minutes, and at the end
+    assert "tokens/s" in printed.err
 
 
 SCRIPT = """

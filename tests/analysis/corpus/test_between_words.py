@@ -26,13 +26,13 @@ def weights() -> np.ndarray:
 
 
 def between() -> np.ndarray:
-    found = between_words(weights(), np.array(WORD_OF), 7)
-    hide_trivial(found, PRESENT)
-    return found
+    attention = between_words(weights(), np.array(WORD_OF), 7)
+    hide_trivial(attention, PRESENT)
+    return attention
 
 
 def test_attention_between_words_is_that_of_merged_units() -> None:
-    found = between_words(weights(), np.array(WORD_OF), 7)
+    attention = between_words(weights(), np.array(WORD_OF), 7)
     units = (Unit("", 1, 3, 0, False), *(Unit("", at, at + 1, 0, False) for at in (3, 4, 5)), Unit("", 6, 8, 0, False))
     for head in range(3):
         inner = merge(
@@ -41,17 +41,17 @@ def test_attention_between_words_is_that_of_merged_units() -> None:
             tuple(Unit("", unit.start - 1, unit.stop - 1, 0, False) for unit in units),
         )
         expected = np.stack([inner[unit.start : unit.stop].mean(axis=0) for unit in units])
-        np.testing.assert_allclose(found[0, :5, head, :5], expected, atol=1e-6)
-    assert (found[2, 1:] == 0).all()
+        np.testing.assert_allclose(attention[0, :5, head, :5], expected, atol=1e-6)
+    assert (attention[2, 1:] == 0).all()
 
 
 def test_the_strongest_pair_is_that_of_a_loop() -> None:
-    found = between()
-    strongest = strongest_pairs(found, found.argmax(axis=-1), PRESENT)
+    attention = between()
+    strongest = strongest_pairs(attention, attention.argmax(axis=-1), PRESENT)
     for text in range(4):
         there = np.flatnonzero(PRESENT[text])
         for head in range(3):
-            pairs = {(q, k): found[text, q, head, k] for q in there for k in there if q != k}
+            pairs = {(q, k): attention[text, q, head, k] for q in there for k in there if q != k}
             if not pairs:
                 assert (strongest.query[text, head], strongest.weight[text, head]) == (-1, 0)
                 continue
@@ -66,31 +66,31 @@ def test_edges_are_those_of_scipys_spanning_trees(seed: int) -> None:
     n_texts, n_words, n_heads = 6, 9, 4
     counted = np.arange(n_words) < rng.integers(1, n_words + 1, n_texts)[:, None]
     counted &= rng.random((n_texts, n_words)) < 0.9
-    found = rng.random((n_texts, n_words, n_heads, n_words)).astype(np.float32)
-    hide_trivial(found, np.ones((n_texts, n_words), dtype=bool))
+    actual = rng.random((n_texts, n_words, n_heads, n_words)).astype(np.float32)
+    hide_trivial(actual, np.ones((n_texts, n_words), dtype=bool))
     gold = rng.random((n_texts, n_words, n_words)) < 0.3
     gold |= gold.swapaxes(1, 2)
     expected = np.zeros((n_texts, n_heads), dtype=int)
     for text in range(n_texts):
         words = np.flatnonzero(counted[text])
         for head in range(n_heads):
-            weight = found[text, :, head][np.ix_(words, words)].astype(float)
+            weight = actual[text, :, head][np.ix_(words, words)].astype(float)
             weight = np.maximum(weight, weight.T)
             np.fill_diagonal(weight, 0)
             tree = minimum_spanning_tree(np.where(weight > 0, 2 - weight, 0)).tocoo()
             expected[text, head] = sum(
                 gold[text, words[row], words[col]] for row, col in zip(tree.row, tree.col, strict=True)
             )
-    np.testing.assert_array_equal(edges_found(found, counted, gold), expected)
+    np.testing.assert_array_equal(edges_found(actual, counted, gold), expected)
 
 
 def test_of_edges_alike_the_one_that_is_not_gold_is_taken() -> None:
     """A uniform head spans some tree, which finds nothing by grace of the count."""
-    found = np.full((1, 4, 1, 4), 0.25, dtype=np.float32)
-    hide_trivial(found, np.ones((1, 4), dtype=bool))
+    actual = np.full((1, 4, 1, 4), 0.25, dtype=np.float32)
+    hide_trivial(actual, np.ones((1, 4), dtype=bool))
     gold = np.zeros((1, 4, 4), dtype=bool)
     gold[0, 0, 1] = gold[0, 1, 0] = True
-    assert edges_found(found, np.ones((1, 4), dtype=bool), gold)[0, 0] == 0
+    assert edges_found(actual, np.ones((1, 4), dtype=bool), gold)[0, 0] == 0
 
 
 def examples(numbers: list[int], seed: int = 0) -> Examples:
@@ -102,32 +102,32 @@ def examples(numbers: list[int], seed: int = 0) -> Examples:
 
 
 def test_examples_are_the_same_in_whatever_parts_and_order() -> None:
-    whole = examples(list(range(300)))
+    kept = examples(list(range(300)))
     for n_parts in (3, 17):
         parts = [examples(list(range(place, 300, n_parts))) for place in range(n_parts)]
         added = parts[0]
         for part in parts[:0:-1]:
             added = part + added
         for head in range(5):
-            assert added.strongest(head) == whole.strongest(head)
-            assert added.sample(head) == whole.sample(head)
+            assert added.strongest(head) == kept.strongest(head)
+            assert added.sample(head) == kept.sample(head)
 
 
 def test_examples_are_the_strongest_and_a_sample_of_every_strength() -> None:
-    found = examples(list(range(300)))
+    kept = examples(list(range(300)))
     weights_ = {number: np.random.default_rng([0, number]).random(5).astype(np.float32) for number in range(300)}
     for head in range(5):
         order = sorted(range(300), key=lambda number: -weights_[number][head])
-        assert [one.sentence for one in found.strongest(head)] == order[:TOP]
+        assert [entry.sentence for entry in kept.strongest(head)] == order[:TOP]
         edges = [0, *STEPS, 1.01]
-        for step, inside in enumerate(found.sample(head)[::-1]):
+        for step, inside in enumerate(kept.sample(head)[::-1]):
             assert len(inside) == DRAWN
-            assert all(edges[step] <= one.weight < edges[step + 1] for one in inside)
-    drawn = {one.sentence for inside in found.sample(0) for one in inside}
-    assert drawn != {one.sentence for inside in found.sample(1) for one in inside}
+            assert all(edges[step] <= entry.weight < edges[step + 1] for entry in inside)
+    drawn = {entry.sentence for inside in kept.sample(0) for entry in inside}
+    assert drawn != {entry.sentence for inside in kept.sample(1) for entry in inside}
 
 
 def test_few_sentences_leave_room_in_the_samples() -> None:
-    found = examples([7])
-    assert [one.sentence for one in found.strongest(2)] == [7]
-    assert sum(map(len, found.sample(2))) == 1
+    kept = examples([7])
+    assert [entry.sentence for entry in kept.strongest(2)] == [7]
+    assert sum(map(len, kept.sample(2))) == 1

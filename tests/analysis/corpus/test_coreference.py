@@ -164,16 +164,16 @@ def test_pairs_of_ones_own(case: str) -> None:
 
 def test_nouns_and_kinds_of_ones_own() -> None:
     data = f'{HEADER},nouns,verb,kind\n"{TREES}",it,cat,lamp,cat lamp,woke,gender\n"It {TREES}",7,cat,lamp,,,\n'
-    found = read_pairs("own.csv", data.encode())
-    assert found.kinds == ("gender", "")
-    assert found.corpus.sentence(0).upos[7] == "VERB"
+    pairs = read_pairs("own.csv", data.encode())
+    assert pairs.kinds == ("gender", "")
+    assert pairs.corpus.sentence(0).upos[7] == "VERB"
 
 
 def test_repeated_pairs_are_left_out_and_told() -> None:
     rows = f'"{TREES}",it,cat,lamp\n'
-    found = read_pairs("own.csv", f'{HEADER}\n{rows}{rows}"{TREES}",it,lamp,cat\n'.encode())
-    assert len(found.corpus) == 2
-    assert found.corpus.notes == ("Left out 1: sentences that had come before (line 3).",)
+    pairs = read_pairs("own.csv", f'{HEADER}\n{rows}{rows}"{TREES}",it,lamp,cat\n'.encode())
+    assert len(pairs.corpus) == 2
+    assert pairs.corpus.notes == ("Left out 1: sentences that had come before (line 3).",)
 
 
 REFUSED = {
@@ -210,8 +210,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str) -> None:
-    text, said = REFUSED[case]
-    with pytest.raises(InvalidInput, match=said):
+    text, messages = REFUSED[case]
+    with pytest.raises(InvalidInput, match=messages):
         read_pairs("own.csv", text.encode())
 
 
@@ -237,9 +237,9 @@ def test_rules() -> None:
 
 
 def test_as_much_attention_on_both_is_half_right() -> None:
-    found = replace(_heads(np.array([[True, False, False]])), antecedent=np.array([[0.4, 0.2, 0.3]], dtype=np.float32))
-    assert right(found, "more").tolist() == [[1.0, 0.0, 0.5]]
-    assert right(found, "most").tolist() == [[1.0, 0.0, 0.0]]
+    actual = replace(_heads(np.array([[True, False, False]])), antecedent=np.array([[0.4, 0.2, 0.3]], dtype=np.float32))
+    assert right(actual, "more").tolist() == [[1.0, 0.0, 0.5]]
+    assert right(actual, "most").tolist() == [[1.0, 0.0, 0.0]]
 
 
 def _heads(there: np.ndarray) -> PronounAttention:
@@ -253,17 +253,17 @@ def _heads(there: np.ndarray) -> PronounAttention:
 def test_a_head_that_knows_is_found_and_no_other(by: By) -> None:
     there = np.random.default_rng(0).random((200, 24)) < 0.5
     there[:, 17] = True
-    found = judge(built_in(), _heads(there), by)
-    assert found is not None
-    assert found.best == 17
-    assert found.n_choosing + found.n_judging == 200
-    assert found.shares[17].share == 1
-    assert found.shares[17].low > 0.95
-    assert all(share.low < 0.6 for place, share in enumerate(found.shares) if place != 17)
-    assert list(found.reached) == ["nearest noun", "first noun", "fixed offset"]
-    assert all(share.low < 0.5 for share in found.reached.values())
+    judged = judge(built_in(), _heads(there), by)
+    assert judged is not None
+    assert judged.best == 17
+    assert judged.n_choosing + judged.n_judging == 200
+    assert judged.shares[17].share == 1
+    assert judged.shares[17].low > 0.95
+    assert all(share.low < 0.6 for place, share in enumerate(judged.shares) if place != 17)
+    assert list(judged.reached) == ["nearest noun", "first noun", "fixed offset"]
+    assert all(share.low < 0.5 for share in judged.reached.values())
     if by == "more":
-        assert all(share.high > 0.5 for share in found.reached.values())
+        assert all(share.high > 0.5 for share in judged.reached.values())
 
 
 def test_a_head_is_chosen_on_one_half_alone() -> None:
@@ -271,11 +271,11 @@ def test_a_head_is_chosen_on_one_half_alone() -> None:
     there = np.zeros((200, 2), dtype=bool)
     there[~judging, 0] = True  # perfect where heads are chosen, and never where they are judged
     there[judging, 1] = True
-    found = judge(built_in(), _heads(there))
-    assert found is not None
-    assert found.order.tolist() == [0, 1]
-    assert found.choosing.tolist() == [1, 0]
-    assert [share.share for share in found.shares] == [0, 1]
+    judged = judge(built_in(), _heads(there))
+    assert judged is not None
+    assert judged.order.tolist() == [0, 1]
+    assert judged.choosing.tolist() == [1, 0]
+    assert [share.share for share in judged.shares] == [0, 1]
 
 
 @pytest.mark.slow
@@ -284,9 +284,9 @@ def test_chance_finds_nothing_in_most_seeds() -> None:
     surprises = 0
     for seed in range(40):
         there = np.random.default_rng(seed).random((200, 72)) < 0.5
-        found = judge(built_in(), _heads(there), "more")
-        assert found is not None
-        surprises += not found.shares[found.best].low <= 0.5 <= found.shares[found.best].high
+        judged = judge(built_in(), _heads(there), "more")
+        assert judged is not None
+        surprises += not judged.shares[judged.best].low <= 0.5 <= judged.shares[judged.best].high
     assert surprises <= 6  # 2 are expected
 
 
@@ -305,9 +305,9 @@ def test_by_kind() -> None:
     referred = _heads(np.array([[kind == "gender"] for kind in built_in().kinds]))
     judged = judge(built_in(), referred)
     assert judged is not None
-    whole, *found = accuracy_by_kind(built_in(), referred, judged, 0)
-    assert whole.n == judged.n_judging == sum(one.n for one in found)
-    assert whole.share == judged.shares[0]
-    assert whole.beside == {name: share.share for name, share in judged.reached.items()}
-    assert [one.kind for one in found] == list(KINDS)
-    assert [one.share.share for one in found] == [0, 1, 0]
+    complete, *actual = accuracy_by_kind(built_in(), referred, judged, 0)
+    assert complete.n == judged.n_judging == sum(entry.n for entry in actual)
+    assert complete.share == judged.shares[0]
+    assert complete.beside == {name: share.share for name, share in judged.reached.items()}
+    assert [entry.kind for entry in actual] == list(KINDS)
+    assert [entry.share.share for entry in actual] == [0, 1, 0]

@@ -13,8 +13,8 @@ OBJ = Relation("obj", "up")
 def cases_of(sentences: list[int], right: np.ndarray) -> Cases:
     """A case for each entry, in the sentence of that number."""
     n = len(sentences)
-    asked = [RelationQuery(OBJ, 1, (0,))] * n
-    return Cases.build(asked, right, np.array(sentences), np.ones(n, dtype=bool), np.full(n, 9))
+    questions = [RelationQuery(OBJ, 1, (0,))] * n
+    return Cases.build(questions, right, np.array(sentences), np.ones(n, dtype=bool), np.full(n, 9))
 
 
 def test_the_shares_are_those_of_the_cases() -> None:

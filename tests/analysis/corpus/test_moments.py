@@ -19,21 +19,21 @@ def drawn(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
 
 def test_sums_of_parts_are_those_of_the_whole() -> None:
     sums, counts = drawn(0)
-    whole = Moments.from_sums(sums, counts)
+    moments = Moments.from_sums(sums, counts)
     for n_parts in (1, 3, 17):
         parts = [Moments.from_sums(sums[place::n_parts], counts[place::n_parts]) for place in range(n_parts)]
         added = parts[-1]
         for part in parts[:-1]:
             added = part + added
         for name in ("s", "ss", "sn", "n", "nn", "texts"):
-            np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-12)
+            np.testing.assert_allclose(getattr(added, name), getattr(moments, name), rtol=1e-12)
 
 
 def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> None:
     sums, counts = drawn(4)
     frames = np.random.default_rng(5).integers(0, 9, len(sums))
-    whole = Moments.from_sums(
-        *(np.array([each[frames == one].sum(axis=0) for one in range(9)]) for each in (sums, counts))
+    moments = Moments.from_sums(
+        *(np.array([element[frames == entry].sum(axis=0) for entry in range(9)]) for element in (sums, counts))
     )
     for n_parts in (1, 4, 30):
         parts = [
@@ -44,8 +44,8 @@ def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> 
             added = added + part
         assert not added.closed().frames
         for name in ("means", "variances"):
-            np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-12)
-        np.testing.assert_allclose(added.intervals(shares=True), whole.intervals(shares=True))
+            np.testing.assert_allclose(getattr(added, name), getattr(moments, name), rtol=1e-12)
+        np.testing.assert_allclose(added.intervals(shares=True), moments.intervals(shares=True))
 
 
 def test_the_variance_is_near_that_of_the_jackknife() -> None:
@@ -59,8 +59,8 @@ def test_the_variance_is_near_that_of_the_jackknife() -> None:
 
 def test_with_one_query_a_sentence_it_is_the_interval_of_a_mean() -> None:
     values = np.random.default_rng(2).normal(3, 1, (50, 1))
-    found = Moments.from_sums(values, np.ones((50, 1)))
-    low, high = found.intervals(shares=False)
+    moments = Moments.from_sums(values, np.ones((50, 1)))
+    low, high = moments.intervals(shares=False)
     expected = stats.t.interval(0.95, 49, values.mean(), stats.sem(values[:, 0]))
     assert (low[0], high[0]) == pytest.approx(expected)
 
@@ -88,5 +88,5 @@ def test_what_was_never_counted_is_nan_and_what_is_always_so_is_not_certain() ->
     low, high = always.intervals(shares=True)
     assert 0.8 < low[0] < 0.9
     assert high[0] == 1.0
-    one = Moments.from_sums(np.array([[2.0]]), np.array([[4.0]]))
-    assert (one.intervals(shares=True)[0][0], one.intervals(shares=True)[1][0]) == (0.0, 1.0)
+    moments = Moments.from_sums(np.array([[2.0]]), np.array([[4.0]]))
+    assert (moments.intervals(shares=True)[0][0], moments.intervals(shares=True)[1][0]) == (0.0, 1.0)

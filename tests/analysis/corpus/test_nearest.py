@@ -40,31 +40,31 @@ def make(tmp_path: Path) -> Iterator[Callable[..., Index]]:
         return made[-1]
 
     yield index
-    for one in made:
-        one.remove()
+    for made_one in made:
+        made_one.remove()
 
 
 def vectors(n: int, seed: int = 0, width: int = WIDTH) -> FloatArray:
     """Of very different lengths, with a column that is much larger than the others, as in real models."""
     rng = np.random.default_rng(seed)
-    found = rng.normal(size=(n, width)) * np.exp(rng.normal(size=(n, 1)) * 4)
-    found[:, 3] *= 30
-    return found.astype(np.float32)
+    actual = rng.normal(size=(n, width)) * np.exp(rng.normal(size=(n, 1)) * 4)
+    actual[:, 3] *= 30
+    return actual.astype(np.float32)
 
 
 def filled(index: Index, n: int = 300, seed: int = 0) -> FloatArray:
     """Sentences of six words; their tokens' vectors."""
-    found = []
+    actual = []
     for number in range(n):
         states = vectors(8, seed + number, index.width)
         index.add(sentence(number), encoding(WORDS), states)
-        found.append(states[1:-1])
-    return np.concatenate(found)
+        actual.append(states[1:-1])
+    return np.concatenate(actual)
 
 
 def exact(stored: FloatArray, vector: FloatArray) -> np.ndarray:
-    wide, one = stored.astype(np.float64), vector.astype(np.float64)
-    return wide @ one / np.linalg.norm(wide, axis=1) / np.linalg.norm(one)
+    wide, entry = stored.astype(np.float64), vector.astype(np.float64)
+    return wide @ entry / np.linalg.norm(wide, axis=1) / np.linalg.norm(entry)
 
 
 def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
@@ -78,10 +78,10 @@ def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
         nearest = index.nearest(vector, 10)
         assert nearest.n == 1800
         assert nearest.mean == pytest.approx(expected.mean(), abs=1e-4)
-        found = nearest.tokens
+        near = nearest.tokens
         order = np.argsort(-expected, kind="stable")
-        places = [one.sentence * 6 + one.word for one in found]
-        np.testing.assert_allclose([one.cosine for one in found], expected[order[:10]], atol=2e-3)
+        places = [entry.sentence * 6 + entry.word for entry in near]
+        np.testing.assert_allclose([entry.cosine for entry in near], expected[order[:10]], atol=2e-3)
         for place, right in zip(places, order, strict=False):
             assert place == right or expected[right] - expected[place] < 4e-3  # ties but for rounding
 
@@ -89,10 +89,10 @@ def test_cosines_are_those_of_float64(make: Callable[..., Index]) -> None:
 def test_a_token_says_where_it_stands(make: Callable[..., Index]) -> None:
     index = make()
     stored = filled(index, 40)
-    found = index.nearest(stored[6 * 17 + 4], 1).tokens[0]
-    assert (found.sentence, found.word, found.token) == (17, 4, 5)
-    assert sentence(17).text[slice(*found.span)] == "dog"
-    assert found.cosine == pytest.approx(1, abs=1e-3)
+    near = index.nearest(stored[6 * 17 + 4], 1).tokens[0]
+    assert (near.sentence, near.word, near.token) == (17, 4, 5)
+    assert sentence(17).text[slice(*near.span)] == "dog"
+    assert near.cosine == pytest.approx(1, abs=1e-3)
 
 
 def test_tokens_are_left_out_and_words_found_once(make: Callable[..., Index]) -> None:
@@ -101,9 +101,9 @@ def test_tokens_are_left_out_and_words_found_once(make: Callable[..., Index]) ->
     vector = stored[6 * 17 + 4]
     without = index.nearest(vector, 240, without=[(17, 5), (3, 1)]).tokens
     assert len(without) == 238
-    assert {(17, 5), (3, 1)}.isdisjoint((one.sentence, one.token) for one in without)
+    assert {(17, 5), (3, 1)}.isdisjoint((entry.sentence, entry.token) for entry in without)
     words = [
-        sentence(0).words[one.word].lower() for one in index.nearest(vector, 10, word="Dog", each_once=True).tokens
+        sentence(0).words[entry.word].lower() for entry in index.nearest(vector, 10, word="Dog", each_once=True).tokens
     ]
     assert sorted(words) == ["again", "cat", "saw", "the"]  # "The" and "the" are one word
     best = exact(stored, vector).reshape(40, 6).max(axis=0)
@@ -118,7 +118,7 @@ def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> No
     same = np.tile(vectors(1), (8, 1))
     for number in range(5):
         index.add(sentence(number), encoding(WORDS), same)
-    assert [(one.sentence, one.word) for one in index.nearest(same[0], 7).tokens] == [
+    assert [(entry.sentence, entry.word) for entry in index.nearest(same[0], 7).tokens] == [
         *((0, word) for word in range(6)),
         (1, 0),
     ]
@@ -127,8 +127,8 @@ def test_of_equal_ones_the_earlier_comes_first(make: Callable[..., Index]) -> No
 def test_pieces_are_of_their_word_and_zeros_are_near_nothing(make: Callable[..., Index]) -> None:
     index = make()
     index.add(sentence(0, ("until", "now")), encoding(["un", "##til", "now"]), np.zeros((5, WIDTH), dtype=np.float32))
-    found = index.nearest(np.ones(WIDTH, dtype=np.float32), 5).tokens
-    assert [(one.word, one.token, one.span, one.cosine) for one in found] == [
+    near = index.nearest(np.ones(WIDTH, dtype=np.float32), 5).tokens
+    assert [(entry.word, entry.token, entry.span, entry.cosine) for entry in near] == [
         (0, 1, (0, 2), 0.0),
         (0, 2, (2, 5), 0.0),
         (1, 3, (6, 9), 0.0),
@@ -241,12 +241,12 @@ def test_searching_holds_a_chunk_in_memory(make: Callable[..., Index]) -> None:
         index.add(sentence(number, words), encoding(words), states)
     tracemalloc.start()
     try:
-        found = index.nearest(states[7], 20).tokens
+        near = index.nearest(states[7], 20).tokens
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert len(index) == 40_000
-    assert [one.token for one in found] == [7] * 20
+    assert [entry.token for entry in near] == [7] * 20
     assert peak < 16e6
 
 

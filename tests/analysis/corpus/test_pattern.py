@@ -52,10 +52,10 @@ def test_words_that_match(kind: Kind, text: str, places: list[int]) -> None:
 
 
 def test_tokens_match_as_the_tokenizer_writes_them() -> None:
-    found = encoding(["un", "##til", "Un", "##til"])
-    assert Pattern.parsed("piece", "##til").tokens(found) == [2, 4]
-    assert Pattern.parsed("piece", "un, [SEP]").tokens(found) == [1, 5]
-    assert Pattern.parsed("word", "un").tokens(found) == []
+    tokens = encoding(["un", "##til", "Un", "##til"])
+    assert Pattern.parsed("piece", "##til").tokens(tokens) == [2, 4]
+    assert Pattern.parsed("piece", "un, [SEP]").tokens(tokens) == [1, 5]
+    assert Pattern.parsed("word", "un").tokens(tokens) == []
 
 
 @pytest.mark.parametrize(("kind", "text"), [("word", ""), ("word", "  "), ("deprel", ":pass"), ("word", "a" * 201)])

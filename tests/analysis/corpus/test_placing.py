@@ -46,10 +46,10 @@ def test_word_of_token(case: str) -> None:
 
 def test_belongs() -> None:
     spans, offsets, _ = CASES["pieces"]
-    found = belongs(word_of_token(_encoding(TEXT, offsets), spans), len(spans))
-    assert found.shape == (8, 4)
-    assert found.sum(axis=0).tolist() == [1, 2, 2, 1]
-    assert found.sum(axis=1).tolist() == [0, 1, 1, 1, 1, 1, 1, 0]
+    membership = belongs(word_of_token(_encoding(TEXT, offsets), spans), len(spans))
+    assert membership.shape == (8, 4)
+    assert membership.sum(axis=0).tolist() == [1, 2, 2, 1]
+    assert membership.sum(axis=1).tolist() == [0, 1, 1, 1, 1, 1, 1, 0]
 
 
 OWN_TOKENS = {

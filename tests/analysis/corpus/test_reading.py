@@ -123,11 +123,11 @@ def test_tables(case: str) -> None:
 
 def test_a_tree() -> None:
     corpus = _read(f"# text = She sees it\n{SEES}", "own.conllu")
-    (found,) = corpus
-    assert found.words == ("She", "sees", "it")
-    assert found.upos == ("PRON", "VERB", "PRON")
-    assert found.deprel == ("nsubj", "root", "obj"), "the universal part alone"
-    assert found.heads == (1, ROOT, 1)
+    (actual,) = corpus
+    assert actual.words == ("She", "sees", "it")
+    assert actual.upos == ("PRON", "VERB", "PRON")
+    assert actual.deprel == ("nsubj", "root", "obj"), "the universal part alone"
+    assert actual.heads == (1, ROOT, 1)
     assert corpus.where(0) == "own.conllu, line 2"
     assert not corpus.notes
 
@@ -232,8 +232,8 @@ def test_a_zip_is_unpacked_without_what_systems_add() -> None:
 def _declaring(packed: bytes, size: int) -> bytes:
     """An archive of one file whose headers say that it unpacks to so many bytes."""
     at, entry = packed.index(b"PK\x03\x04"), packed.index(b"PK\x01\x02")
-    said = size.to_bytes(4, "little")
-    return packed[: at + 22] + said + packed[at + 26 : entry + 24] + said + packed[entry + 28 :]
+    message = size.to_bytes(4, "little")
+    return packed[: at + 22] + message + packed[at + 26 : entry + 24] + message + packed[entry + 28 :]
 
 
 def _encrypted(packed: bytes) -> bytes:
@@ -298,8 +298,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: str) -> None:
-    name, data, said = REFUSED[case]
-    with pytest.raises(InvalidInput, match=said):
+    name, data, messages = REFUSED[case]
+    with pytest.raises(InvalidInput, match=messages):
         read_corpus([(name, data)])
 
 
@@ -346,7 +346,7 @@ def test_the_built_in_treebank() -> None:
     assert len(corpus) == 200
     assert not corpus.notes
     assert corpus.has_trees
-    assert all(NO_HEAD not in one.heads for one in corpus)
+    assert all(NO_HEAD not in sentence.heads for sentence in corpus)
     assert built_in(200) is corpus
 
 
@@ -355,17 +355,19 @@ def test_built_in_sentences_know_their_frame_and_ones_own_have_none() -> None:
     assert corpus.n_frames is not None
     assert 50 < corpus.n_frames < 150
     of_frame: dict[int, set[str]] = {}
-    for one in corpus:
-        assert one.unit == one.frame
-        left = [name for name in one.deprel if name not in ("det", "amod", "advmod", "punct")]
-        of_frame.setdefault(one.unit, set()).add(" ".join(left))
+    for sentence in corpus:
+        assert sentence.unit == sentence.frame
+        left = [name for name in sentence.deprel if name not in ("det", "amod", "advmod", "punct")]
+        of_frame.setdefault(sentence.unit, set()).add(" ".join(left))
     assert all(len(frames) == 1 for frames in of_frame.values())
     assert len({frame for frames in of_frame.values() for frame in frames}) == len(of_frame) == corpus.n_frames
     part = sampled(corpus, 50, 3)
-    assert [one.frame for one in part] == [corpus.sentence(corpus.texts.index(one.text)).frame for one in part]
-    own = _read("One sentence. Another one.")
-    assert own.n_frames is None
-    assert [one.unit for one in own] == [0, 1]
+    assert [sentence.frame for sentence in part] == [
+        corpus.sentence(corpus.texts.index(sentence.text)).frame for sentence in part
+    ]
+    mine = _read("One sentence. Another one.")
+    assert mine.n_frames is None
+    assert [sentence.unit for sentence in mine] == [0, 1]
 
 
 def test_a_sample_is_drawn_by_its_seed() -> None:
@@ -411,7 +413,7 @@ def test_frequencies(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("the 1\ncat\n", "own.tsv, line 2: “cat” is not a word and how often it occurs"),
         ("the 1\ncat two\n", "line 2"),
@@ -420,6 +422,6 @@ def test_frequencies(case: str) -> None:
         ("word count\n", "own.tsv has no word with a number"),
     ],
 )
-def test_frequencies_refused(text: str, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_frequencies_refused(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         read_frequencies("own.tsv", text.encode())

@@ -17,13 +17,13 @@ def test_a_direction_says_which_end_looks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("relation", "said"),
+    ("relation", "message"),
     [
         (ALL, "looks from a word at its head"),
         (Relation("own", "up"), "looks from a dependent at its head"),
         (Relation("own", "down"), "looks from a head at its dependent"),
     ],
 )
-def test_a_relation_without_a_name_of_its_own_is_between_dependent_and_head(relation: Relation, said: str) -> None:
-    assert looks(relation) == said
+def test_a_relation_without_a_name_of_its_own_is_between_dependent_and_head(relation: Relation, message: str) -> None:
+    assert looks(relation) == message
     assert short(ALL) == "all: word → head"

@@ -45,26 +45,26 @@ DOG = sentence(
 def cases(right: np.ndarray, offsets: np.ndarray, n_sentences: int, relation: Relation = OBJ) -> Cases:
     """Cases of one relation: (cases, heads) that are right; (cases,) the offset of the partner; as many a sentence."""
     n = len(right)
-    asked = [RelationQuery(relation, 20, (20 + int(offset),)) for offset in offsets]
+    questions = [RelationQuery(relation, 20, (20 + int(offset),)) for offset in offsets]
     number = np.arange(n) % n_sentences
-    return Cases.build(asked, right.astype(bool), number, number % 2 == 0, np.full(n, 11))
+    return Cases.build(questions, right.astype(bool), number, number % 2 == 0, np.full(n, 11))
 
 
 def test_cases_are_asked_from_both_ends_and_several_dependents_are_one() -> None:
-    asked = list(relation_queries(DOG, np.ones(7, dtype=bool)))
-    assert sum(one.relation.direction == "up" for one in asked) == 5  # neither the root nor punctuation
-    assert RelationQuery(Relation("amod", "up"), 1, (3,)) in asked
-    assert RelationQuery(Relation("amod", "up"), 2, (3,)) in asked
-    assert [one for one in asked if one.relation == ("amod", "down")] == [
+    questions = list(relation_queries(DOG, np.ones(7, dtype=bool)))
+    assert sum(entry.relation.direction == "up" for entry in questions) == 5  # neither the root nor punctuation
+    assert RelationQuery(Relation("amod", "up"), 1, (3,)) in questions
+    assert RelationQuery(Relation("amod", "up"), 2, (3,)) in questions
+    assert [entry for entry in questions if entry.relation == ("amod", "down")] == [
         RelationQuery(Relation("amod", "down"), 3, (1, 2))
     ]
-    assert {one.relation.deprel for one in asked} == {"det", "amod", "nsubj", "obj"}
+    assert {entry.relation.deprel for entry in questions} == {"det", "amod", "nsubj", "obj"}
 
 
 def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
     placed = np.array([True, True, False, True, True, False, True])
-    asked = list(relation_queries(DOG, placed))
-    assert {(one.query, one.partners) for one in asked} == {
+    questions = list(relation_queries(DOG, placed))
+    assert {(entry.query, entry.partners) for entry in questions} == {
         (0, (3,)),
         (3, (0,)),
         (1, (3,)),
@@ -73,13 +73,13 @@ def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
         (4, (3,)),
     }
     unknown = sentence("a b c", [NO_HEAD, ROOT, 1], ["dep", "root", "obj"])
-    assert [one.query for one in relation_queries(unknown, np.ones(3, dtype=bool))] == [2, 1]
+    assert [entry.query for entry in relation_queries(unknown, np.ones(3, dtype=bool))] == [2, 1]
 
 
 def test_offsets_count_where_one_of_the_partners_is() -> None:
-    one = RelationQuery(Relation("amod", "down"), 3, (1, 2))
-    assert {offset for place, offset in enumerate(OFFSETS) if one.offsets >> place & 1} == {-2, -1}
-    assert one.nearest == 2
+    entry = RelationQuery(Relation("amod", "down"), 3, (1, 2))
+    assert {offset for place, offset in enumerate(OFFSETS) if entry.offsets >> place & 1} == {-2, -1}
+    assert entry.nearest == 2
     assert RelationQuery(OBJ, 0, (30,)).offsets == 0
     assert len(OFFSETS) == 20
     assert 0 not in OFFSETS
@@ -88,10 +88,10 @@ def test_offsets_count_where_one_of_the_partners_is() -> None:
 def test_packing_keeps_which_heads_are_right() -> None:
     rng = np.random.default_rng(0)
     right = rng.random((40, 13)) < 0.3
-    found = cases(right, rng.integers(-10, 0, 40), 8)
-    np.testing.assert_array_equal(found.heads_right(), right)
-    assert found.offsets_right().sum(axis=1).tolist() == [1] * 40
-    np.testing.assert_allclose(found.chance, 0.1)
+    actual = cases(right, rng.integers(-10, 0, 40), 8)
+    np.testing.assert_array_equal(actual.heads_right(), right)
+    assert actual.offsets_right().sum(axis=1).tolist() == [1] * 40
+    np.testing.assert_allclose(actual.chance, 0.1)
 
 
 def test_joined_cases_keep_their_relations_under_other_names() -> None:
@@ -100,14 +100,14 @@ def test_joined_cases_keep_their_relations_under_other_names() -> None:
         cases(rng.random((20, 5)) < 0.5, rng.integers(1, 5, 20), 10, relation)
         for relation in (OBJ, SUBJ, Relation("amod", "up"))
     ]
-    whole = Cases.joined(parts)
+    complete = Cases.joined(parts)
     again = Cases.joined([Cases.joined(parts[:1]), Cases.joined(parts[:0:-1])])
     for part, relation in zip(parts, (OBJ, SUBJ, Relation("amod", "up")), strict=True):
-        for found in (whole.select(relation), again.select(relation)):
-            assert len(found) == 20
-            assert sorted(map(tuple, found.heads_right().tolist())) == sorted(map(tuple, part.heads_right().tolist()))
-    assert len(whole.select(ALL)) == 40
-    assert len(whole.select(Relation("iobj", "up"))) == 0
+        for actual in (complete.select(relation), again.select(relation)):
+            assert len(actual) == 20
+            assert sorted(map(tuple, actual.heads_right().tolist())) == sorted(map(tuple, part.heads_right().tolist()))
+    assert len(complete.select(ALL)) == 40
+    assert len(complete.select(Relation("iobj", "up"))) == 0
 
 
 def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
@@ -115,14 +115,14 @@ def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
     n = 400
     judged = np.arange(n) % 200 % 2 == 0
     right = np.stack([~judged, np.arange(n) // 2 % 2 == 0], axis=1)
-    found = findings(cases(right, np.full(n, 3), 200)).get(OBJ)
-    assert found is not None
-    assert found.head == 0
-    assert found.choosing[0] == 1.0
-    assert found.accuracy.share == 0.0
-    assert 0 < found.accuracy.high < 0.05  # Wilson's for 100 sentences, not an interval of no width
-    assert (found.offset, found.by_offset.share) == (3, 1.0)
-    assert found.p == 1.0
+    finding = findings(cases(right, np.full(n, 3), 200)).get(OBJ)
+    assert finding is not None
+    assert finding.head == 0
+    assert finding.choosing[0] == 1.0
+    assert finding.accuracy.share == 0.0
+    assert 0 < finding.accuracy.high < 0.05  # Wilson's for 100 sentences, not an interval of no width
+    assert (finding.offset, finding.by_offset.share) == (3, 1.0)
+    assert finding.p == 1.0
 
 
 def test_halves_share_no_sentence_not_even_one_that_differs_in_case_or_spaces() -> None:
@@ -136,9 +136,9 @@ def test_halves_share_no_sentence_not_even_one_that_differs_in_case_or_spaces() 
 
 @pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
 def test_too_few_cases_are_told_and_not_judged(n: int) -> None:
-    found = findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
-    assert bool(found.relations) == (n == FEWEST)
-    assert found.too_few == (() if n == FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
+    finding = findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
+    assert bool(finding.relations) == (n == FEWEST)
+    assert finding.too_few == (() if n == FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
     assert findings(Cases.build([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).relations == ()
 
 
@@ -156,18 +156,18 @@ def test_random_heads_find_nothing_beyond_the_offset_in_95_of_100_seeds() -> Non
             parts.append(
                 cases(rng.random((120, 72)) < 0.1, np.where(offsets == 0, 2, offsets), 60, Relation(name, "up"))
             )
-        false_alarms += any(one.p <= 0.05 for one in findings(Cases.joined(parts)).relations)
+        false_alarms += any(entry.p <= 0.05 for entry in findings(Cases.joined(parts)).relations)
     assert false_alarms <= 5
 
 
 def test_a_head_that_is_better_than_the_offset_is_found_to_be() -> None:
     rng = np.random.default_rng(2)
     right = rng.random((300, 10)) < np.array([0.8, *[0.1] * 9])
-    found = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).get(OBJ)
-    assert found is not None
-    assert found.head == 0
-    assert found.p < 0.001
-    assert found.by_offset.high < found.accuracy.low
+    finding = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).get(OBJ)
+    assert finding is not None
+    assert finding.head == 0
+    assert finding.p < 0.001
+    assert finding.by_offset.high < finding.accuracy.low
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
     rng = np.random.default_rng(3)
     sentence_ = np.repeat(np.arange(80), rng.integers(1, 4, 80))
     right = rng.random(len(sentence_)) < 0.7
-    sums = np.array([[right[sentence_ == one].sum(), (sentence_ == one).sum()] for one in range(80)])
+    sums = np.array([[right[sentence_ == entry].sum(), (sentence_ == entry).sum()] for entry in range(80)])
     expected = stats.bootstrap(
         (sums[:, 0], sums[:, 1]),
         lambda hits, sizes, axis: hits.sum(axis=axis) / sizes.sum(axis=axis),
@@ -198,9 +198,9 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
         n_resamples=5000,
         random_state=np.random.default_rng(4),
     ).confidence_interval
-    (found,) = bootstrap([(right, sentence_)])
-    assert found.share == right.mean()
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+    (actual,) = bootstrap([(right, sentence_)])
+    assert actual.share == right.mean()
+    assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=0.02)
     assert bootstrap([]) == []
 
 
@@ -233,12 +233,12 @@ def test_p_is_that_of_drawn_signs_and_of_the_normal_distribution_for_many() -> N
 def test_ensembles_are_all_small_sets_of_the_best_heads() -> None:
     rng = np.random.default_rng(7)
     right = rng.random((200, 10)) < np.linspace(0.1, 0.9, 10)
-    found = findings(cases(right, np.ones(200), 100)).get(OBJ)
-    assert found is not None
-    groups = ensembles(found)
+    finding = findings(cases(right, np.ones(200), 100)).get(OBJ)
+    assert finding is not None
+    groups = ensembles(finding)
     assert len(groups) == len(set(groups)) == 6 + 15 + 20 + 15
     assert (9,) in groups
-    assert {head for group in groups for head in group} == set(np.argsort(-found.choosing)[:6].tolist())
+    assert {head for group in groups for head in group} == set(np.argsort(-finding.choosing)[:6].tolist())
     best = best_ensemble(OBJ, groups, cases(rng.random((200, 56)) < np.array([*[0.2] * 55, 1]), np.ones(200), 100))
     assert best is not None
     assert best.heads == groups[55]

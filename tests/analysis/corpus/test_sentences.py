@@ -61,13 +61,13 @@ def test_a_corpus_without_trees_says_so() -> None:
 
 
 def test_a_part_of_a_corpus_is_numbered_anew() -> None:
-    whole = _tree()
-    part = whole.subset([1])
-    (found,) = part
-    assert found.number == 0
-    assert found.coreference == (0, 1, 2)
-    assert found.upos == whole.sentence(1).upos
-    assert part.where(0) == whole.where(1)
+    complete = _tree()
+    part = complete.subset([1])
+    (actual,) = part
+    assert actual.number == 0
+    assert actual.coreference == (0, 1, 2)
+    assert actual.upos == complete.sentence(1).upos
+    assert part.where(0) == complete.where(1)
     assert part.counts == {"she": 1, "sees": 1, "it": 1, ".": 2}, "words are as rare as in the whole"
 
 
@@ -100,7 +100,7 @@ def test_the_rarest_word_by_own_counts() -> None:
     corpus = _corpus("the cat saw the dog", "The dog saw a bird", "a bird saw a Cat")
     corpus.find_rare()
     # the 3, saw 3, a 3, and two each of dog, bird and cat; of words equally rare it is the first.
-    assert [one.rare for one in corpus] == [(1, None), (1, None), (1, None)]
+    assert [sentence.rare for sentence in corpus] == [(1, None), (1, None), (1, None)]
 
 
 def test_the_rarest_word_by_a_list() -> None:

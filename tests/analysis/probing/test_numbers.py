@@ -101,22 +101,22 @@ def test_baselines_by_hand() -> None:
     labels = ["A", "A", "B", "B", "B", "A", "B", "A", "A", "B"]
     data = words_dataset(words, labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
     numbers = np.array(["AB".index(label) for label in labels])
-    found = baseline_answers(data, numbers)
-    assert list(found) == ["majority", "word only", "bag of words", "word bigrams", "position"]
-    assert found["majority"].tolist() == [False, False, True]
-    assert found["word only"].tolist() == [True, False, True]
+    correct = baseline_answers(data, numbers)
+    assert list(correct) == ["majority", "word only", "bag of words", "word bigrams", "position"]
+    assert correct["majority"].tolist() == [False, False, True]
+    assert correct["word only"].tolist() == [True, False, True]
     new = words_dataset([*words[:7], "d", "e", "f"], labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
     assert "word only" not in baseline_answers(new, np.arange(10) % 2)
 
 
 def test_what_baselines_see_by_hand() -> None:
     text = "She, too, ran."
-    whole = Dataset(
+    complete = Dataset(
         name="own", level="sentence", texts=(text,), split=np.array([0]), text_of=np.array([0]), labels=("a",)
     )
-    assert bag_of_words(whole) == [{"she": 1, ",": 2, "too": 1, "ran": 1, ".": 1}]
+    assert bag_of_words(complete) == [{"she": 1, ",": 2, "too": 1, "ran": 1, ".": 1}]
     pairs = {"¶ she": 1, "she ,": 1, ", too": 1, "too ,": 1, ", ran": 1, "ran .": 1, ". ¶": 1}
-    assert word_bigrams(whole) == [bag_of_words(whole)[0] | pairs]
+    assert word_bigrams(complete) == [bag_of_words(complete)[0] | pairs]
     word = Dataset(
         name="own", level="token", texts=(text,), split=np.array([0]), text_of=np.array([0, 0]), labels=("a", "b"),
         spans=np.array([[0, 3], [10, 13]]),
@@ -126,7 +126,7 @@ def test_what_baselines_see_by_hand() -> None:
         {"from the start 0": 1, "from the end 6": 1},
         {"from the start 4": 1, "from the end 2": 1},
     ]
-    assert bag_of_words(word)[0] == bag_of_words(word)[1] == bag_of_words(whole)[0]
+    assert bag_of_words(word)[0] == bag_of_words(word)[1] == bag_of_words(complete)[0]
 
 
 def test_a_network_finds_what_no_line_parts() -> None:
@@ -150,10 +150,10 @@ def test_paired_p_by_hand_and_at_its_rate() -> None:
     assert paired_p(a, b, np.zeros(10, dtype=np.int64), draws=100, seed=0) == 1  # one text with ten words
     assert paired_p(a, a, np.arange(10), draws=100, seed=0) == 1
     rng = np.random.default_rng(0)
-    found = [
+    actual = [
         paired_p(rng.random(200) < 0.6, rng.random(200) < 0.6, np.arange(200), draws=400, seed=i) for i in range(400)
     ]
-    assert 0.02 < np.mean(np.array(found) < 0.05) < 0.08
+    assert 0.02 < np.mean(np.array(actual) < 0.05) < 0.08
 
 
 def test_control_task_is_a_random_function_of_the_word() -> None:
@@ -162,7 +162,7 @@ def test_control_task_is_a_random_function_of_the_word() -> None:
     data = words_dataset(words, [str(label) for label in labels], [TEST if i % 10 < 3 else TRAIN for i in range(1000)])
     control = control_task(data, labels, seed=1)
     by_word = {word: set(control.labels[[w == word for w in words]].tolist()) for word in set(words)}
-    assert all(len(found) == 1 for found in by_word.values())
+    assert all(len(value) == 1 for value in by_word.values())
     assert 0.55 < (control.labels == 0).mean() < 0.92  # three of four in the mean over 50 word types
     assert (control.split == TEST).sum() == 300
     # Vectors that are the word and nothing else: the control task is learned by heart, the real one is not.
@@ -250,11 +250,11 @@ def test_the_expected_layer_is_right_in_the_mean_and_its_interval_as_often_as_it
 ) -> None:
     monkeypatch.setattr("analysis.probing.layers.HALVINGS", 20)
     rng = np.random.default_rng(0)
-    found = [
+    actual = [
         expected_layer(*(accuracy_by_text(held_out(accuracies, n, rng), np.arange(n)) for n in (60, 200)), seed=seed)
         for seed in range(40)
     ]
-    values = np.array([[one.value, one.low, one.high] for one in found if one is not None])
+    values = np.array([[entry.value, entry.low, entry.high] for entry in actual if entry is not None])
     assert len(values) == 40
     assert values[:, 0].mean() == pytest.approx(true, abs=0.12)
     assert ((values[:, 1] <= true) & (true <= values[:, 2])).sum() >= 35
@@ -265,14 +265,14 @@ def test_items_of_one_text_are_left_out_together() -> None:
     rng = np.random.default_rng(0)
     development, test = (held_out((0.5, 0.7, 0.8), n, rng) for n in (40, 120))
 
-    def found(copies: int) -> Depth:
+    def actual(copies: int) -> Depth:
         sides = ([np.repeat(of_layer, copies) for of_layer in side] for side in (development, test))
         groups = (np.repeat(np.arange(n), copies) for n in (40, 120))
         depth = expected_layer(*map(accuracy_by_text, sides, groups), seed=0)
         assert depth is not None
         return depth
 
-    assert found(5) == found(1)  # five words that are always right together are worth no more than one
+    assert actual(5) == actual(1)  # five words that are always right together are worth no more than one
     nothing = accuracy_by_text([np.ones(40, dtype=bool)] * 3, np.arange(40))
     assert expected_layer(nothing, nothing, seed=0) is None
 
@@ -280,10 +280,10 @@ def test_items_of_one_text_are_left_out_together() -> None:
 def test_centre_of_gravity_by_hand() -> None:
     # Of ten texts with an item each, 5, 7, 4 and 8 are right, and 5 by always giving the same label.
     right = [np.arange(10) < n for n in (5, 7, 4, 8)]
-    found = centre_of_gravity(accuracy_by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
-    assert found is not None
-    assert found.value == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
-    assert found.low < found.value < found.high
+    centre = centre_of_gravity(accuracy_by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
+    assert centre is not None
+    assert centre.value == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
+    assert centre.low < centre.value < centre.high
     assert centre_of_gravity(accuracy_by_text(right[:1], np.arange(10)), np.ones(10)) is None
 
 
@@ -317,10 +317,10 @@ def test_cka_between_two_models_is_that_of_each_pair_of_layers() -> None:
     a = np.stack([noise(50, 6, seed) for seed in range(3)])
     b = np.stack([noise(50, 9, seed) for seed in (7, 8)])
     b[1, :, :6] += 2 * a[2]
-    found = cross_cka(a, b)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, [[linear_cka(x, y) for y in b] for x in a], rtol=1e-6)
-    assert found.argmax() == 5
+    similarities = cross_cka(a, b)
+    assert similarities.dtype == np.float32
+    np.testing.assert_allclose(similarities, [[linear_cka(x, y) for y in b] for x in a], rtol=1e-6)
+    assert similarities.argmax() == 5
     np.testing.assert_allclose(np.diag(cross_cka(a, a)), 1, atol=1e-6)
     np.testing.assert_allclose(cross_cka(a, a), cka_matrix_of(a), atol=1e-6)
     with pytest.raises(ValueError, match="50 items of one model cannot be compared with 49"):
@@ -331,12 +331,14 @@ def test_cka_between_two_models_is_that_of_each_pair_of_layers() -> None:
 def test_principal_components_are_those_of_the_singular_vectors(n: int) -> None:
     vectors = np.stack([noise(n, 10), noise(n, 10)])
     vectors[1] *= -1
-    found = principal_components(vectors)
+    components = principal_components(vectors)
     centred = vectors[0] - vectors[0].mean(axis=0)
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    np.testing.assert_allclose(np.abs(found.points[0]), np.abs(left[:, :2] * values[:2]), atol=1e-3)
-    np.testing.assert_allclose(found.explained[0], values[:2] ** 2 / (values**2).sum(), rtol=1e-4)
-    np.testing.assert_allclose(found.points[1], found.points[0], atol=1e-3)  # the sign follows the layer before
+    np.testing.assert_allclose(np.abs(components.points[0]), np.abs(left[:, :2] * values[:2]), atol=1e-3)
+    np.testing.assert_allclose(components.explained[0], values[:2] ** 2 / (values**2).sum(), rtol=1e-4)
+    np.testing.assert_allclose(
+        components.points[1], components.points[0], atol=1e-3
+    )  # the sign follows the layer before
 
 
 def test_movement_by_hand() -> None:

@@ -121,8 +121,8 @@ def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
     assert set(data.split.tolist()) == {TRAIN, DEV, TEST}
     assert any(note.startswith("Only case or spaces tell 60 sentences from another") for note in data.notes)
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)] + ["te\tA\tSENTENCE  2"]
-    given = to_probe("\n".join(lines).encode(), "own")
-    assert given.split[given.texts.index("sentence 2")] == given.split[given.texts.index("SENTENCE  2")] == TEST
+    inputs = to_probe("\n".join(lines).encode(), "own")
+    assert inputs.split[inputs.texts.index("sentence 2")] == inputs.split[inputs.texts.index("SENTENCE  2")] == TEST
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -237,15 +237,15 @@ def test_trees_keep_the_rule_of_multiword_tokens() -> None:
         word("6", ".", "PUNCT", "1", "punct"),
         "",
     ]
-    found = trees(conllu(sentence), "own")
-    tree = found.trees["Vamos0 al mar lejos."]
+    treebank = trees(conllu(sentence), "own")
+    tree = treebank.trees["Vamos0 al mar lejos."]
     assert tree.heads.tolist() == [-1, 3, 3, 0, 1, 0]
     assert tree.written.tolist() == [0, 3, 4, 5]  # "a" and "el" have no characters of their own
     assert tree.punctuation.tolist() == [False, False, False, True]
     assert tree.distances.tolist() == [[0, 1, 3, 1], [1, 0, 2, 2], [3, 2, 0, 4], [1, 2, 4, 0]]
     assert tree.edges.tolist() == [[0, 1]]
-    assert any(note.startswith("Left out 60: words inside multiword tokens") for note in found.words.notes)
-    assert [found.words.word(i) for i in found.places()[0]] == ["Vamos0", "mar", "lejos", "."]
+    assert any(note.startswith("Left out 60: words inside multiword tokens") for note in treebank.words.notes)
+    assert [treebank.words.word(i) for i in treebank.places()[0]] == ["Vamos0", "mar", "lejos", "."]
 
 
 def test_sentences_with_two_words_left_have_no_tree_to_find() -> None:
@@ -264,10 +264,10 @@ def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
     headless = "\n".join(TREES).replace("{i}", "z").replace("NOUN\t_\t_\t2\tobj", "NOUN\t_\t_\t_\tobj")
     short = "\n".join([word("1", "Go", "VERB", "0", "root"), word("2", "!", "PUNCT", "1", "punct")])
     text = "\n\n".join([good, cycle, roots, headless, short, "\n".join(TREES).replace("{i}", "0")]) + "\n\n"
-    found = trees(text.encode(), "own")
-    assert len(found.words.texts) == len(found.trees) == 30
-    assert np.bincount(found.words.split).tolist() == [18, 3, 9]
-    notes = " ".join(found.words.notes)
+    treebank = trees(text.encode(), "own")
+    assert len(treebank.words.texts) == len(treebank.trees) == 30
+    assert np.bincount(treebank.words.split).tolist() == [18, 3, 9]
+    notes = " ".join(treebank.words.notes)
     line = text.split("\n").index(cycle.split("\n")[0]) + 1
     assert f"Left out 1 sentence without a tree: a cycle (first words in line {line})" in notes
     assert "without a tree: several roots" in notes
@@ -292,10 +292,10 @@ def test_punctuation_is_told_by_its_characters_where_no_part_of_speech_is_given(
 
 def test_twins_of_trees_stay_in_one_part() -> None:
     lower = [line.replace("Dogs", "dogs") for line in TREES]
-    found = trees(conllu(TREES) + b"\n" + conllu(lower), "own")
-    part = dict(zip(found.words.texts, found.words.split.tolist(), strict=True))
+    treebank = trees(conllu(TREES) + b"\n" + conllu(lower), "own")
+    part = dict(zip(treebank.words.texts, treebank.words.split.tolist(), strict=True))
     assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
-    assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in found.words.notes)
+    assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in treebank.words.notes)
 
 
 def test_a_sentence_without_end_is_refused_before_it_is_put_together() -> None:

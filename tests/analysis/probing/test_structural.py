@@ -73,8 +73,8 @@ def test_the_interval_over_lengths_is_that_of_a_plain_bootstrap() -> None:
     for _ in range(2000):
         drawn = rng.integers(80, size=80)
         means.append(mean_over_lengths([values[i] for i in drawn], lengths[drawn]))
-    found = mean_over_lengths_interval(values, lengths, draws=2000, seed=0)
-    np.testing.assert_allclose(found, np.quantile(means, [0.025, 0.975]), atol=0.005)  # type: ignore[arg-type]
+    interval = mean_over_lengths_interval(values, lengths, draws=2000, seed=0)
+    np.testing.assert_allclose(interval, np.quantile(means, [0.025, 0.975]), atol=0.005)  # type: ignore[arg-type]
 
 
 def forest(n_sentences: int, words: int, seed: int) -> list[np.ndarray]:
@@ -83,8 +83,8 @@ def forest(n_sentences: int, words: int, seed: int) -> list[np.ndarray]:
 
 
 def sentences(vectors: Sequence[np.ndarray], targets: Sequence[np.ndarray]) -> Sentences:
-    ends = np.cumsum([len(one) for one in vectors])
-    places = [np.arange(end - len(one), end) for one, end in zip(vectors, ends, strict=True)]
+    ends = np.cumsum([len(vector) for vector in vectors])
+    places = [np.arange(end - len(vector), end) for vector, end in zip(vectors, ends, strict=True)]
     return Sentences(np.concatenate(vectors).astype(np.float32), places, targets)
 
 
@@ -129,20 +129,20 @@ def test_a_tree_that_lies_in_the_vectors_is_found(offset: float) -> None:
     turn = np.linalg.qr(rng.normal(size=(WIDTH, WIDTH)))[0]
     heads = forest(240, WORDS, 4)
     vectors = []
-    for one in heads:
-        points = np.concatenate([embedded(one), rng.normal(size=(WORDS, WIDTH - WORDS + 1))], axis=1)
+    for head in heads:
+        points = np.concatenate([embedded(head), rng.normal(size=(WORDS, WIDTH - WORDS + 1))], axis=1)
         vectors.append(points @ turn + offset)
-    targets = [tree_distances(one) for one in heads]
+    targets = [tree_distances(head) for head in heads]
     data = sentences(vectors, targets)
     train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 160), (160, 200)))
     probe = fit(train, development, rank=None)
     assert probe.projection.shape == (WIDTH, WIDTH)
     uuas, order = [], []
-    for rows, one, target in zip(data.places[200:], heads[200:], targets[200:], strict=True):
-        found = probe.distances(data.vectors[rows])
-        tree = Tree(one, np.arange(WORDS), np.zeros(WORDS, bool))
-        uuas.append(edges_found(tree.edges, spanning_tree(found, ~tree.punctuation)).mean())
-        order.append(np.nanmean(distance_spearman(found, target)))
+    for rows, head, target in zip(data.places[200:], heads[200:], targets[200:], strict=True):
+        distances = probe.distances(data.vectors[rows])
+        tree = Tree(head, np.arange(WORDS), np.zeros(WORDS, bool))
+        uuas.append(edges_found(tree.edges, spanning_tree(distances, ~tree.punctuation)).mean())
+        order.append(np.nanmean(distance_spearman(distances, target)))
     assert np.mean(uuas) == 1
     assert np.mean(order) > 0.95
     low = fit(train, development, rank=4)
@@ -154,16 +154,16 @@ def test_depths_that_lie_in_the_vectors_are_found() -> None:
     heads = forest(240, WORDS, 5)
     rng = np.random.default_rng(0)
     vectors = [
-        np.concatenate([embedded(one), rng.normal(scale=3, size=(WORDS, WIDTH - WORDS + 1))], axis=1) for one in heads
+        np.concatenate([embedded(head), rng.normal(scale=3, size=(WORDS, WIDTH - WORDS + 1))], axis=1) for head in heads
     ]
-    targets = [tree_depths(one) for one in heads]
+    targets = [tree_depths(head) for head in heads]
     data = sentences(vectors, targets)
     train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 160), (160, 200)))
     probe = fit(train, development, rank=None)
     for rows, target in zip(data.places[200:], targets[200:], strict=True):
-        found = probe.depths(data.vectors[rows])
-        np.testing.assert_allclose(found, target, atol=0.5)
-        assert found.argmin() == target.argmin()
+        depths = probe.depths(data.vectors[rows])
+        np.testing.assert_allclose(depths, target, atol=0.5)
+        assert depths.argmin() == target.argmin()
 
 
 @pytest.mark.parametrize(("kind", "width"), [("distance", 32), ("depth", 24)])
@@ -178,10 +178,10 @@ def test_training_goes_on_until_the_probe_is_as_good_as_the_planted_one(kind: st
     scales = np.geomspace(0.02, 1, width)
     scales[5] = 100
     vectors = []
-    for one in heads:
-        tree = embedded(one) + rng.normal(scale=0.1, size=(WORDS, WORDS - 1))
+    for head in heads:
+        tree = embedded(head) + rng.normal(scale=0.1, size=(WORDS, WORDS - 1))
         vectors.append(np.concatenate([tree, rng.normal(size=(WORDS, width - WORDS + 1))], axis=1) @ turn * scales)
-    targets = [tree_distances(one) if kind == "distance" else tree_depths(one) for one in heads]
+    targets = [tree_distances(head) if kind == "distance" else tree_depths(head) for head in heads]
     data = sentences(vectors, targets)
     train, development = (
         Sentences(data.vectors, data.places[a:b], targets[a:b])
@@ -198,15 +198,15 @@ def test_training_goes_on_until_the_probe_is_as_good_as_the_planted_one(kind: st
 def test_noise_has_no_trees() -> None:
     rng = np.random.default_rng(6)
     heads = forest(200, WORDS, 7)
-    targets = [tree_distances(one) for one in heads]
+    targets = [tree_distances(head) for head in heads]
     data = sentences([rng.normal(size=(WORDS, WIDTH)) for _ in heads], targets)
     train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 100), (100, 120)))
     probe = fit(train, development)
     uuas, order = [], []
-    for rows, one, target in zip(data.places[120:], heads[120:], targets[120:], strict=True):
-        found = probe.distances(data.vectors[rows])
-        tree = Tree(one, np.arange(WORDS), np.zeros(WORDS, bool))
-        uuas.append(edges_found(tree.edges, spanning_tree(found, ~tree.punctuation)).mean())
-        order.append(np.nanmean(distance_spearman(found, target)))
+    for rows, head, target in zip(data.places[120:], heads[120:], targets[120:], strict=True):
+        distances = probe.distances(data.vectors[rows])
+        tree = Tree(head, np.arange(WORDS), np.zeros(WORDS, bool))
+        uuas.append(edges_found(tree.edges, spanning_tree(distances, ~tree.punctuation)).mean())
+        order.append(np.nanmean(distance_spearman(distances, target)))
     assert np.mean(uuas) == pytest.approx(2 / WORDS, abs=0.05)  # n - 1 of n (n - 1) / 2 pairs are edges
     assert np.mean(order) == pytest.approx(0, abs=0.06)

@@ -73,12 +73,12 @@ def treebank() -> object:
 
 def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
     knows = Parsing(treebank)
-    found = structural_probe(
+    study = structural_probe(
         knows, treebank, untrained=True, untrained_encode=Parsing(treebank, knows=False), bootstrap_draws=200
     )  # type: ignore[arg-type]
-    noise, last = found.layers[0], found.layers[2]
-    assert found.best.layer == 2
-    assert found.as_good == (2,)
+    noise, last = study.layers[0], study.layers[2]
+    assert study.best.layer == 2
+    assert study.as_good == (2,)
     assert last.scores.uuas.value == 1
     assert last.scores.distance_spearman.value > 0.95  # type: ignore[union-attr]
     assert last.scores.root_accuracy.value == 1  # type: ignore[union-attr]
@@ -90,7 +90,7 @@ def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
     assert last.p_chain < 0.01
     assert last.p_untrained is not None
     assert last.p_untrained < 0.01
-    assert (found.n_train, found.n_development, found.n_test) == (132, 22, 66)
+    assert (study.n_train, study.n_development, study.n_test) == (132, 22, 66)
     # The chain, counted anew: neighbours that are no punctuation.
     part = treebank.words.split  # type: ignore[attr-defined]
     trees = [treebank.trees[text] for text in np.array(treebank.words.texts)[part == TEST]]  # type: ignore[attr-defined]
@@ -100,12 +100,12 @@ def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
         next_to = {(a, b) for a, b in pairwise(words)}
         right += len(next_to & {tuple(edge) for edge in tree.edges.tolist()})
         total += len(tree.edges)
-    assert found.chain.uuas.value == pytest.approx(right / total)
-    assert found.chain.uuas.low < found.chain.uuas.value < found.chain.uuas.high
-    table = found.to_frame()
-    assert table["uuas"].tolist() == [layer.scores.uuas.value for layer in found.layers]
-    assert set(table["chain_uuas"]) == {found.chain.uuas.value}
-    for sentence in found.sentences:
+    assert study.chain.uuas.value == pytest.approx(right / total)
+    assert study.chain.uuas.low < study.chain.uuas.value < study.chain.uuas.high
+    table = study.to_frame()
+    assert table["uuas"].tolist() == [layer.scores.uuas.value for layer in study.layers]
+    assert set(table["chain_uuas"]) == {study.chain.uuas.value}
+    for sentence in study.sentences:
         assert set(sentence.recovered[2]) == set(sentence.edges)
         assert sentence.right(2) == len(sentence.edges)
         assert sentence.roots[2] == sentence.root
@@ -123,21 +123,21 @@ def test_the_vector_of_a_word_is_the_mean_of_its_pieces(treebank: object) -> Non
 
 def test_the_same_seed_gives_the_same_numbers_and_another_one_another_split(treebank: object) -> None:
     encode = Parsing(treebank)
-    one = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)  # type: ignore[arg-type]
+    study = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)  # type: ignore[arg-type]
     again = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)  # type: ignore[arg-type]
-    assert one == again
-    assert len(one.uuas_of_seeds) == 2
-    assert one.uuas_of_seeds[0] == tuple(layer.scores.uuas.value for layer in one.layers)
-    assert one.uuas_of_seeds[0] != one.uuas_of_seeds[1]
+    assert study == again
+    assert len(study.uuas_of_seeds) == 2
+    assert study.uuas_of_seeds[0] == tuple(layer.scores.uuas.value for layer in study.layers)
+    assert study.uuas_of_seeds[0] != study.uuas_of_seeds[1]
 
 
 def test_sentences_beyond_the_models_limit_are_left_out_and_counted(treebank: object) -> None:
     long = sum(len(tree) > 15 for tree in treebank.trees.values())  # type: ignore[attr-defined]
     assert 0 < long < 200
-    found = structural_probe(Parsing(treebank, limit=15), treebank, bootstrap_draws=10)  # type: ignore[arg-type]
-    assert found.skipped == long
-    assert any(note.startswith(f"{long} sentences were left out") for note in found.notes)
-    assert found.n_train + found.n_development + found.n_test == 220 - long
+    study = structural_probe(Parsing(treebank, limit=15), treebank, bootstrap_draws=10)  # type: ignore[arg-type]
+    assert study.skipped == long
+    assert any(note.startswith(f"{long} sentences were left out") for note in study.notes)
+    assert study.n_train + study.n_development + study.n_test == 220 - long
     with pytest.raises(InvalidInput, match="No sentence of own is read in full"):
         structural_probe(Parsing(treebank, limit=1), treebank)  # type: ignore[arg-type]
 

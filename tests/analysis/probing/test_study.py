@@ -87,17 +87,17 @@ def balanced(n: int = 200, name: str = "own") -> tuple[Dataset, dict[str, int]]:
 @pytest.mark.parametrize("pooling", ["mean", "max"])
 def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> None:
     data, labels = balanced()
-    found = probe(Knowing(labels), data, pooling=pooling)
-    accuracy = [layer.accuracy for layer in found.layers]
+    study = probe(Knowing(labels), data, pooling=pooling)
+    accuracy = [layer.accuracy for layer in study.layers]
     assert accuracy[2:] == [1.0, 1.0]
     assert all(0.3 < a < 0.7 for a in accuracy[:2])
-    assert found.majority == 0.5
-    assert (found.n_train, found.n_development, found.n_test) == (80, 40, 80)
-    assert found.longest == 7  # [CLS] word|100 and anot|her [SEP]
-    assert found.best.layer == 2
-    assert found.layers[2].wrong == ()
-    assert found.not_beaten == ()
-    depth, gravity = found.expected_layer, found.centre_of_gravity
+    assert study.majority == 0.5
+    assert (study.n_train, study.n_development, study.n_test) == (80, 40, 80)
+    assert study.longest == 7  # [CLS] word|100 and anot|her [SEP]
+    assert study.best.layer == 2
+    assert study.layers[2].wrong == ()
+    assert study.not_beaten == ()
+    depth, gravity = study.expected_layer, study.centre_of_gravity
     assert depth is not None
     assert gravity is not None
     assert depth.value == pytest.approx(2, abs=0.35)
@@ -105,8 +105,8 @@ def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> N
     above = np.maximum(np.array(accuracy) - 0.5, 0)
     assert gravity.value == pytest.approx(np.arange(4) @ above / above.sum())
     # 80 of 80 right need not be all that there are.
-    assert (found.layers[2].low, found.layers[2].high) == wilson(1.0, 80)
-    assert found.layers[3].selectivity == pytest.approx(1 - (found.layers[3].control_accuracy or 0))
+    assert (study.layers[2].low, study.layers[2].high) == wilson(1.0, 80)
+    assert study.layers[3].selectivity == pytest.approx(1 - (study.layers[3].control_accuracy or 0))
     assert probe(Knowing(labels), data, pooling="cls").layers[3].accuracy < 0.7  # [CLS] was given nothing
 
 
@@ -139,9 +139,9 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
             states[:, place, 5] += 60
             yield index, HiddenStates(hidden.encoding, states)
 
-    found = probe(encode, data, pieces=pieces)
-    assert [layer.accuracy for layer in found.layers] == [1.0] * 4
-    assert "word only" not in [judge.name for judge in found.baselines]  # no word of the test split is in training
+    study = probe(encode, data, pieces=pieces)
+    assert [layer.accuracy for layer in study.layers] == [1.0] * 4
+    assert "word only" not in [judge.name for judge in study.baselines]  # no word of the test split is in training
     cut_off, data = Knowing({}, limit=1), data_with_first_words(data)
     assert probe(cut_off, data, pieces=pieces).skipped == 100
     with pytest.raises(ValueError, match="other items"):
@@ -294,19 +294,19 @@ def test_probes_converge_as_scikit_learns_do_on_every_task(name: str, engine: En
 
 
 def test_noise_has_no_expected_layer_and_the_best_layer_is_not_the_luckiest() -> None:
-    found = [on_noise(seed) for seed in range(40)]
-    told = sum(one.expected_layer is not None or one.centre_of_gravity is not None for one in found)
-    assert told <= 4
-    assert sum(len(one.as_good) < len(one.layers) for one in found) <= 5
-    luckiest = np.mean([max(layer.accuracy for layer in one.layers) for one in found])
+    actual = [on_noise(seed) for seed in range(40)]
+    predicted = sum(entry.expected_layer is not None or entry.centre_of_gravity is not None for entry in actual)
+    assert predicted <= 4
+    assert sum(len(entry.as_good) < len(entry.layers) for entry in actual) <= 5
+    luckiest = np.mean([max(layer.accuracy for layer in entry.layers) for entry in actual])
     assert luckiest > 0.57
-    assert abs(np.mean([one.best.accuracy for one in found]) - 0.5) < 0.03
+    assert abs(np.mean([entry.best.accuracy for entry in actual]) - 0.5) < 0.03
 
 
 def test_depth_is_told_only_beyond_all_baselines_and_random_weights() -> None:
     data, labels = balanced()
-    told = replace(data, texts=tuple(f"{text} {'yes' if labels[text] else 'no'}" for text in data.texts))
-    in_words = probe(Knowing({text: i % 2 for i, text in enumerate(told.texts)}), told, control=False)
+    predicted = replace(data, texts=tuple(f"{text} {'yes' if labels[text] else 'no'}" for text in data.texts))
+    in_words = probe(Knowing({text: i % 2 for i, text in enumerate(predicted.texts)}), predicted, control=False)
     assert in_words.not_beaten == ("bag of words", "word bigrams")
     assert in_words.best.accuracy == 1
     assert (in_words.expected_layer, in_words.centre_of_gravity) == (None, None)
@@ -346,29 +346,29 @@ def test_all_layers_of_a_task_have_one_c(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("analysis.probing.judging.fit", watched)
     monkeypatch.setattr("analysis.probing.mdl.fit", watched)
     data, labels = balanced()
-    found = probe(Knowing(labels), data, mdl=True)
+    study = probe(Knowing(labels), data, mdl=True)
     tried, judged = used[: 3 * 4], used[3 * 4 :]
     assert tried == list(STRENGTHS) * 4
-    assert len(judged) == 4 * (1 + len(block_ends(found.n_train)) - 1)  # the control task, and all blocks but the first
-    assert set(judged) == {found.c}
-    assert set(found.to_frame()["c"]) == {found.c}
+    assert len(judged) == 4 * (1 + len(block_ends(study.n_train)) - 1)  # the control task, and all blocks but the first
+    assert set(judged) == {study.c}
+    assert set(study.to_frame()["c"]) == {study.c}
 
 
 def test_layers_that_know_are_set_apart_from_those_that_do_not() -> None:
     data, labels = balanced()
-    found = probe(Knowing(labels), data)
-    assert found.best.layer == 2
-    assert found.as_good == (2, 3)
-    assert found.p[0][2] == found.p[2][0] < 0.001
-    assert found.p[2][3] == 1
-    table = found.to_frame()
+    study = probe(Knowing(labels), data)
+    assert study.best.layer == 2
+    assert study.as_good == (2, 3)
+    assert study.p[0][2] == study.p[2][0] < 0.001
+    assert study.p[2][3] == 1
+    table = study.to_frame()
     assert table["best_layer"].tolist() == [2] * 4
-    assert table["p_best"].tolist() == list(found.p[2])
+    assert table["p_best"].tolist() == list(study.p[2])
 
 
 def test_more_seeds_make_a_band_and_random_weights_a_baseline() -> None:
     data, labels = balanced()
-    found = probe(
+    study = probe(
         Knowing(labels, since=3),
         data,
         seeds=3,
@@ -376,13 +376,13 @@ def test_more_seeds_make_a_band_and_random_weights_a_baseline() -> None:
         untrained_encode=Knowing(labels, since=4),
         control=False,
     )
-    assert np.shape(found.accuracies) == (3, 4)
-    assert found.accuracies[0] == tuple(layer.accuracy for layer in found.layers)
-    assert len(set(found.accuracies)) == 3  # another split each
-    assert [row[3] for row in found.accuracies] == [1.0] * 3
-    assert all(layer.untrained_accuracy is not None and layer.untrained_accuracy < 0.7 for layer in found.layers)
-    table = found.to_frame()
-    assert table["highest_of_seeds"].tolist() == np.max(found.accuracies, axis=0).tolist()
+    assert np.shape(study.accuracies) == (3, 4)
+    assert study.accuracies[0] == tuple(layer.accuracy for layer in study.layers)
+    assert len(set(study.accuracies)) == 3  # another split each
+    assert [row[3] for row in study.accuracies] == [1.0] * 3
+    assert all(layer.untrained_accuracy is not None and layer.untrained_accuracy < 0.7 for layer in study.layers)
+    table = study.to_frame()
+    assert table["highest_of_seeds"].tolist() == np.max(study.accuracies, axis=0).tolist()
     assert table["untrained_accuracy"].max() < 0.7
     fixed = probe(Knowing(labels), replace(data, own_split=True), seeds=2, control=False)
     assert fixed.accuracies[0] == fixed.accuracies[1]
@@ -403,11 +403,11 @@ def test_rounds_tell_which_they_are() -> None:
 
 def test_a_network_as_a_probe_goes_through_a_whole_study() -> None:
     data, labels = balanced()
-    found = probe(Knowing(labels), data, kind="mlp", mdl=True)
-    assert all(layer.accuracy > 0.9 for layer in found.layers[2:])
-    assert all(layer.accuracy < 0.7 for layer in found.layers[:2])
-    assert (found.layers[3].bits or 0) < 0.9 * (found.layers[0].bits or 0)
-    assert found == probe(Knowing(labels), data, kind="mlp", mdl=True)
+    study = probe(Knowing(labels), data, kind="mlp", mdl=True)
+    assert all(layer.accuracy > 0.9 for layer in study.layers[2:])
+    assert all(layer.accuracy < 0.7 for layer in study.layers[:2])
+    assert (study.layers[3].bits or 0) < 0.9 * (study.layers[0].bits or 0)
+    assert study == probe(Knowing(labels), data, kind="mlp", mdl=True)
 
 
 @pytest.mark.parametrize(

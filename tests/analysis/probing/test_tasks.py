@@ -83,8 +83,8 @@ def test_no_word_gives_the_label_away(case: tuple[Task, Dataset]) -> None:
     for item, label in enumerate(data.labels):
         word = data.word(item)
         words = {word} if word else set(WORD.findall(data.texts[data.text_of[item]].lower()))
-        for found in words:
-            by_word[found][label] += 1
+        for actual in words:
+            by_word[actual][label] += 1
     for word, counts in by_word.items():
         n, most = sum(counts.values()), max(counts.values())
         # Two of three: the label stays open for every word, beyond four standard deviations of chance.
@@ -136,22 +136,22 @@ OPEN_TO_NGRAMS = {"sentence_length", "word_content", "bigram_shift", "part_of_sp
 def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
     data = TASKS[name].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
-    found = {name: correct.mean() for name, correct in baseline_answers(data, labels).items()}
-    majority = found.pop("majority")
+    actual = {name: correct.mean() for name, correct in baseline_answers(data, labels).items()}
+    majority = actual.pop("majority")
     n = int((data.item_split == TEST).sum())
     margin = 3 * np.sqrt(majority * (1 - majority) / n)
-    assert list(found)[:2] == ["bag of words", "word bigrams"]
-    assert all(abs(accuracy - majority) < margin for accuracy in found.values()), found
+    assert list(actual)[:2] == ["bag of words", "word bigrams"]
+    assert all(abs(accuracy - majority) < margin for accuracy in actual.values()), actual
 
 
 @pytest.mark.slow
 def test_neither_its_place_nor_its_neighbours_tell_the_kind_of_a_word() -> None:
     data = TASKS["part_of_speech"].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
-    found = baseline_answers(data, labels)
-    assert found["position"].mean() < 0.29  # of four kinds; it was 0.575 when they stood in places of their own
-    assert found["word bigrams"].mean() < 0.75  # it was 0.93 when "to", "never" or "often" stood before every verb
-    assert "word only" not in found  # no word asked about is in training
+    correct = baseline_answers(data, labels)
+    assert correct["position"].mean() < 0.29  # of four kinds; it was 0.575 when they stood in places of their own
+    assert correct["word bigrams"].mean() < 0.75  # it was 0.93 when "to", "never" or "often" stood before every verb
+    assert "word only" not in correct  # no word asked about is in training
 
 
 def test_a_verb_looks_different_in_the_past() -> None:
@@ -180,8 +180,8 @@ def test_adjectives_of_one_noun_are_of_different_kinds() -> None:
     for held_out in (False, True):
         words = Side(held_out).words(ADJECTIVES)
         drawn = [pick_adjectives(rng, words, 4) for _ in range(200)]
-        assert all(len(set(one)) == 4 for one in drawn)
-        assert {word for one in drawn for word in one} <= set(words)
+        assert all(len(set(entry)) == 4 for entry in drawn)
+        assert {word for entry in drawn for word in entry} <= set(words)
 
 
 PART = {
@@ -229,7 +229,8 @@ def test_a_natural_order_introduces_first_and_an_inverted_one_does_not() -> None
     for text, label in zip(data.texts, data.labels, strict=True):
         words = WORD.findall(text.lower())
         new, back = (
-            next(i for i, word in enumerate(words) if word in asked) for asked in ({"this", "two"}, {"it", "them"})
+            next(i for i, word in enumerate(words) if word in question)
+            for question in ({"this", "two"}, {"it", "them"})
         )
         assert (new < back) == (label == "natural"), text
         assert ("two" in words) == ("them" in words)

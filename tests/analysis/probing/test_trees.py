@@ -26,7 +26,7 @@ def test_words_without_characters_pass_distances_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heads", "found"),
+    ("heads", "actual"),
     [
         ([1, -1, 1], None),
         ([-1], None),
@@ -37,13 +37,13 @@ def test_words_without_characters_pass_distances_on() -> None:
         ([-1, 1, 0], "a cycle"),  # a word that is its own head
     ],
 )
-def test_what_is_no_tree(heads: list[int | None], found: str | None) -> None:
-    assert flaw(heads) == found
+def test_what_is_no_tree(heads: list[int | None], actual: str | None) -> None:
+    assert flaw(heads) == actual
 
 
 def test_the_chain_finds_the_edges_between_neighbours() -> None:
-    found = spanning_tree(chain(8), ~TREE.punctuation)
-    assert found.tolist() == [[i, i + 1] for i in range(6)]  # the full stop is left out
+    actual = spanning_tree(chain(8), ~TREE.punctuation)
+    assert actual.tolist() == [[i, i + 1] for i in range(6)]  # the full stop is left out
     # the-cat, cat-saw, a-dog, near-houses of six
-    assert edges_found(TREE.edges, found).sum() == 4
-    assert edges_found(TREE.edges, found).mean() == pytest.approx(4 / 6)
+    assert edges_found(TREE.edges, actual).sum() == 4
+    assert edges_found(TREE.edges, actual).mean() == pytest.approx(4 / 6)
