@@ -46,7 +46,7 @@ def test_a_measure_says_its_number_with_interval_and_unit() -> None:
     assert measure("obj", [0.5], "share of held-out words").number(0) == "<b>0.50</b> (0.47 to 0.53)"
     assert SPECIAL.number(2) == "not defined"
     assert measure("x", [0.0123], width=0.001).number(0) == "<b>0.0123</b> (0.0113 to 0.0133)"
-    assert measure("x", [-0.5, 0.5]).written(-0.5) == "−0.50"
+    assert measure("x", [-0.5, 0.5]).format(-0.5) == "−0.50"
 
 
 def test_the_range_of_a_measure_begins_at_zero_and_holds_its_intervals() -> None:
