@@ -31,7 +31,8 @@ from benchmarks.latency import BARE_PAGE
 from benchmarks.measure import arguments, at_most, emit, emit_machine, interleaved, medians, percentile95
 from benchmarks.server import TOKEN, app, cluster
 from benchmarks.streamlit_client import Answer, Visitor, visiting
-from evidence import asking, surveying
+from evidence.corpus import measure_heads
+from evidence.questions.measure_heads import MeasureHeads
 from model_zoo import DEFAULT_MODEL, Engine, running
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.types import MB
@@ -56,7 +57,7 @@ def corpus(n: int = 1000) -> Corpus:
 
 
 def surveyed(engine: EngineInterface, sentences: Corpus) -> None:
-    for _ in asking.survey(engine, DEFAULT_MODEL, sentences):
+    for _ in measure_heads(engine, DEFAULT_MODEL, sentences):
         pass
 
 
@@ -74,7 +75,7 @@ def speed(repeats: int) -> None:
                     loaded.encoder(**loaded.inputs([encodings[place] for place in batch]))
 
         def whole() -> None:
-            for _ in surveying.survey(loaded, some):
+            for _ in MeasureHeads(DEFAULT_MODEL, some).parts(loaded):
                 pass
 
         gc.freeze()  # as the app does
@@ -92,7 +93,7 @@ def memory(_repeats: int) -> None:
     held = {}
     for n in (1000, _MANY):
         sentences = corpus(n)
-        last = reduce(lambda _, survey: survey, asking.survey(engine, DEFAULT_MODEL, sentences))
+        last = reduce(lambda _, latest: latest, measure_heads(engine, DEFAULT_MODEL, sentences))
         gc.collect()
         allocator.give_back()
         held[n] = process.memory_info().rss / MB

@@ -8,8 +8,6 @@ from typing import Final, Literal
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
-from model_zoo.types.arrays import ReadOnly, lock
 
 Head = tuple[int, int]
 
@@ -85,40 +83,12 @@ def check_items(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(items)
 
 
-@dataclass(frozen=True, slots=True)
-class Part(ReadOnly):
-    """What one batch adds to the scores of some ``items`` with the heads of ``which`` set off (0: none), and to how
-    many of them had the wanted answer as their best. ``left_out`` are the items that cannot be scored, and why.
-    """
-
-    which: int
-    items: tuple[int, ...]
-    scores: FloatArray
-    best: FloatArray
-    left_out: tuple[tuple[int, LeftOut], ...] = ()
-
-    def __post_init__(self) -> None:
-        lock(self, "scores", "best")
-
-
-@dataclass(frozen=True, slots=True)
-class GradientPart(ReadOnly):
-    """What one batch adds to the gradients (k, layers, heads) of some of the items."""
-
-    items: tuple[int, ...]
-    gradients: FloatArray
-    left_out: tuple[tuple[int, LeftOut], ...] = ()
-
-    def __post_init__(self) -> None:
-        lock(self, "gradients")
-
-
-def check_masked_texts(given: Sequence[str], most: int) -> tuple[str, ...]:
+def check_masked_texts(sentences: Sequence[str], most: int) -> tuple[str, ...]:
     """Raises InvalidInput for texts that are none, too many or empty, and for no mask in each."""
-    if not given or most < 1:
+    if not sentences or most < 1:
         raise InvalidInput("There is nothing to mask. Give at least one sentence, and one mask in each.")
-    if len(given) > MOST_ITEMS:
-        raise InvalidInput(f"{len(given):,} sentences are more than {MOST_ITEMS:,}. Ask for fewer at a time.")
-    for number, text in enumerate(given, start=1):
+    if len(sentences) > MOST_ITEMS:
+        raise InvalidInput(f"{len(sentences):,} sentences are more than {MOST_ITEMS:,}. Ask for fewer at a time.")
+    for number, text in enumerate(sentences, start=1):
         texts.check(text, f"Sentence {number}")
-    return tuple(given)
+    return tuple(sentences)

@@ -31,7 +31,7 @@ class LensSentences:
     units: tuple[int, ...] = field(repr=False)
 
 
-def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
+def lens_sentences(user_texts: Sequence[str] = ()) -> LensSentences:
     """The written pairs, of which every third subject judges, and every third of one's ``own`` sentences, too.
 
     Sentences made by templates share their words, so none of them judges. No sentence is on both sides, whatever its
@@ -40,7 +40,7 @@ def lens_sentences(own: Sequence[str] = ()) -> LensSentences:
     fitted, templates, judging, units = _built_in()
     known = set(map(_plain, (*fitted, *templates, *judging)))
     mine = []
-    for text in own:
+    for text in user_texts:
         if _plain(text) not in known and any(map(str.isalnum, text)):
             known.add(_plain(text))
             mine.append(text)

@@ -74,11 +74,11 @@ def _drawn(n: int, most: int = MOST) -> list[int]:
     return sorted(np.random.default_rng(_SEED).choice(n, most, replace=False).tolist())
 
 
-def of_words(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name: str) -> Material:
+def word_material(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name: str) -> Material:
     """Words, each hidden once however often it is named: the numbers of their sentences, and their places in these."""
     longest = 1 + int(np.max(places, initial=0))
-    found = np.unique(np.asarray(numbers, dtype=np.int64) * longest + np.asarray(places, dtype=np.int64))
-    taken = [divmod(int(found[place]), longest) for place in _drawn(len(found))]
+    codes = np.unique(np.asarray(numbers, dtype=np.int64) * longest + np.asarray(places, dtype=np.int64))
+    taken = [divmod(int(codes[place]), longest) for place in _drawn(len(codes))]
     sentences = corpus.take(number for number, _ in taken)
     spans = (sentence.spans[place] for sentence, (_, place) in zip(sentences, taken, strict=True))
     return Material(
@@ -87,27 +87,27 @@ def of_words(corpus: Corpus, numbers: npt.ArrayLike, places: npt.ArrayLike, name
         items=tuple(HiddenWord(sentence.text, span) for sentence, span in zip(sentences, spans, strict=True)),
         clusters=tuple(sentence.unit for sentence in sentences),
         judged=tuple(sentence.judged for sentence in sentences),
-        n_all=len(found),
+        n_all=len(codes),
     )
 
 
-def of_pairs(pairs: Sequence[MinimalPair], name: str, *, templates: bool = False) -> Material:
+def pair_material(pairs: Sequence[MinimalPair], name: str, *, templates: bool = False) -> Material:
     """Minimal pairs, each by itself; with ``templates`` those of one paradigm belong together and to one half."""
     taken = [pairs[place] for place in _drawn(len(pairs), MOST_PAIRS)]
     together = [pair.paradigm if templates else pair.good for pair in taken]
-    number = {one: place for place, one in enumerate(dict.fromkeys(together))}
+    number = {cluster: place for place, cluster in enumerate(dict.fromkeys(together))}
     return Material(
         kind="pairs",
         name=name,
         items=tuple(SentencePair(pair.good, pair.bad) for pair in taken),
-        clusters=tuple(number[one] for one in together),
-        judged=tuple(is_judged(one) for one in together),
+        clusters=tuple(number[cluster] for cluster in together),
+        judged=tuple(is_judged(cluster) for cluster in together),
         n_all=len(pairs),
         chance=0.5,
     )
 
 
-def of_labels(
+def label_material(
     choosing: Sequence[tuple[LabelledText, str]], judging: Sequence[tuple[LabelledText, str]], name: str
 ) -> Material:
     """Texts to order heads by and texts to judge by, each with the name of its cluster ("" for none). Chance is how
@@ -119,13 +119,13 @@ def of_labels(
         for place in _drawn(len(items), MOST if judged else MOST_PAIRS)
     ]
     together = [cluster or f"{place} by itself" for place, (_, cluster, _) in enumerate(taken)]
-    number = {one: place for place, one in enumerate(dict.fromkeys(together))}
+    number = {label: place for place, label in enumerate(dict.fromkeys(together))}
     ((majority, _),) = Counter(item.label for item, _ in choosing or judging).most_common(1)
     return Material(
         kind="labels",
         name=name,
         items=tuple(item for item, _, _ in taken),
-        clusters=tuple(number[one] for one in together),
+        clusters=tuple(number[label] for label in together),
         judged=tuple(judged for _, _, judged in taken),
         n_all=len(judging),
         chance=sum(item.label == majority for item, _ in judging) / max(1, len(judging)),

@@ -99,47 +99,51 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
     untouched = engine.ask(replace(question, changes=()))
     fixed = replace(question, aim=replace(question.aim, answer=untouched.answer.id, position=untouched.position))
     units = explainable(untouched.encoding, untouched.position)
-    found = Explained(units, explanations.ranked_words(units), untouched, measure)
-    yield found
-    if not found.words:
+    explained = Explained(units, explanations.ranked_words(units), untouched, measure)
+    yield explained
+    if not explained.words:
         return
-    words = [units[place] for place in found.words]
+    words = [units[place] for place in explained.words]
     for method in METHODS:
-        asked = (fixed.model, fixed.text, fixed.text_pair, fixed.masked, fixed.aim, method, measure)
+        arguments = (fixed.model, fixed.text, fixed.text_pair, fixed.masked, fixed.aim, method, measure)
         try:
-            attribution = engine.ask(Attribute(*asked))
+            attribution = engine.ask(Attribute(*arguments))
         except NotSupported as error:
-            found.failures[method] = str(error)
+            explained.failures[method] = str(error)
             continue
         except InvalidInput as error:
-            if not found.scores:
+            if not explained.scores:
                 raise
-            found.failures[method] = str(error)  # other methods take it; value zeroing takes no text as long as this
+            explained.failures[method] = str(
+                error
+            )  # other methods take it; value zeroing takes no text as long as this
             continue
-        found.scores[method] = explanations.by_word(attribution, units)
+        explained.scores[method] = explanations.by_word(attribution, units)
         if attribution.error is not None:
-            found.sums[method] = attribution
-        yield found
-    orders = {name: [explanations.order(scores[[*found.words]])] for name, scores in found.scores.items()}
+            explained.sums[method] = attribution
+        yield explained
+    orders = {name: [explanations.order(scores[[*explained.words]])] for name, scores in explained.scores.items()}
     if fixed.aim.reads in ("mask", "next token"):
         place = len(untouched.encoding) if untouched.position is None else untouched.position
         orders[NEARNESS] = [explanations.order(explanations.nearness(words, place))]
     orders[RANDOM] = explanations.random_orders(len(words), _RANDOM_ORDERS)
-    needed = explanations.needed(ranked for each in orders.values() for ranked in each)
+    needed = explanations.needed(ranked for group in orders.values() for ranked in group)
     tokens = [range(word.start, word.stop) for word in words]
-    changes = tuple(Change(hidden=tuple(chain.from_iterable(tokens[place] for place in each))) for each in needed)
+    changes = tuple(Change(hidden=tuple(chain.from_iterable(tokens[place] for place in group))) for group in needed)
     pieces = []
     with closing(engine.stream(replace(fixed, changes=changes, top_k=1))) as parts:
         for piece in parts:
             pieces.append(piece)
-            yield found
+            yield explained
     readings = fixed.combine(pieces).readings
-    probabilities = {each: float(np.exp(one.log_probability)) for each, one in zip(needed, readings, strict=True)}
-    for name, each in orders.items():
+    probabilities = {
+        group: float(np.exp(reading.log_probability)) for group, reading in zip(needed, readings, strict=True)
+    }
+    for name, group in orders.items():
         for way in WAYS:
-            curves = [explanations.curve(ranked, way, probabilities) for ranked in each]
-            found.curves[name, way] = np.mean(curves, axis=0)
-    yield found
+            curves = [explanations.curve(ranked, way, probabilities) for ranked in group]
+            explained.curves[name, way] = np.mean(curves, axis=0)
+    yield explained
 
 
 def built_in(model: str, *, causal: bool) -> list[Intervene]:
@@ -149,8 +153,8 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
     texts = [pair.first for pair in spread_pairs(N_SENTENCES)]
     words = [text.rstrip(".").split() for text in texts]
     if causal:
-        return [Intervene(model, " ".join(each[:-1]), aim=TargetAnswer("next token")) for each in words]
-    longest = [max(each, key=len) for each in words]
+        return [Intervene(model, " ".join(text_words[:-1]), aim=TargetAnswer("next token")) for text_words in words]
+    longest = [max(text_words, key=len) for text_words in words]
     return [Intervene(model, text.replace(word, "[MASK]", 1)) for text, word in zip(texts, longest, strict=True)]
 
 

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import errno
 import secrets
-import time
 from collections.abc import Generator
 from contextlib import closing, suppress
+from itertools import islice
 from typing import Final
 
 from analysis.corpus.nearest import Index
 from analysis.corpus.sentences import Corpus
-from jobs.job import Job, time_left
+from jobs.staged import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.process_folder import ProcessFolder
 from model_zoo.questions.encode_states import EncodeStates
 from model_zoo.tuned import room_left
-from model_zoo.types import counted
+from model_zoo.types import HiddenStates, counted
 
 FOLDER: Final = ProcessFolder("inside-bert-index-")
 _AT_ONCE: Final = 128  # sentences between two looks at the disk
 _STEP: Final = 16  # sentences between two chances to stop
 
 
-class Indexing(Job):
+class Indexing(StagedJob):
     """Reads the sentences of a corpus in their order until the index is full; what was read stays when it is stopped.
 
     ``layer`` counts from 0, after the embeddings. The index is removed when its visitor has left or begins another.
     """
 
     doing = "indexing a corpus"
+    unit = "sentence"
 
     def __init__(self, engine: EngineInterface, model: str, corpus: Corpus, layer: int) -> None:
-        super().__init__()
+        super().__init__(engine, len(corpus), "Reading")
         self.model, self.corpus, self.layer = model, corpus, layer
         self.index: Index | None = None
-        self._engine = engine
-        self._seconds = 0.0
 
     @property
     def n_sentences(self) -> int:
@@ -46,14 +45,7 @@ class Indexing(Job):
 
     @property
     def share(self) -> float:
-        if self.index is None:
-            return 0.0
-        return max(self.n_sentences / max(len(self.corpus), 1), len(self.index) / self.index.most)
-
-    @property
-    def progress(self) -> str:
-        said = f"{self.n_sentences:,} of {counted(len(self.corpus), 'sentence')} read"
-        return f"{said}{time_left(self._seconds, self.share)}."
+        return 0.0 if self.index is None else max(super().share, len(self.index) / self.index.most)
 
     @property
     def n_ended(self) -> int:
@@ -66,7 +58,7 @@ class Indexing(Job):
             for start in range(0, len(self.corpus), _AT_ONCE):
                 if room_left(FOLDER.made()) <= 0:
                     raise self._full()
-                yield from self._read(range(start, min(start + _AT_ONCE, len(self.corpus))))
+                yield from self._add(range(start, min(start + _AT_ONCE, len(self.corpus))))
                 if self.index is not None and self.index.full:
                     return
         except OSError as error:
@@ -75,30 +67,32 @@ class Indexing(Job):
             raise
 
     def _full(self) -> ModelZooError:
-        held = (
-            f"{self.n_sentences:,} of {counted(len(self.corpus), 'sentence')} did"
-            if self.n_sentences
-            else "nothing did"
-        )
+        total = counted(len(self.corpus), "sentence")
+        held = f"{self.n_sentences:,} of {total} did" if self.n_sentences else "nothing did"
         return ModelZooError(
             f"The index of this layer does not fit on the disk; {held}. Free some space, then try again."
         )
 
-    def _read(self, numbers: range) -> Generator[None, None, None]:
+    def _add(self, numbers: range) -> Generator[None, None, None]:
         """Read some sentences, shorter ones first."""
-        asked = [EncodeStates(self.model, self.corpus.texts[number], layers=(self.layer,)) for number in numbers]
-        began = time.monotonic()
-        with closing(self._engine.stream_all(asked, remember=False)) as stream:
-            for read, (place, found) in enumerate(stream, start=1):
+        questions = [EncodeStates(self.model, self.corpus.texts[number], layers=(self.layer,)) for number in numbers]
+        stream = self._engine.stream_all(questions, remember=False)
+
+        def note(some: list[tuple[int, HiddenStates]]) -> None:
+            for place, encoded in some:
                 if self.index is None:
                     file = FOLDER.made() / f"{secrets.token_hex(8)}.f16"
-                    self.index = Index(file, found.states.shape[-1])
+                    self.index = Index(file, encoded.states.shape[-1])
                 if not self.index.full:
-                    self.index.add(self.corpus.sentence(numbers[place]), found.encoding, found.states[0])
-                if read % _STEP == 0 or read == len(numbers):
-                    self._seconds += time.monotonic() - began
-                    yield
-                    began = time.monotonic()
+                    self.index.add(self.corpus.sentence(numbers[place]), encoded.encoding, encoded.states[0])
+            self.n_done = self.n_sentences
+
+        def batches() -> Generator[list[tuple[int, HiddenStates]], None, None]:
+            with closing(stream):
+                while some := list(islice(stream, _STEP)):
+                    yield some
+
+        yield from self._read(batches(), note)
 
     def forget(self) -> None:
         if self.index is not None:

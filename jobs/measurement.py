@@ -67,8 +67,8 @@ class Measurement(Job):
     @property
     def n_ended(self) -> int:
         """One for the curves, and one for each model whose quality is known."""
-        whole = [quality for quality in self._qualities.values() if quality.n_done == quality.n_total]
-        return (self.stage == "evaluating") + len(whole)
+        complete = [quality for quality in self._qualities.values() if quality.n_done == quality.n_total]
+        return (self.stage == "evaluating") + len(complete)
 
     @property
     def costs(self) -> list[ModelCost]:
@@ -101,8 +101,8 @@ class Measurement(Job):
 
     def _evaluate(self, model: str) -> Generator[None, None, None]:
         try:
-            with closing(self._engine.stream(MeasureQuality(model))) as found:
-                for quality in found:
+            with closing(self._engine.stream(MeasureQuality(model))) as qualities:
+                for quality in qualities:
                     self._qualities[model] = quality
                     yield
         except ModelZooError as error:

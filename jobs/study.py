@@ -89,8 +89,8 @@ class Study(Job):
     """One run over those of some tasks whose results are neither there yet nor ``known`` from elsewhere.
 
     Finished tasks are put into ``results``, which a visitor's studies hand on to each other. ``untrained`` encodes with
-    random weights, where the settings ask for them. ``titles`` is what the screen calls the tasks, by name. ``asked``
-    are all tasks it was made with.
+    random weights, where the settings ask for them. ``titles`` is what the screen calls the tasks, by name.
+    ``requested`` are all tasks it was made with.
     """
 
     doing = "probing"
@@ -107,7 +107,7 @@ class Study(Job):
         known: Collection[Key] = (),
     ) -> None:
         super().__init__()
-        self.model, self.titles, self.results, self.asked = model, titles, results, tuple(tasks)
+        self.model, self.titles, self.results, self.requested = model, titles, results, tuple(tasks)
         missing = {key: task for key, task in tasks.items() if key not in results and key not in known}
         self._probed, self._settings = list(missing.values()), settings
         self._failed: dict[str, str] = {}
@@ -120,7 +120,7 @@ class Study(Job):
         self._pictures: dict[str, TaskMap] = {}
         self._rounds = settings.seeds + settings.untrained  # each encodes and probes
         self._begun: dict[str, set[str]] = {name: set() for name in self._keys}
-        self._encode, self._untrained = (functools.partial(self._watched, one) for one in (encode, untrained))
+        self._encode, self._untrained = (functools.partial(self._watched, encoder) for encoder in (encode, untrained))
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -195,11 +195,11 @@ class Study(Job):
 
     def _watched(self, encode: Encode, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
         """An encoder, counted and left as soon as the run is stopped."""
-        for found in encode(texts):
+        for encoded in encode(texts):
             if self.stopping:
                 raise Stopped
             self._encoded += 1
-            yield found
+            yield encoded
 
     def _note(self, event: Event | structural_study.StructuralEvent) -> None:
         match event:
@@ -220,8 +220,8 @@ class Study(Job):
             case Failed():
                 self._failed[event.task] = event.reason
 
-    def _keep(self, task: str, found: Finished | FoundTrees) -> None:
+    def _keep(self, task: str, result: Finished | FoundTrees) -> None:
         """Put a result in; the oldest of this visit leave where there are too many."""
-        self.results[self._keys[task]] = found
+        self.results[self._keys[task]] = result
         while len(self.results) > MOST_RESULTS:
             del self.results[next(iter(self.results))]

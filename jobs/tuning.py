@@ -238,7 +238,7 @@ class Tuning(Job):
         return teacher.tuned is not None
 
     def _teacher(self, run: Run) -> Run:
-        return next(each for each in self.runs if each.candidate.name == run.candidate.teacher)
+        return next(candidate for candidate in self.runs if candidate.candidate.name == run.candidate.teacher)
 
     def _question(self, run: Run) -> Generator[None, None, Finetune]:
         """The question that trains a candidate. What its teacher says of the texts is asked before, a few at a time."""

@@ -35,9 +35,9 @@ class Worker:
         self._lines: OrderedDict[object, deque[Job]] = OrderedDict()
         # Seconds that visitors have had: who comes begins with the least of those who are there, and who has had more
         # than they and comes back still has.
-        self._had: dict[object, float] = {}
-        self._alone: object | None = None  # whose job is exclusive
-        self._aside: list[tuple[object, Job]] = []  # held up, and whose; none while there are no others
+        self._used_seconds: dict[object, float] = {}
+        self._exclusive_owner: object | None = None  # whose job is exclusive
+        self._parked: list[tuple[object, Job]] = []  # held up, and whose; none while there are no others
 
     def start(self, job: Job, visitor: object | None = None) -> None:
         """Put a job in line. ``visitor`` is any hashable object that tells whose it is; without one, the job counts as
@@ -59,15 +59,15 @@ class Worker:
 
     def _all(self) -> list[Job]:
         with self._lock:
-            return [*(job for line in self._lines.values() for job in line), *(job for _, job in self._aside)]
+            return [*(job for line in self._lines.values() for job in line), *(job for _, job in self._parked)]
 
     def ahead(self, job: Job) -> int:
         """How many jobs have a turn before this one's next turn, the job at work included; 0 when it is over."""
         with self._lock:
-            found = self._find(job)
-            if found is None:
+            where = self._find(job)
+            if where is None:
                 return 0
-            visitor, place = found
+            visitor, place = where
             n, passed = 0, False
             for other in self._in_order():
                 line = self._lines[other]
@@ -90,7 +90,7 @@ class Worker:
     def _line_up(self, whose: object, job: Job) -> None:
         """Needs the lock."""
         if whose not in self._lines:
-            self._had[whose] = max(self._had.get(whose, 0.0), self._least(0.0))
+            self._used_seconds[whose] = max(self._used_seconds.get(whose, 0.0), self._least(0.0))
         self._lines.setdefault(whose, deque()).append(job)
         self._thread.submit(self._turn)
 
@@ -100,16 +100,18 @@ class Worker:
 
     def _least(self, of_nobody: float) -> float:
         """The seconds of who has had least of those with jobs. Needs the lock."""
-        return min((self._had[visitor] for visitor in self._lines), default=of_nobody)
+        return min((self._used_seconds[visitor] for visitor in self._lines), default=of_nobody)
 
     def _in_order(self) -> list[object]:
         """The visitors, in the order of their turns. Needs the lock."""
-        return sorted(self._lines, key=lambda visitor: (visitor is not self._alone, self._had[visitor]))
+        return sorted(
+            self._lines, key=lambda visitor: (visitor is not self._exclusive_owner, self._used_seconds[visitor])
+        )
 
     def _next(self) -> tuple[object, Job]:
         """Whose turn it is. A job that is to stop goes first: it has nothing left to do but end. Needs the lock."""
         every = [(visitor, job) for visitor in self._in_order() for job in self._lines[visitor]]
-        return next((one for one in every if one[1].stopping), every[0])
+        return next((entry for entry in every if entry[1].stopping), every[0])
 
     def _turn(self) -> None:
         """One step of the job whose turn it is; each job that is not over has one call of this in the queue."""
@@ -119,14 +121,14 @@ class Worker:
         job.advance()
         running = job.running
         with self._lock:
-            self._had[visitor] += self._clock() - begun
+            self._used_seconds[visitor] += self._clock() - begun
             line, exclusive = self._lines[visitor], running and job.exclusive
             had_turn = line[0] is job  # else it was stopped while it waited
-            if had_turn and self._alone in (None, visitor):
-                self._alone = visitor if exclusive else None
+            if had_turn and self._exclusive_owner in (None, visitor):
+                self._exclusive_owner = visitor if exclusive else None
             aside = running and job.held_up and sum(map(len, self._lines.values())) > 1
             if aside:
-                self._aside.append((visitor, job))
+                self._parked.append((visitor, job))
             if aside or not running:
                 line.remove(job)
             elif not exclusive:
@@ -136,10 +138,12 @@ class Worker:
             elif had_turn and not exclusive:
                 self._lines.move_to_end(visitor)
             least = self._least(math.inf)
-            self._had = {each: had for each, had in self._had.items() if each in self._lines or had > least}
-            for one in [one for one in self._aside if not running or one[1].stopping]:
-                self._aside.remove(one)
-                self._line_up(*one)
+            self._used_seconds = {
+                other: had for other, had in self._used_seconds.items() if other in self._lines or had > least
+            }
+            for parked in [parked for parked in self._parked if not running or parked[1].stopping]:
+                self._parked.remove(parked)
+                self._line_up(*parked)
         if not running or aside:
             return
         if job.held_up:  # by no other job, but for a moment by somebody's question

@@ -58,8 +58,9 @@ def pruning(
                 marked=symbol(place),
                 size=7,
                 customdata=list(zip(lows, highs, strict=True)),
-                hover=f"%{{x}} heads off: <b>%{{y:{form}}}</b> (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})"
-                f"<extra>{name}</extra>",
+                hover=f"%{{x}} heads off: <b>%{{y:{form}}}</b>"
+                + f" (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})" * bool(known)
+                + f"<extra>{name}</extra>",
             )
         )
     if baseline is not None:
@@ -75,7 +76,12 @@ def pruning(
             height=_HEIGHT,
             margin={"l": 8, "r": 16, "t": 16, "b": 8},
             xaxis=axis(
-                dark, "heads that are off", grid=True, range=[-0.02 * n_heads, 1.02 * n_heads], ticklabelstandoff=6
+                dark,
+                "heads that are off",
+                grid=True,
+                range=[-0.02 * n_heads, 1.02 * n_heads],
+                dtick=1 if n_heads <= 12 else None,
+                ticklabelstandoff=6,
             ),
             yaxis=score_axis(dark, token_text(score), percent=percent, ticklabelstandoff=6),
             legend=LEGEND_BELOW,

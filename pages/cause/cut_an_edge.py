@@ -14,7 +14,7 @@ from analysis.effects import By, cut, lost
 from analysis.words import Unit, merge
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted
-from pages.cause import before_after
+from pages.cause import effect_views
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
 from pages.cause.scene import TARGET, Scene
@@ -61,13 +61,13 @@ class _Cuts:
     def change(self, edges: Iterable[tuple[int, int]]) -> Change:
         return cut(((self.units[a], self.units[b]) for a, b in edges), self.layer, self.head)
 
-    def in_python(self, edges: str) -> str:
+    def python_code(self, edges: str) -> str:
         """The change that cuts these, as an expression."""
         return f"cut({', '.join(filter(None, (edges, as_python.arguments(layer=self.layer, head=self.head))))})"
 
-    def words_in_python(self, *, foil: bool = False) -> str:
+    def words_python(self, *, foil: bool = False) -> str:
         """Lines that bind the text, the target and the words."""
-        return f"{self.scene.in_python(foil=foil)}units = word_units({self.scene.call('encode', 'text')})\n"
+        return f"{self.scene.python_code(foil=foil)}units = word_units({self.scene.call('encode', 'text')})\n"
 
 
 def draw(scene: Scene) -> None:
@@ -78,14 +78,14 @@ def draw(scene: Scene) -> None:
         ask_for(f"The text has {len(scene.units)} words, and at most {_MOST} can be drawn as a map. Shorten it.")
         return
     with controls:
-        shown = widgets.choice("Show", SHOW, label_visibility="collapsed")
+        view = widgets.choice("Show", SHOW, label_visibility="collapsed")
         layer, head = _scope(scene)
-        by: By = scenes.measure() if shown == "effect" else "bits"
+        by: By = scenes.measure() if view == "effect" else "bits"
     cuts = _Cuts(scene, layer, head, _edges(scene.units))
     with st.container(key="result first"):
         left, right = st.columns([3, 2], gap="medium")
     with left:
-        if shown == "attention":
+        if view == "attention":
             _attention(cuts)
         else:
             _effects(cuts, by)
@@ -111,9 +111,9 @@ def _scope(scene: Scene) -> tuple[int | None, int | None]:
     return layer - 1, head - 1 if head else None
 
 
-def _all_or_one(what: str, n: int) -> dict[int, str]:
+def _all_or_one(noun: str, n: int) -> dict[int, str]:
     """What a layer or head from 1 is called; 0 is all of them."""
-    return {0: f"all {what}s"} | {number: f"{what} {number}" for number in range(1, n + 1)}
+    return {0: f"all {noun}s"} | {number: f"{noun} {number}" for number in range(1, n + 1)}
 
 
 def _edges(units: tuple[Unit, ...]) -> tuple[tuple[int, int], ...]:
@@ -138,20 +138,20 @@ def _attention(cuts: _Cuts) -> None:
     )
     merged = merge(weights, cuts.units).astype(np.float64)
     _map(cuts, merged, "attention weight", "cause_weights", signed=False)
-    _attention_in_python(cuts, merged)
+    _attention_python(cuts, merged)
     st.caption(
         "Rows are queries, columns keys. Click a cell to cut that edge; the weights shown are those of the "
         "original model."
     )
 
 
-def _attention_in_python(cuts: _Cuts, merged: Map) -> None:
+def _attention_python(cuts: _Cuts, merged: Map) -> None:
     model, masked = as_python.literal(cuts.scene.model), as_python.literal(cuts.scene.masked)
     text = f"engine.masked_text({model}, text, {masked})" if cuts.scene.masked else "text"
     layers = "range(run.n_layers)" if cuts.layer is None else f"[{cuts.layer}]"
     mean = f"np.mean([run.layer(layer).mean(axis=0) for layer in {layers}], axis=0)"
     as_python.put(
-        f"{cuts.words_in_python()}"
+        f"{cuts.words_python()}"
         f"run = {cuts.scene.call('attend', text)}\n"
         f"weights = {mean if cuts.head is None else f'run.head({cuts.layer}, {cuts.head})'}\n"
         "numbers = merge(weights, units)",
@@ -176,19 +176,19 @@ def _mean(cuts: _Cuts) -> npt.NDArray[np.float32]:
 def _effects(cuts: _Cuts, by: By) -> None:
     """What the cut of each edge by itself does to the answer."""
     scene, n = cuts.scene, len(cuts.units)
-    each = tuple(cuts.change([pair]) for pair in cuts.pairs)
-    effects = scenes.answered(replace(scene.resolved, changes=each, top_k=1), len(scene.encoding))
+    changes = tuple(cuts.change([pair]) for pair in cuts.pairs)
+    effects = scenes.answered(replace(scene.resolved, changes=changes, top_k=1), len(scene.encoding))
     if effects is None:
         return
     _map(cuts, lost(effects, by).reshape(n, n), UNITS[by], "cause_cuts", signed=by != "divergence")
     st.caption(
         "Each cell: what the target loses when that one edge is cut. Rows are queries, columns keys. Click a cell to "
-        f"cut that edge. {scenes.in_numbers(by)}"
+        f"cut that edge. {scenes.describe_numbers(by)}"
     )
     save.table("Every edge", lambda: _table(cuts, effects), "edges")
     as_python.put(
-        f"{cuts.words_in_python(foil=by == 'difference')}"
-        f"each = [{cuts.in_python('[(query, key)]')} for query in units for key in units]\n"
+        f"{cuts.words_python(foil=by == 'difference')}"
+        f"each = [{cuts.python_code('[(query, key)]')} for query in units for key in units]\n"
         f"effects = {scene.intervene('each')}\n"
         f'numbers = lost(effects, "{by}").reshape(len(units), -1)  # rows are queries',
         lambda: lost(effects, by).reshape(n, n),
@@ -196,13 +196,13 @@ def _effects(cuts: _Cuts, by: By) -> None:
     )
 
 
-def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None:
+def _map(cuts: _Cuts, values: Map, quantity: str, key: str, *, signed: bool) -> None:
     labels = [unit.label for unit in cuts.units]
     payload = cells.cells(
         values,
         labels,
         labels,
-        quantity=what,
+        quantity=quantity,
         across="to",
         down="from",
         picked=cuts.edges,
@@ -227,16 +227,16 @@ def _choose(cuts: _Cuts) -> None:
 def _answer(cuts: _Cuts) -> None:
     scene, layer, head = cuts.scene, cuts.layer, cuts.head
     if not cuts.edges:
-        before_after.untouched(scene, scene.untouched, "edges")
+        effect_views.untouched(scene, scene.untouched, "edges")
         st.caption("Click a cell to cut that edge.")
         return
     question: Intervene = replace(scene.resolved, changes=(cuts.change(cuts.edges),))
     where = "" if layer is None else f" in layer {layer + 1}" + ("" if head is None else f", head {head + 1}")
     effects = engine().ask(question)
-    before_after.draw(scene, effects, f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
+    effect_views.draw(scene, effects, f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
     edges = ", ".join(f"(units[{a}], units[{b}])" for a, b in cuts.edges)
-    lines = f"{'' if as_python.has_lines() else cuts.words_in_python()}change = {cuts.in_python(f'[{edges}]')}"
-    before_after.put_python(scene, effects, lines, ("from analysis.effects import cut", *_WORDS))
+    lines = f"{'' if as_python.has_lines() else cuts.words_python()}change = {cuts.python_code(f'[{edges}]')}"
+    effect_views.put_python(scene, effects, lines, ("from analysis.effects import cut", *_WORDS))
 
 
 def _table(cuts: _Cuts, effects: Effects) -> pd.DataFrame:

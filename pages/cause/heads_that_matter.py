@@ -16,20 +16,20 @@ from analysis.effects import BYS, By, lost
 from analysis.erasure import each_hidden
 from analysis.words import Unit
 from jobs.explaining import explainable
-from jobs.greedy import Greedy
+from jobs.text_ablation import GreedyJob
 from model_zoo.errors import NotSupported
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted, signed
-from pages.cause import before_after
+from pages.cause import effect_views
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.parts import BLOCKS, change_of, name_of
 from pages.cause.scene import TARGET, Scene
 from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
-from viz.curves import curves
 from viz.erasure import LEGEND, without_word
 from viz.head_effects import head_effects
+from viz.pruning import pruning
 from viz.token_line import Line
 from web.background import desk
 from web.engine import engine
@@ -49,8 +49,8 @@ def draw(scene: Scene) -> None:
         value = st.selectbox("Ablation", **VALUE.bound, label_visibility="collapsed", width=170)
     question = replace(scene.resolved, value=value)
     parts, n_blocks = _parts(scene)
-    each = replace(question, changes=tuple(change_of([part]) for part in parts))
-    effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
+    single_parts = replace(question, changes=tuple(change_of([part]) for part in parts))
+    effects = scenes.answered(replace(single_parts, top_k=1), len(scene.encoding))
     off = _off(parts)
     with st.container(key="result first"):
         left, right = st.columns([3, 2], gap="medium")
@@ -60,9 +60,9 @@ def draw(scene: Scene) -> None:
     with left:
         if effects is not None:
             _map(scene, effects, by, n_blocks, off)
-            _map_in_python(scene, effects, by, n_blocks)
+            _map_python(scene, effects, by, n_blocks)
     if together is not None:
-        _together_in_python(scene, together, change_of(off))
+        _together_python(scene, together, change_of(off))
     if off:
         _words(scene, question, off)
     _greedy(scene, question)
@@ -101,8 +101,8 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
     at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
     payload = head_effects(values, heads, by, picked=[at[part] for part in off], pick=True, mark="off")
 
-    def picked(found: Cells) -> None:
-        OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in found)
+    def picked(cells: Cells) -> None:
+        OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in cells)
 
     show(payload, "cause_map", picked)
     caption(_most(effects, by, parts))
@@ -114,10 +114,10 @@ def _ablation() -> str | None:
     return None if VALUE.value == VALUE.default else VALUE.value
 
 
-def _map_in_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
+def _map_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
     blocks = "    parts += [Change(attention=(layer,)), Change(feed_forward=(layer,))]\n" * bool(n_blocks)
     as_python.put(
-        f"{scene.in_python(foil=by == 'difference')}"
+        f"{scene.python_code(foil=by == 'difference')}"
         f"info = engine.info({as_python.literal(scene.model)})\n"
         "parts = []\n"
         "for layer in range(info.n_layers):\n"
@@ -130,12 +130,12 @@ def _map_in_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> Non
     )
 
 
-def _together_in_python(scene: Scene, effects: Effects, off: Change) -> None:
+def _together_python(scene: Scene, effects: Effects, off: Change) -> None:
     blocks = {"attention": off.attention, "feed_forward": off.feed_forward}
     parts = as_python.arguments(heads=off.heads or None, **{name: of or None for name, of in blocks.items()})
-    lines = f"{'' if as_python.has_lines() else scene.in_python()}change = Change({parts})"
+    lines = f"{'' if as_python.has_lines() else scene.python_code()}change = Change({parts})"
     imports = "from model_zoo.types import Change", TARGET
-    before_after.put_python(scene, effects, lines, imports, value=_ablation())
+    effect_views.put_python(scene, effects, lines, imports, value=_ablation())
 
 
 def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
@@ -145,14 +145,14 @@ def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
     largest = max(abs(values[place]) for place in heads)
     small = sum(abs(values[place]) < 0.1 * largest for place in heads)
     most, least = (pick(heads, key=lambda place: values[place]) for pick in (max, min))
-    found = [place for place in (most, least) if abs(values[place]) >= 0.1 * largest and values[place]]
+    extremes = [place for place in (most, least) if abs(values[place]) >= 0.1 * largest and values[place]]
     named = " and ".join(
-        f"{name_of(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(found)
+        f"{name_of(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(extremes)
     )
-    said = f"Largest effects: {named}; " if named else ""
+    largest_effects = f"Largest effects: {named}; " if named else ""
     return (
-        f"{said}{counted(small, 'head')} of {len(heads)} have under a tenth of the largest effect. "
-        f"{scenes.in_numbers(by)} Colours are capped at the largest head; blocks may exceed it."
+        f"{largest_effects}{counted(small, 'head')} of {len(heads)} have under a tenth of the largest effect. "
+        f"{scenes.describe_numbers(by)} Colours are capped at the largest head; blocks may exceed it."
     )
 
 
@@ -169,12 +169,12 @@ def _switches(parts: Sequence[str]) -> None:
 
 def _together(scene: Scene, question: Intervene, off: Sequence[str]) -> Effects | None:
     if not off:
-        before_after.untouched(scene, scene.untouched, "heads")
+        effect_views.untouched(scene, scene.untouched, "heads")
         st.caption("Click a cell to switch that part off.")
         return None
     effects = engine().ask(question)
-    what = f"{name_of(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
-    before_after.draw(scene, effects, what, "heads")
+    change = f"{name_of(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
+    effect_views.draw(scene, effects, change, "heads")
     return effects
 
 
@@ -185,7 +185,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
         return
     change = change_of(off)
     hidden = each_hidden(units)
-    both = (change, *(replace(change, hidden=each.hidden) for each in hidden))
+    both = (change, *(replace(change, hidden=word.hidden) for word in hidden))
     before = engine().ask(replace(question, changes=hidden, top_k=1))
     after = engine().ask(replace(question, changes=both, top_k=1))
     after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
@@ -195,7 +195,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
         return [_lit(units, bits, label, dark) for bits, label in both_lost]
 
     if as_python.has_lines():
-        _words_in_python(scene, before, after)
+        _words_python(scene, before, after)
     st.markdown("**Words the prediction depends on** (occlusion), before and after")
     token_line.show(lines, "words before and after", "words-before-and-after")
     st.caption(
@@ -204,7 +204,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     )
 
 
-def _words_in_python(scene: Scene, before: Effects, after: Effects) -> None:
+def _words_python(scene: Scene, before: Effects, after: Effects) -> None:
     both = "[change, *(replace(change, hidden=one.hidden) for one in hidden)]"
     as_python.put(
         "hidden = each_hidden(explainable(effects.encoding, effects.position))\n"
@@ -260,16 +260,16 @@ def _greedy(scene: Scene, question: Intervene) -> None:
             "BERT’s without noticeable loss, though most heads can be removed one at a time.) A greedy search finds "
             "a small set, not always the smallest."
         )
-        job = desk().current(Greedy)
+        job = desk().current(GreedyJob)
         wanted = replace(question, changes=(), top_k=1)
         if job is None or job.question != wanted:
-            start_button(f"Run the search over {len(heads)} heads", lambda: Greedy(engine(), wanted, heads))
+            start_button(f"Run the search over {len(heads)} heads", lambda: GreedyJob(engine(), wanted, heads))
             return
         watch(job)
-        _found(scene, job)
+        _draw_search(scene, job)
 
 
-def _found(scene: Scene, job: Greedy) -> None:
+def _draw_search(scene: Scene, job: GreedyJob) -> None:
     worst, least = job.paths.get("worst first"), job.paths.get("least first")
     answer = readable(scene.untouched.answer.token)
     if worst is not None and worst.changed:
@@ -292,30 +292,21 @@ def _found(scene: Scene, job: Greedy) -> None:
     if job.running or least is None or worst is None or not least.probabilities:
         return
     if not job.stopping and as_python.has_lines():
-        _greedy_in_python(scene, [*worst.probabilities, *least.probabilities])
-    series = [("hurts most first", worst), ("hurts least first", least)]
-    n = max(len(path.probabilities) for _, path in series)
-    lines = [(name, [*path.probabilities, *[float("nan")] * (n - len(path.probabilities))]) for name, path in series]
-    if len(job.random) == n:
-        lines.append(("in random order (mean of 5)", job.random))
+        _greedy_python(scene, [*worst.probabilities, *least.probabilities])
     figure = partial(
-        curves,
-        [str(k) for k in range(n)],
-        lines,
-        quantity=f"P({answer})",
-        across="heads off",
-        span=(0.0, max(max(path.probabilities) for _, path in series)),
-        share=True,
+        pruning, job.curves, f"P({answer})", max(len(path.heads) for path in job.paths.values()), percent=True
     )
     figures.show(figure, "greedy", "heads-greedy")
     save.table("The orders", lambda: _orders(job), "heads-greedy")
 
 
-def _greedy_in_python(scene: Scene, probabilities: list[float]) -> None:
-    asked = scene.call("", "text", "aim=aim", masked=scene.masked or None, value=_ablation()).removeprefix("engine.")
+def _greedy_python(scene: Scene, probabilities: list[float]) -> None:
+    arguments = scene.call("", "text", "aim=aim", masked=scene.masked or None, value=_ablation()).removeprefix(
+        "engine."
+    )
     as_python.put(
         "heads = [(layer, head) for layer in range(info.n_layers) for head in range(info.n_heads)]\n"
-        f"search = Greedy(engine, Intervene{asked}, heads)\n"
+        f"search = GreedyJob(engine, Intervene{arguments}, heads)\n"
         "for _ in search.steps():\n"
         "    pass\n"
         'paths = search.paths["worst first"], search.paths["least first"]\n'
@@ -323,24 +314,25 @@ def _greedy_in_python(scene: Scene, probabilities: list[float]) -> None:
         lambda: np.array(probabilities),
         imports=(
             "import numpy as np",
-            "from jobs.greedy import Greedy",
+            "from jobs.text_ablation import GreedyJob",
             "from model_zoo.questions.intervene import Intervene",
         ),
         part="How many heads does it take?",
     )
 
 
-def _orders(job: Greedy) -> pd.DataFrame:
+def _orders(job: GreedyJob) -> pd.DataFrame:
     rows = [
         {"order": order, "n_off": k, "layer": head[0] + 1, "head": head[1] + 1, "probability": path.probabilities[k]}
         for order, path in job.paths.items()
         for k, head in enumerate(path.heads, start=1)
     ]
-    return pd.DataFrame(rows + [{"order": "random", "n_off": k, "probability": p} for k, p in enumerate(job.random)])
+    random = enumerate(mean.value for curve in job.curves[2:] for mean in curve.scores)
+    return pd.DataFrame(rows + [{"order": "random", "n_off": k, "probability": p} for k, p in random])
 
 
 def _left_out(_scene: Scene) -> str:
-    return notes.not_in_link(["what the search over heads found"] if desk().current(Greedy) else [])
+    return notes.not_in_link(["what the search over heads found"] if desk().current(GreedyJob) else [])
 
 
 VIEW = View(

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.agreement import readable
 from analysis.effects import BYS, By
 from analysis.words import Unit, word_units
-from jobs.intervention_job import InterventionJob
+from jobs.text_ablation import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
@@ -99,17 +99,17 @@ class Scene(MaskedText):
     @property
     def untouched(self) -> Effects:
         """The run as it is; the foil is the model's second, or first, where none was typed."""
-        found = engine().ask(self.question)
-        if found.foil is not None:
-            return found
-        return engine().ask(replace(self.question, aim=replace(self.question.aim, foil=_runner_up(found))))
+        effects = engine().ask(self.question)
+        if effects.foil is not None:
+            return effects
+        return engine().ask(replace(self.question, aim=replace(self.question.aim, foil=_runner_up(effects))))
 
     @property
     def resolved(self) -> Intervene:
         """The question with both answers by their numbers, so that a changed run is asked for the same ones."""
-        found = self.untouched
-        assert found.foil is not None
-        aim = TargetAnswer(self.reads, self.position, found.answer.id, found.foil.id)
+        untouched = self.untouched
+        assert untouched.foil is not None
+        aim = TargetAnswer(self.reads, self.position, untouched.answer.id, untouched.foil.id)
         return replace(self.question, aim=aim)
 
     @property
@@ -122,30 +122,30 @@ class Scene(MaskedText):
             "class": "the text",
         }[self.reads]
 
-    def in_python(self, *, foil: bool = False) -> str:
+    def python_code(self, *, foil: bool = False) -> str:
         """Lines that bind ``text`` and the target, ``aim``; with the ``foil`` also where none was typed."""
-        typed, found = self.question.aim, self.untouched.foil
-        other, said = typed.foil, ""
-        if foil and other is None and found is not None:
-            other, said = found.id, f"  # compared with {as_python.literal(found.token)}"
+        typed, foil_answer = self.question.aim, self.untouched.foil
+        other, comment = typed.foil, ""
+        if foil and other is None and foil_answer is not None:
+            other, comment = foil_answer.id, f"  # compared with {as_python.literal(foil_answer.token)}"
         aim = as_python.arguments(typed.reads, typed.position, answer=typed.answer, foil=other)
-        return f"text = {as_python.literal(self.encoding.text)}\naim = TargetAnswer({aim}){said}\n"
+        return f"text = {as_python.literal(self.encoding.text)}\naim = TargetAnswer({aim}){comment}\n"
 
-    def call(self, asked: str, *given: str, **named: object) -> str:
+    def call(self, method: str, *expressions: str, **named: object) -> str:
         """Asks a question of this name about the text, as an expression; ``given`` are expressions."""
-        known = as_python.literal(self.model), *given
+        known = as_python.literal(self.model), *expressions
         more = as_python.arguments(text_pair=self.encoding.text_pair, **named)
-        return f"engine.{asked}({', '.join(filter(None, (*known, more)))})"
+        return f"engine.{method}({', '.join(filter(None, (*known, more)))})"
 
-    def intervene(self, *given: str, **named: object) -> str:
+    def intervene(self, *expressions: str, **named: object) -> str:
         """The call that gives the effects of changes, an expression."""
-        return self.call("intervene", "text", *given, "aim=aim", masked=self.masked or None, **named)
+        return self.call("intervene", "text", *expressions, "aim=aim", masked=self.masked or None, **named)
 
-    def in_words(self, effects: Effects) -> str:
+    def describe_target(self, effects: Effects) -> str:
         """What the model answers when it is left alone, as plain text."""
         answer, foil = effects.answer, effects.foil
-        said = f"Target “{readable(answer.token)}” ({percent(answer.probability)})"
-        return said + (f" vs “{readable(foil.token)}” ({percent(foil.probability)})" if foil else "")
+        target = f"Target “{readable(answer.token)}” ({percent(answer.probability)})"
+        return target + (f" vs “{readable(foil.token)}” ({percent(foil.probability)})" if foil else "")
 
 
 TARGET = "from model_zoo.types import TargetAnswer"
@@ -158,7 +158,7 @@ def _typed(answer: str) -> str | None:
 
 def _runner_up(effects: Effects) -> int:
     """The best answer that is not the one that is followed."""
-    return next(one.id for one in effects.untouched.best if one.id != effects.answer.id)
+    return next(prediction.id for prediction in effects.untouched.best if prediction.id != effects.answer.id)
 
 
 def make(view: View[Scene]) -> Scene:
@@ -192,8 +192,8 @@ def _most_changed(encoding: Encoding, model: str) -> tuple[int, ...]:
         for unit in [unit for unit in word_units(encoding) if not unit.special][:_MOST_TRIED]:
             masked = tuple(range(unit.start, unit.stop))
             aim = TargetAnswer("mask", unit.start)
-            found = engine().ask(Intervene(model, encoding.text, changes, masked=masked, aim=aim, top_k=1))
-            effects[masked] = found.readings[0].divergence
+            answered = engine().ask(Intervene(model, encoding.text, changes, masked=masked, aim=aim, top_k=1))
+            effects[masked] = answered.readings[0].divergence
     return max(effects, key=effects.__getitem__, default=())
 
 
@@ -263,11 +263,11 @@ def measure(options: tuple[By, ...] = BYS) -> By:
     if BY.value not in options:
         BY.value = options[0]
     labels = {by: BY.labels[by] for by in options}
-    found: By = st.selectbox("Measured by", **BY.offering(labels), label_visibility="collapsed", width=170)
-    return found
+    chosen: By = st.selectbox("Measured by", **BY.offering(labels), label_visibility="collapsed", width=170)
+    return chosen
 
 
-def in_numbers(by: By) -> str:
+def describe_numbers(by: By) -> str:
     """What the numbers of a map are, and what its colours say, in sentences; a divergence has no sign."""
     return f"Numbers: {UNITS[by]}." + ("" if by == "divergence" else f" {LEGEND}.")
 
@@ -281,8 +281,8 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
             return engine().ask(question)
     job = desk().current(InterventionJob)
     if job is None or job.question != question:
-        said = as_text(f"Run the model {len(question.changes):,} times")
-        start_button(said, lambda: InterventionJob(engine(), question), primary=True)
+        label = as_text(f"Run the model {len(question.changes):,} times")
+        start_button(label, lambda: InterventionJob(engine(), question), primary=True)
         st.caption("The text is long, so this takes a while. It continues while you look at other pages.")
         return None
     watch(job)

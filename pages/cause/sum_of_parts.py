@@ -53,16 +53,18 @@ def draw(scene: Scene) -> None:
             "raised or lowered for all tokens alike.",
         )
     question = scene.resolved
-    found = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
-    total, what = _whole(found, difference=difference)
-    parts = [_Part(part, _name(part), part.logit - (part.foil_logit or 0.0) * difference) for part in found.parts]
+    decomposition = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
+    total, axis = _sum_labels(decomposition, difference=difference)
+    parts = [
+        _Part(part, _name(part), part.logit - (part.foil_logit or 0.0) * difference) for part in decomposition.parts
+    ]
     rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
     _put_python(scene, parts, difference=difference)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figures.show(partial(waterfall, rows, total, quantity=what), "waterfall", "sum-of-parts")
+        figures.show(partial(waterfall, rows, total, quantity=axis), "waterfall", "sum-of-parts")
         st.caption(
-            f"{LEGEND}. The parts add up to the logit within {abs(found.error):.1g}. "
+            f"{LEGEND}. The parts add up to the logit within {abs(decomposition.error):.1g}. "
             "Every norm on the way, and the activation "
             "in the prediction head, are frozen at their values in this run. Only what a part writes itself counts "
             "as its own; what later layers make of it counts as theirs."
@@ -73,13 +75,13 @@ def draw(scene: Scene) -> None:
         st.caption("The tokens whose logits a part raises most, relative to its mean over all tokens.")
         if not notes.is_from_elsewhere(scene.model):  # else it stands below; Small BERT began as a model from elsewhere
             st.caption(notes.PREJUDICE)
-        save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
+        save.table("All parts", lambda: _table(scene, decomposition), "sum-of-parts")
 
 
 def _put_python(scene: Scene, parts: Sequence[_Part], *, difference: bool) -> None:
     adds = "part.logit - part.foil_logit" if difference else "part.logit"
     as_python.put(
-        f"{scene.in_python(foil=difference)}"
+        f"{scene.python_code(foil=difference)}"
         f"found = {scene.call('decompose', 'text', 'aim=aim', masked=scene.masked or None)}\n"
         f"numbers = np.array([{adds} for part in found.parts])  # of each part: its kind, layer and head",
         lambda: np.array([part.adds for part in parts]),
@@ -87,12 +89,12 @@ def _put_python(scene: Scene, parts: Sequence[_Part], *, difference: bool) -> No
     )
 
 
-def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:
+def _sum_labels(decomposition: Decomposition, *, difference: bool) -> tuple[str, str]:
     """What the sum is called, and what is along its axis."""
-    answer = readable(found.answer.token)
-    if not difference or found.foil is None:
+    answer = readable(decomposition.answer.token)
+    if not difference or decomposition.foil is None:
         return f"Logit of “{answer}”", f"logit of “{answer}”"
-    other = readable(found.foil.token)
+    other = readable(decomposition.foil.token)
     return f"“{answer}” − “{other}”", f"logit of “{answer}” minus that of “{other}”"
 
 
@@ -102,8 +104,8 @@ def _by_layer(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     for layer in sorted({part.of.layer for part in parts if part.of.layer is not None}):
         heads = [part for part in parts if part.of.layer == layer and part.of.kind == "head"]
         most = max(heads, key=lambda part: abs(part.adds))
-        said = f"the largest is {most.name}: {signed(most.adds, plus=True)}"
-        rows.append((f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(part.adds for part in heads), said))
+        largest = f"the largest is {most.name}: {signed(most.adds, plus=True)}"
+        rows.append((f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(part.adds for part in heads), largest))
         (forward,) = (part for part in parts if part.of.layer == layer and part.of.kind == "feed-forward")
         rows.append((forward.name, forward.adds, ""))
     return rows + [(part.name, part.adds, "") for part in parts if part.of.kind == "bias"]
@@ -126,8 +128,8 @@ def _ranked(parts: Sequence[_Part]) -> list[_Part]:
 def _name(part: Contribution) -> str:
     if part.layer is None:
         return _KINDS[part.kind]
-    what = "feed-forward" if part.head is None else f"head {part.head + 1}"
-    return f"Layer {part.layer + 1}, {what}"
+    noun = "feed-forward" if part.head is None else f"head {part.head + 1}"
+    return f"Layer {part.layer + 1}, {noun}"
 
 
 def _raises(parts: Sequence[_Part]) -> pd.DataFrame:
@@ -141,11 +143,11 @@ def _raises(parts: Sequence[_Part]) -> pd.DataFrame:
     )
 
 
-def _table(scene: Scene, found: Decomposition) -> pd.DataFrame:
-    table = found.to_frame().rename(columns={"foil_logit": "logit_against"})
+def _table(scene: Scene, decomposition: Decomposition) -> pd.DataFrame:
+    table = decomposition.to_frame().rename(columns={"foil_logit": "logit_against"})
     table[["layer", "head"]] += 1
-    table.insert(0, "answer", found.answer.token)
-    table.insert(1, "against", None if found.foil is None else found.foil.token)
+    table.insert(0, "answer", decomposition.answer.token)
+    table.insert(1, "against", None if decomposition.foil is None else decomposition.foil.token)
     return scene.table(table)
 
 

@@ -48,7 +48,7 @@ def draw(scene: Scene) -> None:
     if controls is None:
         return
     with controls:
-        what = widgets.choice("Patch", WHAT, label_visibility="collapsed")
+        patched = widgets.choice("Patch", WHAT, label_visibility="collapsed")
         by = scenes.measure(("difference", "bits", "probability"))
     other = EXAMPLE[OTHER] if scene.example else _ask_other()
     if not other.strip():
@@ -62,12 +62,12 @@ def draw(scene: Scene) -> None:
         say(f"An example: “{scene.encoding.text}” is patched from “{other}”.")
     units = scene.units
     question = replace(
-        scene.resolved, changes=_changes(scene, units, what), value="other", other=(other, None), top_k=1
+        scene.resolved, changes=_changes(scene, units, patched), value="other", other=(other, None), top_k=1
     )
     effects = scenes.answered(question, len(scene.encoding))
     if effects is None:
         return
-    _show(scene, effects, units, what, by, other)
+    _show(scene, effects, units, patched, by, other)
 
 
 def _ask_other() -> str:
@@ -84,11 +84,11 @@ def _use(place: int) -> None:
     put({TEXT: text, PAIR: "", MASKS: (), OTHER: other, ANSWER: answer, FOIL: foil, BY: "difference"})
 
 
-def _changes(scene: Scene, units: tuple[Unit, ...], what: What) -> tuple[Change, ...]:
+def _changes(scene: Scene, units: tuple[Unit, ...], patched: What) -> tuple[Change, ...]:
     """One vector, or one word's, at a time: layer by layer."""
     layers = scene.info.n_layers
     places = [tuple(range(unit.start, unit.stop)) for unit in units]
-    match what:
+    match patched:
         case "states":
             return tuple(Change(states=(layer,), positions=at) for layer in range(layers + 1) for at in places)
         case "attention":
@@ -101,7 +101,7 @@ def _changes(scene: Scene, units: tuple[Unit, ...], what: What) -> tuple[Change,
             )
 
 
-def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, by: By, other: str) -> None:
+def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], patched: What, by: By, other: str) -> None:
     assert effects.other is not None
     before, goal = measured(effects.untouched, by), measured(effects.other, by)
     answer = readable(effects.answer.token)
@@ -118,63 +118,65 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         )
         return
     layers = scene.info.n_layers
-    rows = layer_names(layers + 1) if what == "states" else [str(layer) for layer in range(1, layers + 1)]
-    columns = [str(h) for h in range(1, scene.info.n_heads + 1)] if what == "heads" else [unit.label for unit in units]
+    rows = layer_names(layers + 1) if patched == "states" else [str(layer) for layer in range(1, layers + 1)]
+    columns = (
+        [str(h) for h in range(1, scene.info.n_heads + 1)] if patched == "heads" else [unit.label for unit in units]
+    )
     payload = cells.cells(
         shares.reshape(len(rows), len(columns)),
         rows,
         columns,
         quantity="share of the difference",
-        across="head" if what == "heads" else "word",
-        down="after layer" if what == "states" else "layer",
+        across="head" if patched == "heads" else "word",
+        down="after layer" if patched == "states" else "layer",
         end=1.0,
         signs=("away", "towards run 2"),
         file="where-it-travels",
     )
     show(payload, "cause_patching")
     caption(
-        f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 the prediction moves "
-        "away from run 2, above 1 beyond it. A high cell shows that this vector is enough to move the prediction, "
-        "not that it is needed."
+        f"0 is this run ({_measure_name(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 the prediction "
+        "moves away from run 2, above 1 beyond it. A high cell shows that this vector is enough to move the "
+        "prediction, not that it is needed."
     )
-    save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
-    _put_python(scene, what, by, other, lambda: shares.reshape(len(rows), len(columns)))
+    save.table("Every place", lambda: _table(scene, effects, rows, columns, patched, by, other), "where-it-travels")
+    _put_python(scene, patched, by, other, lambda: shares.reshape(len(rows), len(columns)))
 
 
-def _put_python(scene: Scene, what: What, by: By, other: str, shows: Callable[[], DoubleArray]) -> None:
-    n_layers = f"info.n_layers{' + 1' * (what == 'states')}"
-    if what == "heads":
-        each = "Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)"
+def _put_python(scene: Scene, patched: What, by: By, other: str, shows: Callable[[], DoubleArray]) -> None:
+    n_layers = f"info.n_layers{' + 1' * (patched == 'states')}"
+    if patched == "heads":
+        changes = "Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)"
         units = ""
     else:
-        part = {"states": "states", "attention": "attention", "forward": "feed_forward"}[what]
+        part = {"states": "states", "attention": "attention", "forward": "feed_forward"}[patched]
         at = "positions=tuple(range(word.start, word.stop))"
-        each = f"\n    Change({part}=(layer,), {at})\n    for layer in range({n_layers})\n    for word in words\n"
+        changes = f"\n    Change({part}=(layer,), {at})\n    for layer in range({n_layers})\n    for word in words\n"
         units = f"words = word_units({scene.call('encode', 'text')})\n"
     as_python.put(
-        f"{scene.in_python(foil=by == 'difference')}"
+        f"{scene.python_code(foil=by == 'difference')}"
         f"other = {as_python.literal(other)}  # what is patched in is from its run\n"
         f"info = engine.info({as_python.literal(scene.model)})\n"
         f"{units}"
-        f"changes = [{each}]\n"
+        f"changes = [{changes}]\n"
         f"effects = {scene.intervene('changes', 'other=other', value='other')}\n"
         f'numbers = recovered(effects, "{by}").reshape({n_layers}, -1)  # a row a layer',
         shows,
         imports=(
             "from analysis.effects import recovered",
-            *["from analysis.words import word_units"] * (what != "heads"),
+            *["from analysis.words import word_units"] * (patched != "heads"),
             "from model_zoo.types import Change",
             TARGET,
         ),
     )
 
 
-def _written(by: By) -> str:
+def _measure_name(by: By) -> str:
     return {"difference": "logit difference", "bits": "log₂ P", "probability": "P"}[by]
 
 
 def _table(
-    scene: Scene, effects: Effects, rows: list[str], columns: list[str], what: What, by: By, other: str
+    scene: Scene, effects: Effects, rows: list[str], columns: list[str], patched: What, by: By, other: str
 ) -> pd.DataFrame:
     cells = [(row, column, place + 1) for row in rows for place, column in enumerate(columns)]
     return scene.table(
@@ -182,9 +184,9 @@ def _table(
             "other_text": other,
             "answer": effects.answer.token,
             "against": None if effects.foil is None else effects.foil.token,
-            "put_in": what,
+            "put_in": patched,
             "layer": [row for row, _, _ in cells],
-            "head" if what == "heads" else "word": [column for _, column, _ in cells],
+            "head" if patched == "heads" else "word": [column for _, column, _ in cells],
             "place": [place for _, _, place in cells],
             "measure": by,
             "lost": lost(effects, by),

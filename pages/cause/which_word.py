@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -49,35 +50,7 @@ _TITLES = {
 }
 _HIGHER = 1.005  # a share of P that is more than rounding above that of the whole text
 _MOST = 40  # words for which all methods are worked out
-_METHODS = """
-- **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
-- **Gradient × input** (Denil et al. 2014; Shrikumar et al. 2017): how fast the measure grows along each token’s
-  embedding. Where a norm directly follows the embeddings, as in ModernBERT, it is close to 0 for every token.
-- **Integrated gradients** (Sundararajan et al. 2017): gradients added up on the way from the sentence with every word
-  hidden to the sentence, in 32 steps. They must add up to what the measure differs between the two.
-- **DecompX** (Modarressi et al. 2023): the logit of the target as a sum over tokens, followed through all layers, norms
-  and feed-forward layers included. Attention weights are frozen, and so is by how much norms and activations scale;
-  what a word does by changing these is left out. Biases are a part of their own; the authors share them among
-  the tokens. A product of two (gated feed-forward layers, as in ModernBERT) gives half to each factor.
-- **Attention, mean**: what the vector that the answer is read from looks at, mean over all heads of all layers.
-- **Attention rollout** (Abnar & Zuidema 2020): the same followed through all layers.
-- **Contributions, rollout** (ALTI, Ferrando et al. 2022): how much of a token’s new vector comes from each token,
-  residual stream and norm included, in place of attention. It says what is passed on, not whether that helps the
-  target.
-- **Value zeroing, rollout** (Mohebbi et al. 2023): by how much a token’s new vector turns when the value of another is
-  set to zero in all heads of a layer, the feed-forward layer included, in place of attention.
-- **Attention × value** (Kobayashi et al. 2020): weights times the length of what is taken.
-- **Attention × gradient** (Chefer et al. 2021): weights that count by their effect on the measure, followed through all
-  layers.
-
-The numbers of a word are the sum of its tokens’. A hidden word is read as the mask; where a model has none, as the
-token for unknown words.
-
-Two orders ask nothing of the model, so a method has to beat both. **Nearness alone** takes the words next to the place
-where the answer is read first (of two equally far the earlier one); **random order** is the mean of 5. With the BERT
-that comes with this app, neither attention nor contributions beat nearness by much on the built-in sentences: try them
-below.
-"""
+_METHODS = Path(__file__).with_name("methods.md").read_text(encoding="utf-8")
 
 
 def draw(scene: Scene) -> None:
@@ -94,13 +67,13 @@ def draw(scene: Scene) -> None:
         measure = widgets.choice("Of", MEASURE, label_visibility="collapsed")
         with widgets.popover("The methods", ":material/menu_book:"):
             st.markdown(_METHODS)
-    found = _explained(scene, measure)
-    if not found.curves:
+    explained = _explained(scene, measure)
+    if not explained.curves:
         ask_for("There is no other word to score. Type a longer text.")
         return
-    _put_python(scene, found)
-    _scores(scene, found)
-    _holds(scene, found)
+    _put_python(scene, explained)
+    _scores(scene, explained)
+    _holds(scene, explained)
     _many(scene)
 
 
@@ -115,15 +88,15 @@ def _explained(scene: Scene, measure: Measure) -> Explained:
         return engine().derived(("explained", question, scene.info.revision, measure), compute)
 
 
-def _put_python(scene: Scene, found: Explained) -> None:
+def _put_python(scene: Scene, explained: Explained) -> None:
     masked, pair = scene.masked or None, scene.encoding.text_pair
     more = as_python.arguments(text_pair=pair, masked=masked)
-    given = ", ".join(filter(None, (as_python.literal(scene.model), "text", more, "aim=aim")))
+    arguments = ", ".join(filter(None, (as_python.literal(scene.model), "text", more, "aim=aim")))
     as_python.put(
-        f"{scene.in_python(foil=found.measure == 'logit difference')}"
-        f"*_, found = explain(engine, Intervene({given}), {as_python.literal(found.measure)})\n"
+        f"{scene.python_code(foil=explained.measure == 'logit difference')}"
+        f"*_, found = explain(engine, Intervene({arguments}), {as_python.literal(explained.measure)})\n"
         "numbers = found.to_frame()",
-        found.to_frame,
+        explained.to_frame,
         imports=(
             "from jobs.explaining import explain",
             "from model_zoo.questions.intervene import Intervene",
@@ -132,17 +105,17 @@ def _put_python(scene: Scene, found: Explained) -> None:
     )
 
 
-def _shown(found: Explained) -> list[str]:
-    return [name for name in METHODS if name in found.scores]
+def _methods_computed(explained: Explained) -> list[str]:
+    return [name for name in METHODS if name in explained.scores]
 
 
-def _scores(scene: Scene, found: Explained) -> None:
-    names = _shown(found)
-    values = np.stack([found.scores[name] * found.scale(name) for name in names])
+def _scores(scene: Scene, explained: Explained) -> None:
+    names = _methods_computed(explained)
+    values = np.stack([explained.scores[name] * explained.scale(name) for name in names])
     payload = cells.cells(
         values,
         [_TITLES[name] for name in names],
-        [unit.label for unit in found.units],
+        [unit.label for unit in explained.units],
         quantity="score",
         down="method",
         across="word",
@@ -151,49 +124,51 @@ def _scores(scene: Scene, found: Explained) -> None:
     )
     show(payload, "cause_scores")
     caption(
-        f"{scene.in_words(found.untouched)}. {LEGEND}; attention, contributions and value zeroing have no sign. Each "
-        "row has a colour scale of its own."
+        f"{scene.describe_target(explained.untouched)}. {LEGEND}; attention, contributions and value zeroing have no "
+        "sign. Each row has a colour scale of its own."
     )
-    for name, attribution in found.sums.items():
-        caption(_sum(name, attribution, found.scale(name)))
-    for why in dict.fromkeys(found.failures.values()):
+    for name, attribution in explained.sums.items():
+        caption(_sum(name, attribution, explained.scale(name)))
+    for why in dict.fromkeys(explained.failures.values()):
         caption(why)
-    save.table("All scores", lambda: _score_table(scene, found), "which-word")
+    save.table("All scores", lambda: _score_table(scene, explained), "which-word")
 
 
 def _sum(name: str, attribution: Attribution, scale: float) -> str:
     """What a method's numbers add up to; ``scale`` gives them the units of the screen."""
     assert attribution.difference is not None
     assert attribution.error is not None
-    whole, missed = (scale * one for one in (attribution.difference, abs(attribution.error)))
+    total, missed = (scale * value for value in (attribution.difference, abs(attribution.error)))
     if attribution.bias is None or attribution.uncounted is None:
-        return f"{_TITLES[name]} should add up to {signed(whole, 3)}; they miss it by {missed:.4f}."
+        return f"{_TITLES[name]} should add up to {signed(total, 3)}; they miss it by {missed:.4f}."
     beside = "less that of the other answer" if attribution.measure == "logit difference" else "above the mean answer’s"
     parts = (float(attribution.scores.sum()), attribution.uncounted, attribution.bias)
     of_words, of_others, of_biases = (signed(part) for part in parts)
     others = "special tokens" if attribution.position is None else "special tokens and the mask"
     return (
-        f"{_TITLES[name]} splits the target’s logit ({signed(whole)}, {beside}): {of_words} from the words, "
+        f"{_TITLES[name]} splits the target’s logit ({signed(total)}, {beside}): {of_words} from the words, "
         f"{of_others} from {others}, {of_biases} from biases; the sum misses it by {missed:.4f}. Attention weights are "
         "frozen: what a word does by steering attention is left out."
     )
 
 
-def _holds(scene: Scene, found: Explained) -> None:
+def _holds(scene: Scene, explained: Explained) -> None:
     """Which explanation holds on this sentence: curves, areas, and how far the methods agree."""
     left, right = st.columns([3, 2], gap="medium")
-    names = [name for name in ORDERS if (name, "deletion") in found.curves]
+    names = [name for name in ORDERS if (name, "deletion") in explained.curves]
     with left:
         st.markdown(
             "**Which is faithful?** Words are hidden or shown in the order of each method, and P of the target is "
             "tracked."
         )
         way = widgets.choice("Curve", WAY, label_visibility="collapsed")
-        ranked = sorted(names, key=lambda name: found.area(name, way), reverse=way == "insertion")
-        n = len(found.words)
-        series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
+        ranked = sorted(names, key=lambda name: explained.area(name, way), reverse=way == "insertion")
+        n = len(explained.words)
+        series = [
+            (f"{_TITLES[name]}: area {explained.area(name, way):.2f}", explained.curves[name, way]) for name in ranked
+        ]
         high = max(float(curve.max()) for _, curve in series)
-        whole = percent(found.untouched.answer.probability)
+        p_whole_text = percent(explained.untouched.answer.probability)
         figure = partial(
             curves,
             [str(k) for k in range(n + 1)],
@@ -214,28 +189,28 @@ def _holds(scene: Scene, found: Explained) -> None:
             + " Occlusion uses the same kind of runs, so it has an advantage here."
             + (" “Nearness alone” only knows where the prediction is made." if NEARNESS in names else "")
             + (
-                f" Above 100%, P is higher than for the whole text ({whole}): an area can exceed 1."
+                f" Above 100%, P is higher than for the whole text ({p_whole_text}): an area can exceed 1."
                 if high > _HIGHER
                 else ""
             )
         )
-        save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
-        shown = [name for name, each in found.curves if each == way]
+        save.table("The curves", lambda: _curve_table(scene, explained), "which-word-curves")
+        visible = [name for name, of_way in explained.curves if of_way == way]
         as_python.put(
             f'orders = [name for name, way in found.curves if way == "{way}"]\n'
             f'numbers = np.array([found.curves[name, "{way}"] for name in orders])  # by how many words are hidden\n',
-            lambda: np.array([found.curves[name, way] for name in shown]),
+            lambda: np.array([explained.curves[name, way] for name in visible]),
             imports=("import numpy as np",),
             part=_WAYS[way],
         )
-    if len(found.scores) > 1:
+    if len(explained.scores) > 1:
         with right:
-            _agreement(found)
+            _agreement(explained)
 
 
-def _agreement(found: Explained) -> None:
-    names = _shown(found)
-    taus = explanations.kendall([found.scores[name][[*found.words]] for name in names])
+def _agreement(explained: Explained) -> None:
+    names = _methods_computed(explained)
+    taus = explanations.kendall([explained.scores[name][[*explained.words]] for name in names])
     as_python.put(
         "words = [*found.words]\n"
         "numbers = kendall([scores[words] for scores in found.scores.values()])  # of each method with each",
@@ -287,9 +262,9 @@ def _many(scene: Scene) -> None:
             return
         st.dataframe(_areas(table), hide_index=True)
         if not job.running and not job.stopping:
-            asked = as_python.arguments(scene.model, causal=scene.info.lm)
+            arguments = as_python.arguments(scene.model, causal=scene.info.lm)
             as_python.put(
-                f"questions = built_in({asked})\n"
+                f"questions = built_in({arguments})\n"
                 f"job = Explaining(engine, questions, {as_python.literal(job.measure)})\n"
                 "for _ in job.steps():  # about a minute with the bundled models\n"
                 "    pass\n"
@@ -310,50 +285,50 @@ def _many(scene: Scene) -> None:
 
 
 def _areas(table: Sequence[Area]) -> pd.DataFrame:
-    shown: dict[str, list[str]] = {"method": [_TITLES[one.method] for one in table if one.way == "deletion"]}
+    columns: dict[str, list[str]] = {"method": [_TITLES[area.method] for area in table if area.way == "deletion"]}
     for way in WAYS:
-        each = [one for one in table if one.way == way]
-        shown |= {
-            f"{way}, mean": [f"{one.mean:.3f}" for one in each],
-            f"{way}, median": [f"{one.median:.3f}" for one in each],
-            f"{way}, exceeds 1 in": [f"{one.exceeds_one:.0%}" for one in each],
-            f"{way}, against nearness": [_or_dash(one.above, "+.3f") for one in each],
-            f"{way}, better than nearness in": [_or_dash(one.better, ".0%") for one in each],
+        of_way = [area for area in table if area.way == way]
+        columns |= {
+            f"{way}, mean": [f"{area.mean:.3f}" for area in of_way],
+            f"{way}, median": [f"{area.median:.3f}" for area in of_way],
+            f"{way}, exceeds 1 in": [f"{area.exceeds_one:.0%}" for area in of_way],
+            f"{way}, against nearness": [_or_dash(area.above, "+.3f") for area in of_way],
+            f"{way}, better than nearness in": [_or_dash(area.better, ".0%") for area in of_way],
         }
-    return pd.DataFrame(shown)
+    return pd.DataFrame(columns)
 
 
-def _or_dash(found: Mean | None, how: str) -> str:
-    return "–" if found is None else format(found, how)
+def _or_dash(mean: Mean | None, how: str) -> str:
+    return "–" if mean is None else format(mean, how)
 
 
 def _area_table(table: Sequence[Area]) -> pd.DataFrame:
-    return pd.json_normalize([asdict(one) for one in table], sep="_")
+    return pd.json_normalize([asdict(area) for area in table], sep="_")
 
 
-def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
+def _score_table(scene: Scene, explained: Explained) -> pd.DataFrame:
     return scene.table(
         [
             {
-                "answer": found.untouched.answer.token,
+                "answer": explained.untouched.answer.token,
                 "measure": MEASURE.labels[MEASURE.value],
                 "method": name,
                 "word": unit.label,
                 "first_token": unit.start + 1,
                 "last_token": unit.stop,
-                "score": float(score) * found.scale(name),
+                "score": float(score) * explained.scale(name),
             }
-            for name in _shown(found)
-            for unit, score in zip(found.units, found.scores[name], strict=True)
+            for name in _methods_computed(explained)
+            for unit, score in zip(explained.units, explained.scores[name], strict=True)
         ]
     )
 
 
-def _curve_table(scene: Scene, found: Explained) -> pd.DataFrame:
+def _curve_table(scene: Scene, explained: Explained) -> pd.DataFrame:
     return scene.table(
         [
-            {"method": name, "way": way, "words": k, "share_of_p": float(share), "area": found.area(name, way)}
-            for (name, way), curve in found.curves.items()
+            {"method": name, "way": way, "words": k, "share_of_p": float(share), "area": explained.area(name, way)}
+            for (name, way), curve in explained.curves.items()
             for k, share in enumerate(curve)
         ]
     )

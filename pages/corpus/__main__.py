@@ -17,7 +17,7 @@ from analysis.corpus.reading import built_in
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import Share
 from analysis.corpus.results import Results
-from jobs.surveying import Surveying
+from jobs.measure_heads import MeasureHeadsJob
 from model_zoo import DEFAULT_MODEL, Engine
 from ui.precomputed import command
 from ui.precomputed.heads import HEADS
@@ -27,7 +27,7 @@ def measured(engine: Engine, model: str) -> Results:
     """All that comes with the app of a model's heads."""
     corpus = built_in()
     corpus.find_rare()
-    job = Surveying(engine, model, corpus)
+    job = MeasureHeadsJob(engine, model, corpus)
     for _ in job.steps():
         pass
     assert job.results is not None
@@ -42,10 +42,10 @@ def differences(stored: Results, fresh: Results) -> Iterator[str]:
         moved = np.nanmax(np.abs(stored.statistics.measure(name) - fresh.statistics.measure(name)), initial=0)
         if moved > 0.001:
             yield f"{name} differs by {moved:.4f}"
-    for one in fresh.findings.relations:
-        before = stored.findings.get(one.relation)
-        if before is None or abs(before.accuracy.share - one.accuracy.share) > 0.02:
-            yield f"{'.'.join(one.relation)} is found in {one.accuracy.share:.3f}, and was in " + (
+    for relation in fresh.findings.relations:
+        before = stored.findings.get(relation.relation)
+        if before is None or abs(before.accuracy.share - relation.accuracy.share) > 0.02:
+            yield f"{'.'.join(relation.relation)} is found in {relation.accuracy.share:.3f}, and was in " + (
                 "none" if before is None else f"{before.accuracy.share:.3f}"
             )
 
@@ -58,14 +58,15 @@ def table(results: Results) -> str:
         "| relation | words | best head | right, % | best offset, % | random weights, % | uniform, % | p |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for one in results.findings.relations:
-        layer, head = results.statistics.head(one.head)
-        random = None if results.at_random is None else results.at_random.get(one.relation)
+    for finding in results.findings.relations:
+        layer, head = results.statistics.head(finding.head)
+        right = _percent(finding.accuracy)
+        random = None if results.at_random is None else results.at_random.get(finding.relation)
         rows.append(
-            f"| {short(one.relation)} | {one.n_judged:,} | {layer + 1}.{head + 1} | {_percent(one.accuracy)} "
-            f"| {one.offset:+d}: {_percent(one.by_offset)} ".replace("-", "−")
-            + f"| {'–' if random is None else f'{100 * random.accuracy.share:.0f}'} | {100 * one.chance:.0f} "
-            f"| {'< 0.001' if one.p < 0.001 else f'{one.p:.3f}'} |"
+            f"| {short(finding.relation)} | {finding.n_judged:,} | {layer + 1}.{head + 1} | {right} "
+            f"| {finding.offset:+d}: {_percent(finding.by_offset)} ".replace("-", "−")
+            + f"| {'–' if random is None else f'{100 * random.accuracy.share:.0f}'} | {100 * finding.chance:.0f} "
+            f"| {'< 0.001' if finding.p < 0.001 else f'{finding.p:.3f}'} |"
         )
     return "\n".join(rows)
 

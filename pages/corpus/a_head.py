@@ -13,15 +13,15 @@ from analysis.corpus.relation_names import short
 from analysis.corpus.relations import ALL, RelationResult
 from analysis.corpus.sentences import Corpus
 from analysis.head_measures import special_names
-from evidence.questions.survey_heads import SurveyHeads
-from pages.corpus import looking, switching_off
+from evidence.questions.measure_heads import MeasureHeads
+from pages.corpus import head_ablation, head_examples
 from pages.corpus.fields import RELATION, SHOWN_VIEW
+from pages.corpus.head_examples import QueryWord
 from pages.corpus.heads import open_head
-from pages.corpus.in_words import beside, evidence
-from pages.corpus.looking import Looked
 from pages.corpus.measures import Numbers
+from pages.corpus.relation_evidence import describe_baselines, evidence
 from pages.corpus.relations import SHOW
-from pages.corpus.scene import Scene, relation_in_python, written
+from pages.corpus.scene import Scene, relation_key, relation_python
 from reading.sentences import plain_words
 from ui import Field, View, as_python, as_text, caption, example_sentences, figures, notes, one_of, save, widgets
 from viz.head_measure import HeadMeasure
@@ -54,53 +54,55 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         widgets.stepper("layer", scene.info.n_layers)
         widgets.stepper("head", scene.info.n_heads)
-    numbers = Numbers(scene.found, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
-    found = _relation(scene)
-    st.markdown(_said(scene, numbers, found))
+    numbers = Numbers(scene.measured, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
+    relation = _relation(scene)
+    st.markdown(_describe_head(scene, numbers, relation))
     picture, examples = st.columns([2, 3], gap="large")
     with picture:
         _numbers(scene, numbers)
     with examples:
-        st.markdown(_beside(scene, found))
+        st.markdown(_describe_comparison(scene, relation))
         _examples(scene)
         _own_sentence(scene)
-    if found is not None:
-        switching_off.panel(scene, found.relation)
+    if relation is not None:
+        head_ablation.panel(scene, relation.relation)
 
 
 def _relation(scene: Scene) -> RelationResult | None:
     """The relation that this head finds best on the half that chooses, above the offset there; of those it is the best
     head of, if there are any.
     """
-    found = [one for one in scene.found.findings.relations if one.relation != ALL]
-    own = [one for one in found if one.head == scene.place] or found
-    return max(own, key=lambda one: float(one.choosing[scene.place]) - one.by_offset.share, default=None)
+    relations = [relation for relation in scene.measured.findings.relations if relation.relation != ALL]
+    best_here = [relation for relation in relations if relation.head == scene.place] or relations
+    return max(
+        best_here, key=lambda relation: float(relation.choosing[scene.place]) - relation.by_offset.share, default=None
+    )
 
 
-def _said(scene: Scene, numbers: Numbers, found: RelationResult | None) -> str:
+def _describe_head(scene: Scene, numbers: Numbers, relation: RelationResult | None) -> str:
     """The head in a sentence: the relation that it finds best, or where it looks."""
-    if found is not None:
-        return evidence(scene, found, scene.place)
+    if relation is not None:
+        return evidence(scene, relation, scene.place)
     measure = numbers.measures["delimiter" if "delimiter" in numbers.measures else "previous"]
-    return f"**Layer {scene.layer + 1}, head {scene.head + 1}**: {_share(measure, scene.place)}."
+    return f"**Layer {scene.layer + 1}, head {scene.head + 1}**: {_describe_share(measure, scene.place)}."
 
 
-def _beside(scene: Scene, found: RelationResult | None) -> str:
+def _describe_comparison(scene: Scene, relation: RelationResult | None) -> str:
     """What that is compared with, and what the head is called by its numbers."""
-    said = []
-    if found is not None:
-        said.append(beside(scene, found, scene.place))
-        if found.head != scene.place:
-            said.append("It is not the best head of any relation; this is the one it finds best.")
-    label = scene.found.statistics.table().labels[scene.place]
-    said.append(
+    sentences = []
+    if relation is not None:
+        sentences.append(describe_baselines(scene, relation, scene.place))
+        if relation.head != scene.place:
+            sentences.append("It is not the best head of any relation; this is the one it finds best.")
+    label = scene.measured.statistics.table().labels[scene.place]
+    sentences.append(
         "No rule of “Kinds of heads” fits it." if label == "mixed" else f"By its numbers it is “{as_text(label)}”."
     )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _share(measure: HeadMeasure, place: int) -> str:
-    value, low, high = (float(each[place]) for each in (measure.values, measure.lows, measure.highs))
+def _describe_share(measure: HeadMeasure, place: int) -> str:
+    value, low, high = (float(ends[place]) for ends in (measure.values, measure.lows, measure.highs))
     return f"**{percent(value)}** ({percent(low)} to {percent(high)}) of its attention goes {as_text(measure.name)}"
 
 
@@ -108,23 +110,30 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
     """Measures and relations of the head among all heads."""
     names = [name for name in _MEASURES if name in numbers.measures]
     measures = [numbers.measures[name] for name in names]
-    statistics = scene.found.statistics
-    found = sorted(
-        (one for one in scene.found.findings.relations if one.relation != ALL),
-        key=lambda one: -float(one.judged[scene.place]),
+    statistics = scene.measured.statistics
+    relations_found = sorted(
+        (relation for relation in scene.measured.findings.relations if relation.relation != ALL),
+        key=lambda relation: -float(relation.judged[scene.place]),
     )[:_RELATIONS]
     unit = "share of held-out words"
-    measures += [HeadMeasure(short(one.relation), *statistics.right(one.relation), unit) for one in found]
-    lines, imports = scene.survey_in_python(names)
-    relations = ", ".join(relation_in_python(one.relation) for one in found)
+    measures += [
+        HeadMeasure(short(relation.relation), *statistics.right(relation.relation), unit)
+        for relation in relations_found
+    ]
+    lines, imports = scene.statistics_python(names)
+    relations = ", ".join(relation_python(relation.relation) for relation in relations_found)
     as_python.put(
         f"{lines}"
-        f"place = found.place({scene.layer}, {scene.head})\n"
-        f"shares = [found.measure(name)[place] for name in {as_python.literal(names)}]\n"
-        f"shares += [found.right(relation)[0][place] for relation in [{relations}]]\n"
+        f"place = statistics.place({scene.layer}, {scene.head})\n"
+        f"shares = [statistics.measure(name)[place] for name in {as_python.literal(names)}]\n"
+        f"shares += [statistics.right(relation)[0][place] for relation in [{relations}]]\n"
         "numbers = np.array(shares)",
-        lambda: np.array([one.values[scene.place] for one in measures]),
-        imports=("import numpy as np", *imports, *["from analysis.corpus.relations import Relation"] * bool(found)),
+        lambda: np.array([relation.values[scene.place] for relation in measures]),
+        imports=(
+            "import numpy as np",
+            *imports,
+            *["from analysis.corpus.relations import Relation"] * bool(relations_found),
+        ),
     )
     figures.show(
         partial(measure_dots, statistics.every_head(), measures, scene.place),
@@ -138,12 +147,12 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
         "look at special tokens and take next to nothing from them."
     )
     with st.container(horizontal=True):
-        for one in found[:2]:
+        for relation in relations_found[:2]:
             st.button(
-                f"Sentences: {short(one.relation)}",
-                key=f"sentences of {written(one.relation)}",
+                f"Sentences: {short(relation.relation)}",
+                key=f"sentences_of_{relation_key(relation.relation)}",
                 on_click=_show_relation,
-                args=(written(one.relation),),
+                args=(relation_key(relation.relation),),
                 icon=":material/account_tree:",
             )
     save.table("All measures of this head", lambda: numbers.frame().iloc[[scene.place]], "head")
@@ -155,15 +164,15 @@ def _show_relation(relation: str) -> None:
 
 def _examples(scene: Scene) -> None:
     """The strongest sentences, or some of every strength."""
-    found = scene.found.statistics.examples
+    kept = scene.measured.statistics.examples
     with widgets.controls("examples"):
         which = widgets.choice("Examples", EXAMPLES, label_visibility="collapsed")
     if which == "strong":
-        examples = found.strongest(scene.place)
+        examples = kept.strongest(scene.place)
     else:
-        examples = [one for step in found.sample(scene.place) for one in step]
+        examples = [example for step in kept.sample(scene.place) for example in step]
     example_sentences.show(
-        looking.examples(scene, examples, scene.layer, scene.head),
+        head_examples.kept_examples(scene, examples, scene.layer, scene.head),
         scene.info,
         "sentences of a head",
         f"head-{which}",
@@ -189,12 +198,14 @@ def _own_sentence(scene: Scene) -> None:
     widgets.short_enough(text)
     corpus = Corpus()
     corpus.add(text, plain_words(text))
-    found = engine().ask(SurveyHeads(scene.model, corpus.take([0]))).examples.strongest(scene.place)
-    if not found:
+    strongest = engine().ask(MeasureHeads(scene.model, corpus.take([0]))).examples.strongest(scene.place)
+    if not strongest:
         caption("This sentence has fewer than two words, so no pair of them can be looked at.")
         return
     example_sentences.show(
-        looking.of_sentences(scene.model, corpus.take([0]), [Looked(0, found[0].query)], scene.layer, scene.head),
+        head_examples.example_rows(
+            scene.model, corpus.take([0]), [QueryWord(0, strongest[0].query)], scene.layer, scene.head
+        ),
         scene.info,
         "own sentence",
         "own-sentence",

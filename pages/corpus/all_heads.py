@@ -24,35 +24,38 @@ UP: Field[str] = Field("up", "entropy", _NAME, of="corpus")
 COLOUR: Field[str] = Field("colour", "delimiter", _NAME, of="corpus")
 FIND: Field[str] = Field("find", "", _NAME, of="corpus")
 
-_TABLE = "heads of a corpus"
+_TABLE = "corpus_head_table"
 _PLACE, _LABEL, _NUMBER, _END = 50, 150, 130, 60  # px
 
 
 def draw(scene: Scene) -> None:
-    statistics = scene.found.statistics
-    numbers = Numbers(scene.found, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
-    asked = numbers.sought()
+    statistics = scene.measured.statistics
+    numbers = Numbers(scene.measured, special_names(engine().encode(scene.model, scene.corpus.texts[0])))
+    findable = numbers.sought()
     with widgets.controls():
         find = _chosen(
-            "Find a head that …", FIND, {"": "(choose)"} | {name: one.says for name, one in asked.items()}, 330
+            "Find a head that …",
+            FIND,
+            {"": "(choose)"} | {name: criterion.says for name, criterion in findable.items()},
+            330,
         )
         names = [_chosen(label, field, numbers.titles, 230) for label, field in (("Across", ACROSS), ("Up", UP))]
         with widgets.popover("Colour", ":material/palette:"):
             names.append(_chosen("Colour", COLOUR, numbers.titles, 230))
     across, up, colour = map(numbers.of, names)
-    lines, imports = scene.survey_in_python(names)
+    lines, imports = scene.statistics_python(names)
     as_python.put(
         f"{lines}"
-        "heads = found.every_head()  # a column each\n"
+        "heads = statistics.every_head()  # a column each\n"
         "numbers = np.array(\n    [\n"
-        f"        {numbers.in_python(names[0])},  # across\n"
-        f"        {numbers.in_python(names[1])},  # up\n"
-        f"        {numbers.in_python(names[2])},  # colour\n"
+        f"        {numbers.python_code(names[0])},  # across\n"
+        f"        {numbers.python_code(names[1])},  # up\n"
+        f"        {numbers.python_code(names[2])},  # colour\n"
         "    ]\n)",
         lambda: np.array([across.values, up.values, colour.values]),
         imports=("import numpy as np", *imports, *numbers.imports(names)),
     )
-    sought = asked.get(find)
+    sought = findable.get(find)
     best = sought.best() if sought else []
     if sought:
         _say(statistics, sought, best, numbers.of(sought.measure))
@@ -82,21 +85,23 @@ def _chosen(label: str, field: Field[str], options: Mapping[str, str], width: in
     """A choice among options that the data decide: a link may name one that they do not have."""
     if field.value not in options:
         if field.value != field.default:
-            note(f"In this survey there is no “{field.value}”, so another is shown.")
+            note(f"Among these measures there is no “{field.value}”, so another is shown.")
         field.value = field.default if field.default in options else next(iter(options))
     return st.selectbox(label, **field.offering(options), width=width)
 
 
 def _say(statistics: HeadStatistics, sought: Sought, best: list[int], measure: HeadMeasure) -> None:
     """The heads that do most what one looks for, in a sentence, with what can be said of each."""
-    said = []
+    values = []
     for place in best:
-        value, low, high = (measure.format(each[place]) for each in (measure.values, measure.lows, measure.highs))
-        said.append(f"**{value}**{measure.after} ({low} to {high})")
+        value, low, high = (measure.written(ends[place]) for ends in (measure.values, measure.lows, measure.highs))
+        values.append(f"**{value}**{measure.after} ({low} to {high})")
     (layer, head), *others = (statistics.head(place) for place in best)
-    then = ", ".join(f"{one.layer + 1}.{one.head + 1}: {text}" for one, text in zip(others, said[1:], strict=True))
-    what = as_text(f"{sought.says} most")
-    st.markdown(f"**Layer {layer + 1}, head {head + 1}** {what}: {said[0]}." + f" Then {then}." * bool(then))
+    then = ", ".join(
+        f"{other.layer + 1}.{other.head + 1}: {text}" for other, text in zip(others, values[1:], strict=True)
+    )
+    criterion = as_text(f"{sought.says} most")
+    st.markdown(f"**Layer {layer + 1}, head {head + 1}** {criterion}: {values[0]}." + f" Then {then}." * bool(then))
     caption(f"The numbers are a {measure.unit}, with 95% intervals. {sought.condition}".rstrip())
 
 

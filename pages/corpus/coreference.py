@@ -27,7 +27,7 @@ from analysis.corpus.coreference import (
     right,
 )
 from analysis.corpus.coreference import built_in as built_in_pairs
-from jobs.referring import Referring
+from jobs.coreference import CoreferenceJob
 from model_zoo import registry
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
@@ -73,8 +73,8 @@ RESULT: Field[str] = Field(
 
 READ: Final = how_read.choices_field("pronouns_read", _PAGE)
 
-_OWN: Final = OwnFile(upload="pronouns upload", in_use="pronouns file", pasted=OWN_PAIRS, choices=READ)
-_TABLE: Final = "heads and pronouns"
+_OWN: Final = OwnFile(upload="pronouns_upload", in_use="pronouns_in_use", pasted=OWN_PAIRS, choices=READ)
+_TABLE: Final = "pronoun_head_table"
 _SHOWN: Final = 10  # heads in the table
 _PLACE: Final = 50  # px
 _LOOKED_THROUGH: Final = 200  # sentences for examples with rare words
@@ -105,14 +105,16 @@ def draw(scene: Scene) -> None:
 
 
 def _pronouns(scene: Scene) -> None:
-    own = _OWN.uploaded() or OWN_PAIRS.value.strip()
+    user_pairs = _OWN.uploaded() or OWN_PAIRS.value.strip()
     with widgets.controls("pronouns"):
-        with widgets.popover(f"Pronouns: {'your own' if own else 'built-in'}", ":material/person_search:", "pronouns"):
+        with widgets.popover(
+            f"Pronouns: {'your own' if user_pairs else 'built-in'}", ":material/person_search:", "pronouns"
+        ):
             st.caption(_ABOUT)
-            said = st.empty()
+            messages_at = st.empty()
             file = _OWN.draw()
             choices = READ.value
-            with also_at(said), how_read.choosing(READ):
+            with also_at(messages_at), how_read.choosing(READ):
                 pairs = built_in_pairs()
                 if file is not None:
                     pairs = read([file], partial(read_pairs, file.name, file.data, choices))
@@ -122,30 +124,32 @@ def _pronouns(scene: Scene) -> None:
         wanted = scene.model, pairs
         work.button(
             f"Compare {counted(len(pairs.corpus), 'sentence')}",
-            Referring,
+            CoreferenceJob,
             wanted,
-            key="compare pronouns",
+            key="compare_pronouns",
             primary=job is None,
         )
         by = widgets.choice("Looks there", BY)
-    work.begin(Referring, wanted, [scene.model], lambda: Referring(engine(), scene.model, pairs))
+    work.begin(CoreferenceJob, wanted, [scene.model], lambda: CoreferenceJob(engine(), scene.model, pairs))
     for note in pairs.corpus.notes:
         say_cut(note)
     if job is None:
-        if file is None and _is_bundled(scene.model) and not work.running(Referring):  # seconds: no view opens empty
-            desk().start(Referring(engine(), scene.model, pairs))
+        if (
+            file is None and _is_bundled(scene.model) and not work.running(CoreferenceJob)
+        ):  # seconds: no view opens empty
+            desk().start(CoreferenceJob(engine(), scene.model, pairs))
             st.rerun()
-        _before(pairs, scene)
+        _preview(pairs, scene)
         return
-    _of_job(scene, job, by, file)
+    _draw_job(scene, job, by, file)
     work.watch(job, stop=False)
 
 
-def _of_job(scene: Scene, job: Referring, by: By, file: File | None) -> None:
+def _draw_job(scene: Scene, job: CoreferenceJob, by: By, file: File | None) -> None:
     """What is known so far; before anything is, what is compared."""
     pairs, referred = job.pairs, job.trained
     if referred is None:
-        _before(pairs, scene)
+        _preview(pairs, scene)
         return
     if len(referred.left_out):
         say_cut(
@@ -165,7 +169,7 @@ def _of_job(scene: Scene, job: Referring, by: By, file: File | None) -> None:
                 f"{FEWEST}. Bring more sentences."
             )
         else:
-            _before(pairs, scene)
+            _preview(pairs, scene)
         return
     _results(scene, job, referred, judged, file)
 
@@ -175,37 +179,42 @@ def _is_bundled(model: str) -> bool:
     return spec is not None and spec.hub_id is None
 
 
-def _job(scene: Scene, pairs: Pairs) -> Referring | None:
+def _job(scene: Scene, pairs: Pairs) -> CoreferenceJob | None:
     """This visitor's last comparison, if it is of this model and these sentences."""
-    job = desk().current(Referring)
+    job = desk().current(CoreferenceJob)
     return job if job is not None and job.model == scene.model and job.pairs == pairs else None
 
 
-def _before(pairs: Pairs, scene: Scene) -> None:
+def _preview(pairs: Pairs, scene: Scene) -> None:
     """What is compared, before it is."""
-    some = [_asked(pairs, number) for number in range(min(3, len(pairs.corpus)))]
+    some = [_pronoun_example(pairs, number) for number in range(min(3, len(pairs.corpus)))]
     with st.container(key="answer before"):
         show_sentences(some, scene.info, "pronouns before", "pronouns", table=False)
     caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
 
 
-def _results(scene: Scene, job: Referring, referred: PronounAttention, judged: JudgedHeads, file: File | None) -> None:
+def _results(
+    scene: Scene, job: CoreferenceJob, referred: PronounAttention, judged: JudgedHeads, file: File | None
+) -> None:
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
     if len(referred.numbers) + len(referred.left_out) == len(pairs.corpus):
-        _pronouns_in_python(scene, judged, file)
+        _pronouns_python(scene, judged, file)
     with st.container(key="answer pronouns"):
-        st.markdown(_first(pairs, referred, judged))
+        st.markdown(_describe_best(pairs, referred, judged))
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
-    chosen = _chosen(judged)
+    chosen = _selected_head(judged)
     picture, table = st.columns([3, 2], gap="large")
     with picture:
         beside: dict[str, float] = {}
         if at_random is not None and random is not None:
-            beside = {one.kind: one.share.share for one in accuracy_by_kind(pairs, random, at_random, at_random.best)}
+            beside = {
+                of_kind.kind: of_kind.share.share
+                for of_kind in accuracy_by_kind(pairs, random, at_random, at_random.best)
+            }
         _dots(referred, judged, accuracy_by_kind(pairs, referred, judged, chosen), chosen, beside)
     with table:
         _table(judged)
-    st.markdown(_compared(referred, judged, at_random))
+    st.markdown(_describe_rules(referred, judged, at_random))
     caption(
         f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
         f"95%, by bootstrap over sentences.{missing}"
@@ -213,14 +222,14 @@ def _results(scene: Scene, job: Referring, referred: PronounAttention, judged: J
     _sentences(scene, pairs, referred, judged, chosen)
 
 
-def _pronouns_in_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
+def _pronouns_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
     imports = ["import numpy as np", "from evidence.questions.refer import Refer"]
     read = "pairs = built_in()"
     if file is not None:
         read, more = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
-        given, needed = how_read.choices_in_python(READ.value)
+        arguments, needed = how_read.choices_in_python(READ.value)
         imports += needed
-        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data{given})"
+        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data{arguments})"
         imports += more
     by = as_python.arguments(None if judged.by == BY.default else judged.by)
     made = "built_in" if file is None else "read_pairs"
@@ -240,40 +249,40 @@ def _place(referred: PronounAttention, place: int) -> tuple[int, int]:
     return layer, place - sum(referred.heads[:layer])
 
 
-def _name(referred: PronounAttention, place: int) -> str:
+def _head_name(referred: PronounAttention, place: int) -> str:
     layer, head = _place(referred, place)
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _first(pairs: Pairs, referred: PronounAttention, judged: JudgedHeads) -> str:
+def _describe_best(pairs: Pairs, referred: PronounAttention, judged: JudgedHeads) -> str:
     """The best head in a sentence, and whether it is better than what needs no meaning."""
     best = judged.best
-    found = judged.shares[best]
+    of_best = judged.shares[best]
     chance = _chance(pairs, referred, judged.by)
-    name = _name(referred, best)
+    name = _head_name(referred, best)
     does = {
         "more": "looks more at the noun that is meant than at the other one",
         "most": "looks at the noun that is meant most of all words",
     }[judged.by]
     how_often = (
-        f"{does} in **{found.share:.0%}** of {judged.n_judging} held-out sentences ({found.low:.0%} to "
-        f"{found.high:.0%}; chance is {chance:.0%})."
+        f"{does} in **{of_best.share:.0%}** of {judged.n_judging} held-out sentences ({of_best.low:.0%} to "
+        f"{of_best.high:.0%}; chance is {chance:.0%})."
     )
     return (
         f"**{name.capitalize()}** {how_often}"
-        if found.low > max(chance, *(share.share for share in judged.reached.values()))
+        if of_best.low > max(chance, *(share.share for share in judged.reached.values()))
         else f"No head is shown to find the noun that is meant better than by a simple rule. The best one, "
         f"**{name}**, {how_often}"
     )
 
 
-def _compared(referred: PronounAttention, judged: JudgedHeads, at_random: JudgedHeads | None) -> str:
+def _describe_rules(referred: PronounAttention, judged: JudgedHeads, at_random: JudgedHeads | None) -> str:
     """What needs no meaning, and how much of its attention the best head gives to both nouns."""
     best = judged.best
     rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
     beside = join_names([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
     drawn = at_random and f", and the best head with random weights in {at_random.shares[at_random.best].share:.0%}"
-    to_right, to_wrong = (float(given[:, best].mean()) for given in (referred.antecedent, referred.distractor))
+    to_right, to_wrong = (float(weights[:, best].mean()) for weights in (referred.antecedent, referred.distractor))
     return (
         f"Of rules that know no meaning, {beside} is right{drawn or ''}. On average the head gives the noun that is "
         f"meant {percent(to_right)} of the pronoun’s attention, and the other one {percent(to_wrong)}."
@@ -286,7 +295,7 @@ def _chance(pairs: Pairs, referred: PronounAttention, by: By) -> float:
     return 0.5 if by == "more" else float((1 / (lengths - 1)).mean())
 
 
-def _chosen(judged: JudgedHeads) -> int:
+def _selected_head(judged: JudgedHeads) -> int:
     """The head of the row that is selected in the table; the best one where none is."""
     rows = st.session_state.get(f"{_TABLE} {judged.by}", {}).get("selection", {}).get("rows", [])
     return int(judged.order[rows[0]]) if rows and rows[0] < len(judged.order) else judged.best
@@ -299,20 +308,20 @@ def _dots(
     head: int,
     at_random: Mapping[str, float],
 ) -> None:
-    found = [
+    rows = [
         Found(
-            KINDS.get(one.kind, _ALL_KINDS),
+            KINDS.get(of_kind.kind, _ALL_KINDS),
             _place(referred, head),
-            one.n,
-            one.share.share,
-            one.share.low,
-            one.share.high,
-            {_RULES[judged.by][name]: share for name, share in one.beside.items()}
-            | ({_AT_RANDOM: at_random[one.kind]} if one.kind in at_random else {}),
+            of_kind.n,
+            of_kind.share.share,
+            of_kind.share.low,
+            of_kind.share.high,
+            {_RULES[judged.by][name]: share for name, share in of_kind.beside.items()}
+            | ({_AT_RANDOM: at_random[of_kind.kind]} if of_kind.kind in at_random else {}),
         )
-        for one in kinds
+        for of_kind in kinds
     ]
-    drawn = partial(relation_dots, found, quantity="held-out sentences", whose=_name(referred, head))
+    drawn = partial(relation_dots, rows, quantity="held-out sentences", whose=_head_name(referred, head))
     figures.show(drawn, "pronouns by kind", "pronouns-by-kind")
     caption("How often it is right, by what tells which noun is meant.")
 
@@ -328,14 +337,14 @@ def _table(judged: JudgedHeads) -> None:
     frame = _frame(judged)
     best = frame.head(_SHOWN)
     ends = zip(best["held out"], best["from"], best["to"], strict=True)
-    shown = best[["layer", "head"]].assign(
+    columns = best[["layer", "head"]].assign(
         **{
             "choosing": [f"{share:.0%}" for share in best["choosing"]],
             "held out": [f"{share:.0%} ({low:.0%} to {high:.0%})" for share, low, high in ends],
         }
     )
     st.dataframe(
-        shown,
+        columns,
         key=f"{_TABLE} {judged.by}",
         hide_index=True,
         on_select="rerun",
@@ -374,7 +383,7 @@ def _sentences(scene: Scene, pairs: Pairs, referred: PronounAttention, judged: J
     )
 
 
-def _asked(pairs: Pairs, number: int) -> ExampleSentence:
+def _pronoun_example(pairs: Pairs, number: int) -> ExampleSentence:
     """A sentence with its pronoun and the noun that is meant."""
     sentence = pairs.corpus.sentence(number)
     assert sentence.coreference is not None
@@ -390,7 +399,7 @@ def _looked_at(pairs: Pairs, referred: PronounAttention, row: int, place: int) -
     to_right, to_wrong = float(referred.antecedent[row, place]), float(referred.distractor[row, place])
     layer, head = _place(referred, place)
     return replace(
-        _asked(pairs, sentence.number),
+        _pronoun_example(pairs, sentence.number),
         keys=((sentence.spans[antecedent], to_right), (sentence.spans[distractor], to_wrong)),
         beside=percent(to_right),
         note=f"{percent(to_wrong)} to “{sentence.words[distractor]}”",
@@ -412,9 +421,9 @@ def _rare_words(scene: Scene) -> None:
         ask_for("No sentence has a word that is rarer than its others. Bring longer or more varied sentences.")
         return
     measures = {name: HeadMeasure(_RARE[name], statistics.measure(name), *statistics.interval(name)) for name in known}
-    lines, imports = scene.survey_in_python(known)
+    lines, imports = scene.statistics_python(known)
     as_python.put(
-        f"{lines}numbers = np.array([found.measure(name) for name in {as_python.literal(known)}])  # a column a head",
+        f"{lines}numbers = np.array([statistics.measure(name) for name in {as_python.literal(known)}])",
         lambda: np.array([measure.values for measure in measures.values()]),
         imports=("import numpy as np", *imports),
         part="Who looks at rare words?",
@@ -448,16 +457,16 @@ def _rare_words(scene: Scene) -> None:
 
 def _with_rare_words(scene: Scene, listed: bool, layer: int, head: int) -> list[ExampleSentence]:
     """Some sentences with their rarest word."""
-    found: list[ExampleSentence] = []
+    examples: list[ExampleSentence] = []
     for sentence in scene.corpus.take(range(min(_LOOKED_THROUGH, len(scene.corpus)))):
         rarest = sentence.rare[listed]
-        if rarest is not None and len(found) < _EXAMPLES:
-            found.append(ExampleSentence(sentence.text, expected=sentence.spans[rarest], layer=layer, head=head))
-    return found
+        if rarest is not None and len(examples) < _EXAMPLES:
+            examples.append(ExampleSentence(sentence.text, expected=sentence.spans[rarest], layer=layer, head=head))
+    return examples
 
 
 def _rare_frame(scene: Scene, known: Sequence[str]) -> pd.DataFrame:
-    statistics = scene.found.statistics
+    statistics = scene.measured.statistics
     frame = pd.DataFrame([(layer + 1, head + 1) for layer, head in statistics.every_head()], columns=["layer", "head"])
     for name in known:
         low, high = statistics.interval(name)

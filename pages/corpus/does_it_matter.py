@@ -13,16 +13,15 @@ import streamlit as st
 from analysis.corpus.importance import Curve, GradientEstimate, Mean
 from analysis.corpus.relation_names import short
 from evidence.items import LabelledText
-from evidence.material import of_labels, of_pairs
-from jobs.mattering import Mattering
-from jobs.pruning import GREEDY_SECONDS, Pruning
+from evidence.material import label_material, pair_material
+from jobs.ablation import GREEDY_SECONDS, HeadAblationJob, PruningJob
 from jobs.tuning import Tuning
 from model_zoo.types import counted, duration, format_interval
-from pages.corpus import switching_off
+from pages.corpus import head_ablation
 from pages.corpus.fields import RELATION
+from pages.corpus.head_ablation import NOUNS, SCORES, SHARES, SHORT, ItemSource
 from pages.corpus.heads import open_head
-from pages.corpus.scene import Scene, written
-from pages.corpus.switching_off import NOUNS, SCORES, SHARES, SHORT, Tried
+from pages.corpus.scene import Scene, relation_key
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
 from ui import (
@@ -59,7 +58,7 @@ GRADIENT: Field[str] = Field("gradient", "estimate", one_of("what is foretold", 
 
 READ = how_read.choices_field("tried_read", "corpus")
 
-_FILES = "pairs for heads"
+_FILES = "ablation_pairs_upload"
 _MOST_PAIRS: Final = 10_000
 
 
@@ -69,49 +68,51 @@ def draw(scene: Scene) -> None:
         ask_for("This model predicts no hidden words. Choose one that does, such as Small BERT.")
         return
     with widgets.controls():
-        tried = _labels(scene, tuned_data) if scene.info.tuned_for else _asked(scene)
+        source = _labels(scene, tuned_data) if scene.info.tuned_for else _choose_items(scene)
         widgets.stepper("layer", scene.info.n_layers)
         widgets.stepper("head", scene.info.n_heads)
-        if tried is not None and tried.kind == "words":
+        if source is not None and source.kind == "words":
             _take_best(scene)
-        if tried is not None:
-            known = switching_off.found(scene, tried)
-            switching_off.button(scene, tried, every=True, primary=known is None)
-    if tried is None:
+        if source is not None:
+            known = head_ablation.finished_job(scene, source)
+            head_ablation.button(scene, source, every=True, primary=known is None)
+    if source is None:
         return
-    switching_off.progress(scene, tried, every=True)
-    job = switching_off.found(scene, tried)
+    head_ablation.progress(scene, source, every=True)
+    job = head_ablation.finished_job(scene, source)
     if job is None:
-        job = switching_off.first_look(scene, tried)
+        job = head_ablation.first_look(scene, source)
     if job is not None:
-        switching_off.evidence(job, tried)
-        switching_off.put_python(scene, job, tried)
-    _which(scene, tried)
+        head_ablation.evidence(job, source)
+        head_ablation.put_python(scene, job, source)
+    _which(scene, source)
     if job is not None:
-        switching_off.losing(scene, job)
-        _every_head(scene, job, tried)
-    _prune(scene, tried)
+        head_ablation.losing(scene, job)
+        _every_head(scene, job, source)
+    _prune(scene, source)
 
 
 def _has_run() -> bool:
-    return any(desk().current(kind) is not None for kind in (Mattering, Pruning))
+    return any(desk().current(kind) is not None for kind in (HeadAblationJob, PruningJob))
 
 
-def _asked(scene: Scene) -> Tried | None:
+def _choose_items(scene: Scene) -> ItemSource | None:
     """What heads are tried on, of a model that fills masks; None where nothing can be."""
     relation = None if scene.results is None else scene.relation()
     label = "minimal pairs" if TRIED_ON.value == "pairs" else "words" if relation is None else short(relation.relation)
     with widgets.popover(f"On: {label}", ":material/rule:", key="tried on"):
-        return _asked_inside(scene)
+        return _choose_inside(scene)
 
 
-def _asked_inside(scene: Scene) -> Tried | None:
+def _choose_inside(scene: Scene) -> ItemSource | None:
     if widgets.choice("Try on", TRIED_ON) == "pairs":
         return _pairs()
     if scene.results is None:
         ask_for(scene.lacks("results") or "")
         return None
-    relations = {written(one.relation): short(one.relation) for one in scene.results.findings.relations}
+    relations = {
+        relation_key(finding.relation): short(finding.relation) for finding in scene.results.findings.relations
+    }
     if not relations:
         ask_for("These sentences have no trees, so no relations. Try minimal pairs, or bring a treebank.")
         return None
@@ -120,10 +121,10 @@ def _asked_inside(scene: Scene) -> Tried | None:
     st.selectbox("Relation", **RELATION.offering(relations), width=260)
     relation = scene.relation()
     assert relation is not None
-    return switching_off.words_of(scene, relation.relation)
+    return head_ablation.words_of(scene, relation.relation)
 
 
-def _pairs() -> Tried | None:
+def _pairs() -> ItemSource | None:
     kind = st.selectbox("Pairs", **PAIRS.bound, width=260)
     if kind != _OWN:
         chosen = [
@@ -133,8 +134,8 @@ def _pairs() -> Tried | None:
             if kind in (_ALL, pair.phenomenon)
         ]
         name = f"built in {kind}"
-        lines = _built_in_pairs_in_python(kind)
-        return Tried(name, "pairs", lambda: of_pairs(chosen, name, templates=True), in_python=lines)
+        lines = _built_in_pairs_python(kind)
+        return ItemSource(name, "pairs", lambda: pair_material(chosen, name, templates=True), python_code=lines)
     uploaded = uploads.ask_files(
         "Pairs, as CSV with the columns good and bad, or as BLiMP has them", _FILES, st.container()
     )
@@ -146,31 +147,31 @@ def _pairs() -> Tried | None:
     how_read.draw(data.report, READ)
     pairs = minimal_pairs(data)
     name = f"own {hash(pairs)}"
-    lines = _pairs_in_python([file.name for file in uploaded])
-    return Tried(name, "pairs", lambda: of_pairs(pairs, name), in_python=lines)
+    lines = _pairs_python([file.name for file in uploaded])
+    return ItemSource(name, "pairs", lambda: pair_material(pairs, name), python_code=lines)
 
 
-def _built_in_pairs_in_python(kind: str) -> tuple[str, tuple[str, ...]]:
+def _built_in_pairs_python(kind: str) -> tuple[str, tuple[str, ...]]:
     """Lines that bind ``material`` to built-in pairs of a kind, and what they import."""
     only = "" if kind == _ALL else f" if pair.phenomenon == {as_python.literal(kind)}"
     return (
         'splits = [acceptability.pairs(split) for split in ("train", "dev", "test")]\n'
         f"pairs = [pair for split in splits for pair in split{only}]\n"
-        f"material = of_pairs(pairs, {as_python.literal(kind)}, templates=True)\n",
-        ("from evidence.material import of_pairs", "from training.finetuning.sets import acceptability"),
+        f"material = pair_material(pairs, {as_python.literal(kind)}, templates=True)\n",
+        ("from evidence.material import pair_material", "from training.finetuning.sets import acceptability"),
     )
 
 
-def _pairs_in_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
+def _pairs_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
     """Lines that bind ``material`` to pairs of these files, and what they import."""
-    given, needed = how_read.choices_in_python(READ.value)
+    arguments, needed = how_read.choices_in_python(READ.value)
     return (
         f"files = [Path(name) for name in {as_python.literal(names)}]  # those that you uploaded\n"
-        f'pairs = read_files([(file.name, file.read_bytes()) for file in files], "minimal pairs"{given}).items\n'
-        'material = of_pairs(pairs, "your own")\n',
+        f'pairs = read_files([(file.name, file.read_bytes()) for file in files], "minimal pairs"{arguments}).items\n'
+        'material = pair_material(pairs, "your own")\n',
         (
             "from pathlib import Path",
-            "from evidence.material import of_pairs",
+            "from evidence.material import pair_material",
             *needed,
         ),
     )
@@ -182,7 +183,7 @@ def _data(scene: Scene) -> Data | None:
     return next((run.candidate.data for run in kept if run.id == scene.model), None)
 
 
-def _labels(scene: Scene, data: Data | None) -> Tried | None:
+def _labels(scene: Scene, data: Data | None) -> ItemSource | None:
     if scene.info.tuned_for != "classification":
         ask_for("Heads are tried on hidden words, and on models that were trained to classify. Choose one of these.")
         return None
@@ -192,39 +193,43 @@ def _labels(scene: Scene, data: Data | None) -> Tried | None:
 
     def labelled(items: tuple[object, ...]) -> list[tuple[LabelledText, str]]:
         return [
-            (LabelledText(one.text, one.pair, one.label), one.cluster) for one in items if isinstance(one, Labelled)
+            (LabelledText(item.text, item.pair, item.label), item.cluster)
+            for item in items
+            if isinstance(item, Labelled)
         ]
 
     name = f"tuned {scene.model}"
-    made = _labels_in_python(data.name) if data.name in SETS else ("", ())
-    return Tried(name, "labels", lambda: of_labels(labelled(data.dev), labelled(data.test), name), in_python=made)
+    made = _labels_python(data.name) if data.name in SETS else ("", ())
+    return ItemSource(
+        name, "labels", lambda: label_material(labelled(data.dev), labelled(data.test), name), python_code=made
+    )
 
 
-def _labels_in_python(name: str) -> tuple[str, tuple[str, ...]]:
+def _labels_python(name: str) -> tuple[str, tuple[str, ...]]:
     """Lines that bind ``material`` to the texts of a built-in set, and what they import."""
-    each = "[(LabelledText(one.text, one.pair, one.label), one.cluster) for one in items]"
+    labelled = "[(LabelledText(one.text, one.pair, one.label), one.cluster) for one in items]"
     return (
         f"data = SETS[{as_python.literal(name)}].build()\n"
-        f"dev, test = ({each} for items in (data.dev, data.test))\n"
-        f"material = of_labels(dev, test, {as_python.literal(name)})\n",
+        f"dev, test = ({labelled} for items in (data.dev, data.test))\n"
+        f"material = label_material(dev, test, {as_python.literal(name)})\n",
         (
             "from evidence.items import LabelledText",
-            "from evidence.material import of_labels",
+            "from evidence.material import label_material",
             "from training.finetuning.sets import SETS",
         ),
     )
 
 
-def _which(scene: Scene, tried: Tried) -> None:
+def _which(scene: Scene, source: ItemSource) -> None:
     """What is hidden or compared, and the head that finds the relation."""
-    if tried.kind == "words":
+    if source.kind == "words":
         layer, head = _best(scene)
         which = "This head" if (layer, head) == (scene.layer, scene.head) else f"Layer {layer + 1}, head {head + 1}"
         caption(
-            f"The word that a head looks from is hidden, {tried.hidden}. {which} finds this relation most often in the "
-            "half of the sentences that chooses."
+            f"The word that a head looks from is hidden, {source.hidden}. {which} finds this relation most often in "
+            "the half of the sentences that chooses."
         )
-    elif tried.kind == "pairs":
+    elif source.kind == "pairs":
         caption(
             "Where two sentences have as many tokens and differ in one word, that word is hidden and its two fillings "
             "are compared; otherwise the pseudo-log-likelihoods of both (Kauf & Ivanova 2023)."
@@ -237,7 +242,7 @@ def _best(scene: Scene) -> tuple[int, int]:
     """The head that finds the chosen relation best."""
     relation = scene.relation()
     assert relation is not None
-    return scene.found.statistics.head(relation.head)
+    return scene.measured.statistics.head(relation.head)
 
 
 def _take_best(scene: Scene) -> None:
@@ -247,23 +252,23 @@ def _take_best(scene: Scene) -> None:
         st.button(
             f"Take {layer + 1}.{head + 1}",
             on_click=partial(widgets.select_head, layer, head),
-            key="take the best head",
+            key="take_best_head",
             help="The head that finds this relation most often.",
         )
 
 
-def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
+def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
     """What gradients foretell of every head beside what happens, and whole layers."""
-    foretold = job.gradient_estimate
-    if foretold is None:
+    estimate = job.gradient_estimate
+    if estimate is None:
         return
     st.markdown("**Every head: what its gradient foretells, and what happens**")
     with widgets.controls("gradient"):
-        by = widgets.choice("Foretold by", GRADIENT, label_visibility="collapsed")
+        by = widgets.choice("GradientEstimate by", GRADIENT, label_visibility="collapsed")
     importance = by == "importance"
     size, expected = (
-        _measure("importance by gradient", foretold.importance),
-        _measure("change expected by gradient", foretold.estimate),
+        _measure("importance by gradient", estimate.importance),
+        _measure("change expected by gradient", estimate.estimate),
     )
     heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
     figures.show(
@@ -271,21 +276,21 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
             head_scatter,
             heads,
             size if importance else expected,
-            _measure("change with the head off", foretold.change),
+            _measure("change with the head off", estimate.change),
             expected if importance else size,
             chosen=heads.index((scene.layer, scene.head)),
         ),
-        "corpus foretold",
+        "gradient_estimates",
         "foretold",
         lambda point: open_head(int(point[0]), int(point[1])),
     )
-    caption(_foretold(foretold, tried, importance=importance))
+    caption(_describe_correlation(estimate, source, importance=importance))
     if not job.running and as_python.has_lines():
         as_python.put(
-            "means = job.gradient_estimate\n"
-            "every = zip(means.importance, means.estimate, means.change)\n"
+            "estimates = job.gradient_estimate\n"
+            "every = zip(estimates.importance, estimates.estimate, estimates.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
-            lambda: np.array([[mean.value for mean in head] for head in _every(foretold)]),
+            lambda: np.array([[mean.value for mean in head] for head in _every(estimate)]),
             imports=("import numpy as np",),
             part="Every head: the size of its gradient, the change that foretells, and the change that happens",
         )
@@ -300,13 +305,13 @@ def _every_head(scene: Scene, job: Mattering, tried: Tried) -> None:
     )
     with st.expander("Whole layers off"):
         st.dataframe(frame, hide_index=True, column_config={"right": st.column_config.NumberColumn(format="percent")})
-        caption(f"All heads of a layer off together: mean change of {SCORES[tried.kind]}.")
+        caption(f"All heads of a layer off together: mean change of {SCORES[source.kind]}.")
     save.table("Whole layers", lambda: frame, "layers-off")
-    save.table("Every head", lambda: _table(heads, foretold), "every-head-off")
+    save.table("Every head", lambda: _table(heads, estimate), "every-head-off")
 
 
-def _every(foretold: GradientEstimate) -> Iterable[tuple[Mean, ...]]:
-    return zip(foretold.importance, foretold.estimate, foretold.change, strict=True)
+def _every(estimate: GradientEstimate) -> Iterable[tuple[Mean, ...]]:
+    return zip(estimate.importance, estimate.estimate, estimate.change, strict=True)
 
 
 def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
@@ -314,11 +319,11 @@ def _measure(name: str, means: tuple[Mean, ...]) -> HeadMeasure:
     return HeadMeasure(name, values, lows, highs, "nats")
 
 
-def _foretold(foretold: GradientEstimate, tried: Tried, *, importance: bool) -> str:
+def _describe_correlation(estimate: GradientEstimate, source: ItemSource, *, importance: bool) -> str:
     """How well gradients foretell what happens."""
-    rho = foretold.by_importance if importance else foretold.by_estimate
+    rho = estimate.by_importance if importance else estimate.by_estimate
     known = format_interval(rho.value, rho.low, rho.high)
-    n = f"over {switching_off.counted_items(rho, tried)}"
+    n = f"over {head_ablation.counted_items(rho, source)}"
     if importance:
         return (
             f"Importance is the mean size of the gradient at a head’s gate (Michel et al. 2019). Its rank correlation "
@@ -331,8 +336,8 @@ def _foretold(foretold: GradientEstimate, tried: Tried, *, importance: bool) -> 
     )
 
 
-def _table(heads: list[tuple[int, int]], foretold: GradientEstimate) -> pd.DataFrame:
-    frame = foretold.to_frame().drop(columns="place")
+def _table(heads: list[tuple[int, int]], estimate: GradientEstimate) -> pd.DataFrame:
+    frame = estimate.to_frame().drop(columns="place")
     frame.columns = frame.columns.str.replace("estimate", "expected change").str.replace("_low", " from")
     frame.columns = frame.columns.str.replace("_high", " to")
     frame.insert(0, "layer", [layer + 1 for layer, _ in heads])
@@ -340,47 +345,47 @@ def _table(heads: list[tuple[int, int]], foretold: GradientEstimate) -> pd.DataF
     return frame
 
 
-def _prune(scene: Scene, tried: Tried) -> None:
+def _prune(scene: Scene, source: ItemSource) -> None:
     """The pruning curves: their button, how far they are, the figure."""
     st.markdown("**How many heads can go?**")
     shape = scene.info.n_layers, scene.info.n_heads
-    wanted = scene.model, tried.name
-    job = desk().current(Pruning)
+    wanted = scene.model, source.name
+    job = desk().current(PruningJob)
     mine = job if job is not None and (job.model, job.material.name) == wanted else None
     work.button(
         "Prune",
-        Pruning,
+        PruningJob,
         wanted,
         key="prune",
         primary=False,
         help="Switches more and more heads off: by importance, at random, and greedily, for at most "
         f"{duration(GREEDY_SECONDS)}.",
     )
-    if job is not None and (job.running or (mine is not None and not work.is_requested(Pruning))):
+    if job is not None and (job.running or (mine is not None and not work.is_requested(PruningJob))):
         work.watch(job, stop=False)
     else:
-        work.begin(Pruning, wanted, [scene.model], lambda: Pruning(engine(), scene.model, tried.make(), shape))
+        work.begin(PruningJob, wanted, [scene.model], lambda: PruningJob(engine(), scene.model, source.make(), shape))
     if mine is None:
         caption(
             "Heads are put in order by one half of the items, and the curves are measured on the other: greedily (next "
             "goes the head whose loss does the least harm), by importance (the smallest gradient first), and at random."
         )
         return
-    _curves(mine, tried)
+    _curves(mine, source)
 
 
-def _curves(job: Pruning, tried: Tried) -> None:
-    right = tried.kind != "words"
+def _curves(job: PruningJob, source: ItemSource) -> None:
+    right = source.kind != "words"
     curves = job.curves(right=right)
     if not curves:
         return
     chance = job.material.chance
-    called = "guessing" if tried.kind == "pairs" else "majority baseline"
+    called = "guessing" if source.kind == "pairs" else "majority baseline"
     figures.show(
         partial(
             pruning,
             curves,
-            f"share where {SHARES[tried.kind]}" if right else f"change of {SHORT[tried.kind]} (nats)",
+            f"share where {SHARES[source.kind]}" if right else f"change of {SHORT[source.kind]} (nats)",
             len(job.heads),
             percent=right,
             baseline=None if chance is None else (called, chance),
@@ -388,44 +393,44 @@ def _curves(job: Pruning, tried: Tried) -> None:
         "corpus pruning",
         "pruning",
     )
-    st.markdown(as_text(_half(job, curves, right=right)))
-    n = counted(curves[0].scores[0].n, NOUNS[tried.kind])
-    said = (
+    st.markdown(as_text(_describe_half(job, curves, right=right)))
+    n = counted(curves[0].scores[0].n, NOUNS[source.kind])
+    basis = (
         f"Measured on {n}; heads were put in order by {len(job.choosing)} others. Bands are 95% intervals; that of the "
         "random orders is their range."
     )
     if job.greedy_ended == "time":
         went = f"{job.n_greedy} of {len(job.heads)} heads"
-        said += f" The greedy search came to {went} in {duration(GREEDY_SECONDS)} of work."
+        basis += f" The greedy search came to {went} in {duration(GREEDY_SECONDS)} of work."
     elif job.stopping and not job.running:
-        said += " The search was stopped before its end."
-    caption(said)
+        basis += " The search was stopped before its end."
+    caption(basis)
     named = next((curve for curve in curves if curve.name == "by importance"), None)
     if named is not None and not job.running and as_python.has_lines():
         as_python.put(
-            f"job = Pruning(engine, {as_python.literal(job.model)}, material, {job.shape})\n"
+            f"job = PruningJob(engine, {as_python.literal(job.model)}, material, {job.shape})\n"
             "for _ in job.steps():  # the greedy search takes up to two minutes\n"
             "    pass\n"
             f"curves = {{curve.name: curve for curve in job.curves(right={right})}}\n"
             'numbers = np.array([mean.value for mean in curves["by importance"].scores])',
             lambda: np.array([mean.value for mean in named.scores]),
-            imports=("import numpy as np", "from jobs.pruning import Pruning"),
+            imports=("import numpy as np", "from jobs.ablation import PruningJob"),
             part="How many heads can go?",
         )
     save.table("Pruning curves", lambda: _curve_table(curves, right=right), "pruning")
 
 
-def _half(job: Pruning, curves: tuple[Curve, ...], *, right: bool) -> str:
+def _describe_half(job: PruningJob, curves: tuple[Curve, ...], *, right: bool) -> str:
     """Where the curves are with half of the heads off."""
     how = ".0%" if right else "+.2f"
     middle = min(job.counts, key=lambda n: abs(n - len(job.heads) / 2))
-    told = []
+    parts = []
     for curve in curves:
         if middle in curve.counts:
             mean = curve.scores[curve.counts.index(middle)]
-            told.append(f"{curve.name} {format_interval(mean.value, mean.low, mean.high, how)}")
+            parts.append(f"{curve.name} {format_interval(mean.value, mean.low, mean.high, how)}")
     begin = f"With nothing off: {curves[0].scores[0].value:.0%}. " if right else ""
-    return begin + (f"With {middle} of {len(job.heads)} heads off: {', '.join(told)}." if told else "")
+    return begin + (f"With {middle} of {len(job.heads)} heads off: {', '.join(parts)}." if parts else "")
 
 
 def _curve_table(curves: tuple[Curve, ...], *, right: bool) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from analysis.corpus.relation_names import looks, short
 from analysis.corpus.results import Results
 from analysis.heads import RULES
 from model_zoo.types import DoubleArray, counted
-from pages.corpus.scene import relation_in_python, written
+from pages.corpus.scene import relation_key, relation_python
 from viz.head_measure import SHARE, HeadMeasure
 
 _KEYS: Final = {
@@ -78,7 +78,7 @@ class Numbers:
 
     def __init__(self, results: Results, special: Mapping[str, str]) -> None:
         self._statistics, self._special = results.statistics, special
-        self._found = {written(one.relation): one for one in results.findings.relations}
+        self._findings = {relation_key(finding.relation): finding for finding in results.findings.relations}
         self.measures = self._measures()
 
     def _measures(self) -> dict[str, HeadMeasure]:
@@ -98,51 +98,51 @@ class Numbers:
     @property
     def titles(self) -> dict[str, str]:
         """All numbers that heads have, by their names in links: measures, then how often they find a relation."""
-        titles = {name: one.name for name, one in self.measures.items()}
-        return titles | {name: short(one.relation) for name, one in self._found.items()}
+        titles = {name: measure.name for name, measure in self.measures.items()}
+        return titles | {name: short(measure.relation) for name, measure in self._findings.items()}
 
     def of(self, name: str) -> HeadMeasure:
         """A number of every head by its name in links; of a relation that of the half of the sentences that judges."""
         if name in self.measures:
             return self.measures[name]
-        relation = self._found[name].relation
+        relation = self._findings[name].relation
         return HeadMeasure(short(relation), *self._statistics.right(relation), _RIGHT)
 
-    def in_python(self, name: str) -> str:
+    def python_code(self, name: str) -> str:
         """A number of every head in a statistics, ``found``, as an expression."""
         if name in self.measures:
-            return f'found.measure("{name}")'
-        return f"found.right({relation_in_python(self._found[name].relation)})[0]"
+            return f'statistics.measure("{name}")'
+        return f"statistics.right({relation_python(self._findings[name].relation)})[0]"
 
     def imports(self, names: Iterable[str]) -> list[str]:
         """What the expressions of these need."""
-        return ["from analysis.corpus.relations import Relation"] * any(name in self._found for name in names)
+        return ["from analysis.corpus.relations import Relation"] * any(name in self._findings for name in names)
 
     def sought(self) -> dict[str, Sought]:
         """All that a finder can look for, by its name in links: what the rules of kinds of heads test, the model's
         special tokens, and every relation in both directions.
         """
         statistics = self._statistics
-        asked = {
+        criteria = {
             rule.tested: Sought(_OF_RULES[rule.tested], scores, rule.tested)
             for rule, scores in zip(RULES, statistics.table().rule_scores, strict=True)
         }
-        asked |= {
+        criteria |= {
             share: Sought(f"looks at {name}", statistics.measure(share), share)
             for share, name in self._special.items()
             if share in self.measures
         }
-        asked = {name: one for name, one in asked.items() if np.isfinite(one.scores).any()}
-        return asked | {
+        criteria = {name: finding for name, finding in criteria.items() if np.isfinite(finding.scores).any()}
+        return criteria | {
             name: Sought(
-                f"{looks(one.relation)} ({one.relation.deprel})",
-                one.choosing,
+                f"{looks(finding.relation)} ({finding.relation.deprel})",
+                finding.choosing,
                 name,
-                f"Heads are ranked by {one.n_choosing:,} words of one half of the sentences; the shares are of the "
-                f"{one.n_judged:,} of the other half, where the word {_offset(one.offset)} is right in "
-                f"{one.by_offset.share:.2f}.",
+                f"Heads are ranked by {finding.n_choosing:,} words of one half of the sentences; the shares are of the "
+                f"{finding.n_judged:,} of the other half, where the word {_offset(finding.offset)} is right in "
+                f"{finding.by_offset.share:.2f}.",
             )
-            for name, one in self._found.items()
+            for name, finding in self._findings.items()
         }
 
     def frame(self) -> pd.DataFrame:
@@ -153,8 +153,8 @@ class Numbers:
             "head": [head + 1 for _, head in heads],
             "label": self._statistics.table().labels,
         }
-        for name, one in self.measures.items():
-            columns |= {name: one.values, f"{name}_low": one.lows, f"{name}_high": one.highs}
+        for name, measure in self.measures.items():
+            columns |= {name: measure.values, f"{name}_low": measure.lows, f"{name}_high": measure.highs}
         return pd.DataFrame(columns)
 
 

@@ -19,7 +19,7 @@ _SHARE: Final = 0.01  # phrases that anybody writes are fewer
 
 
 def draw(model: str, source: Source) -> None:
-    if not source.own:
+    if not source.from_user:
         return
     texts = source.corpus.texts
     warn_of_unknown(model, ((text, None) for text in texts))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -12,29 +13,10 @@ from pages.corpus.scene import Scene
 from ui import caption, save, sources
 
 _MODELS: Final = frozenset({"google-bert/bert-base-uncased", "bert-base-uncased"})
-
-
-class _Row(NamedTuple):
-    """A relation of the paper: its label there, in how many percent its best head and the best offset are right; the
-    universal relation that is nearest, with what differs.
-    """
-
-    label: str
-    accuracy: float
-    offset: float
-    nearest: Relation
-    differs: str
-
-
-# Clark et al. 2019, table 1.
-_TABLE: Final = (
-    _Row("det", 94.3, 51.7, Relation("det", "up"), ""),
-    _Row("dobj", 86.8, 40.0, Relation("obj", "up"), "“obj” holds the objects of all verbs"),
-    _Row("poss", 80.5, 47.7, Relation("nmod", "up"), "possessives are part of “nmod” (nmod:poss)"),
-    _Row("pobj", 76.3, 34.6, Relation("case", "down"), "a preposition hangs on its noun, not the other way"),
-    _Row("nsubj", 58.5, 45.5, Relation("nsubj", "up"), "passive subjects are part of it"),
-    _Row("all", 34.7, 26.7, Relation("all", "up"), "other relations are counted"),
-)
+_TABLE: Final = Path(__file__).with_name("clark_2019.tsv")
+"""Table 1 of the paper: a relation by its label there, in how many percent its best head and the best offset are right;
+the universal relation that is nearest ("here"), and what differs.
+"""
 
 
 def draw(scene: Scene) -> None:
@@ -53,20 +35,15 @@ def draw(scene: Scene) -> None:
 
 def table(scene: Scene) -> pd.DataFrame:
     """The paper's relations, with what was found here of the nearest universal one."""
-    rows = []
-    for row in _TABLE:
-        mine = scene.found.findings.get(row.nearest)
-        head = "" if mine is None else "-".join(str(at + 1) for at in scene.found.statistics.head(mine.head))
-        rows.append(
-            {
-                "relation": row.label,
-                "published": row.accuracy,
-                "published offset": row.offset,
-                "here": ".".join(row.nearest),
-                "head here": head,
-                "right here": None if mine is None else round(100 * mine.accuracy.share, 1),
-                "offset here": None if mine is None else round(100 * mine.by_offset.share, 1),
-                "differs": row.differs,
-            }
-        )
-    return pd.DataFrame(rows)
+    frame = pd.read_csv(_TABLE, sep="\t", keep_default_na=False)
+    relations = [deprel.split(".") for deprel in frame["here"]]
+    mine = [scene.measured.findings.get(Relation(*relation)) for relation in relations]
+    head = scene.measured.statistics.head
+    columns: dict[str, list[Any]] = {
+        "head here": ["" if result is None else "-".join(str(at + 1) for at in head(result.head)) for result in mine],
+        "right here": [None if result is None else round(100 * result.accuracy.share, 1) for result in mine],
+        "offset here": [None if result is None else round(100 * result.by_offset.share, 1) for result in mine],
+    }
+    for place, (name, values) in enumerate(columns.items(), start=4):
+        frame.insert(place, name, values)
+    return frame

@@ -11,11 +11,11 @@ import streamlit as st
 
 from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, RelationResult
-from pages.corpus import looking, published
+from pages.corpus import head_examples, published
 from pages.corpus.fields import RELATION
 from pages.corpus.heads import open_head
-from pages.corpus.in_words import OFFSET, beside, compared, evidence
-from pages.corpus.scene import Scene, written
+from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines, evidence
+from pages.corpus.scene import Scene, relation_key
 from ui import (
     Field,
     View,
@@ -48,18 +48,18 @@ _RELATION: Final = 360  # px
 
 
 def draw(scene: Scene) -> None:
-    found = scene.found.findings.relations
-    if not found:
+    findings = scene.measured.findings.relations
+    if not findings:
         _say_nothing(scene)
         return
     chosen = scene.relation()
     assert chosen is not None
     if not _is_written(scene):
-        RELATION.value = written(chosen.relation)
+        RELATION.value = relation_key(chosen.relation)
     with widgets.controls():
         st.selectbox(
             "Relation",
-            **RELATION.offering({written(one.relation): short(one.relation) for one in found}),
+            **RELATION.offering({relation_key(finding.relation): short(finding.relation) for finding in findings}),
             width=_RELATION,
         )
         show = widgets.choice("Show", SHOW, label_visibility="collapsed")
@@ -69,7 +69,7 @@ def draw(scene: Scene) -> None:
         _best(scene)
     else:
         _all(scene, chosen)
-    st.markdown(beside(scene, chosen, place))
+    st.markdown(describe_baselines(scene, chosen, place))
     _sentences(scene, chosen, place)
     _trees(scene)
     published.draw(scene)
@@ -78,7 +78,7 @@ def draw(scene: Scene) -> None:
 
 
 def _is_written(scene: Scene) -> bool:
-    return any(written(one.relation) == RELATION.value for one in scene.found.findings.relations)
+    return any(relation_key(finding.relation) == RELATION.value for finding in scene.measured.findings.relations)
 
 
 def _say_nothing(scene: Scene) -> None:
@@ -97,33 +97,35 @@ def _say_nothing(scene: Scene) -> None:
 
 def _best(scene: Scene) -> None:
     """The best head of each relation, beside its baselines; a click chooses the relation and its head."""
-    found = scene.found.findings.relations
+    findings = scene.measured.findings.relations
     rows = [
         relation_dots.Found(
-            short(one.relation),
-            scene.found.statistics.head(one.head),
-            one.n_judged,
-            one.accuracy.share,
-            one.accuracy.low,
-            one.accuracy.high,
-            compared(scene, one),
-            None if (several := scene.found.ensemble(one.relation)) is None else several.accuracy.share,
+            short(finding.relation),
+            scene.measured.statistics.head(finding.head),
+            finding.n_judged,
+            finding.accuracy.share,
+            finding.accuracy.low,
+            finding.accuracy.high,
+            baselines(scene, finding),
+            None if (several := scene.measured.ensemble(finding.relation)) is None else several.accuracy.share,
         )
-        for one in found
+        for finding in findings
     ]
 
     def clicked(point: Any) -> None:
         at, layer, head = map(int, point)
-        RELATION.value = written(found[at].relation)
+        RELATION.value = relation_key(findings[at].relation)
         select_head(layer, head)
 
-    lines, imports = scene.survey_in_python()
+    lines, imports = scene.statistics_python()
     as_python.put(
         f"{lines}"
         "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
-        "best = findings(found.cases).relations\n"
+        "best = findings(statistics.cases).relations\n"
         "numbers = np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in best])",
-        lambda: np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in found]),
+        lambda: np.array(
+            [(finding.head, finding.accuracy.share, finding.by_offset.share, finding.chance) for finding in findings]
+        ),
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
     figures.show(
@@ -140,21 +142,22 @@ def _best(scene: Scene) -> None:
 
 def _all(scene: Scene, chosen: RelationResult) -> None:
     """Every head by every relation; a click chooses both."""
-    statistics, found = scene.found.statistics, scene.found.findings.relations
-    values, lows, highs = map(np.array, zip(*(statistics.right(one.relation) for one in found), strict=True))
-    beside: dict[str, list[float]] = {"best head": [one.accuracy.share for one in found]}
-    for one in found:
-        for name, share in compared(scene, one).items():
+    statistics, findings = scene.measured.statistics, scene.measured.findings.relations
+    values, lows, highs = map(np.array, zip(*(statistics.right(finding.relation) for finding in findings), strict=True))
+    beside: dict[str, list[float]] = {"best head": [finding.accuracy.share for finding in findings]}
+    for finding in findings:
+        for name, share in baselines(scene, finding).items():
             beside.setdefault(name, []).append(share)
 
     def clicked(point: Any) -> None:
         at, layer, head = map(int, point[:3])
-        RELATION.value = written(found[at].relation)
+        RELATION.value = relation_key(findings[at].relation)
         select_head(layer, head)
 
-    lines, imports = scene.survey_in_python()
+    lines, imports = scene.statistics_python()
     as_python.put(
-        f"{lines}numbers = np.array([one.judged for one in findings(found.cases).relations])  # (relations, heads)",
+        f"{lines}"
+        "numbers = np.array([one.judged for one in findings(statistics.cases).relations])  # (relations, heads)",
         lambda: values,
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
@@ -163,13 +166,13 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
             partial(
                 relation_matrix,
                 statistics.every_head(),
-                [short(one.relation) for one in found],
+                [short(finding.relation) for finding in findings],
                 values,
                 lows,
                 highs,
-                [one.head for one in found],
-                {name: shares for name, shares in beside.items() if len(shares) == len(found)},
-                chosen=(found.index(chosen), scene.place),
+                [finding.head for finding in findings],
+                {name: shares for name, shares in beside.items() if len(shares) == len(findings)},
+                chosen=(findings.index(chosen), scene.place),
                 quantity="share of held-out words",
             ),
             "relations all",
@@ -179,12 +182,12 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
     caption("A diamond marks each relation's best head of the half that chooses. Click a cell to see its sentences.")
 
 
-def _sentences(scene: Scene, found: RelationResult, place: int) -> None:
+def _sentences(scene: Scene, finding: RelationResult, place: int) -> None:
     """Held-out sentences in which a head is right, and those in which it is wrong."""
-    statistics = scene.found.statistics
+    statistics = scene.measured.statistics
     layer, head = statistics.head(place)
-    cases = statistics.cases.select(found.relation)
-    right, wrong = looking.right_and_wrong(cases.where(cases.judged), place)
+    cases = statistics.cases.select(finding.relation)
+    right, wrong = head_examples.right_and_wrong(cases.where(cases.judged), place)
     with widgets.controls("relation sentences"):
         which = widgets.choice(
             "Sentences",
@@ -197,14 +200,14 @@ def _sentences(scene: Scene, found: RelationResult, place: int) -> None:
             on_click=open_head,
             args=(layer, head),
             icon=":material/center_focus_strong:",
-            key="open the head",
+            key="open_head",
         )
     some = (right if which == "right" else wrong)[:_SHOWN]
     if not some:
         caption(f"There is no held-out word for which this head is {which}.")
         return
     example_sentences.show(
-        looking.sentences(scene, some, layer, head),
+        head_examples.run_sentences(scene, some, layer, head),
         scene.info,
         "relation sentences",
         f"relation-{which}",
@@ -215,11 +218,11 @@ def _sentences(scene: Scene, found: RelationResult, place: int) -> None:
 
 def _trees(scene: Scene) -> None:
     """Trees from single heads, beside the chain of neighbours."""
-    edges, chain = scene.found.statistics.edges, scene.found.statistics.chain
+    edges, chain = scene.measured.statistics.edges, scene.measured.statistics.chain
     if not edges.n.sum():
         return
     best = int(np.argmax(edges.means))
-    layer, head = scene.found.statistics.head(best)
+    layer, head = scene.measured.statistics.head(best)
     low, high = (float(ends[best]) for ends in edges.intervals(shares=True))
     st.markdown(
         f"**Whole trees.** The tree with the most attention of layer {layer + 1}, head {head + 1} has "
@@ -235,39 +238,39 @@ def _trees(scene: Scene) -> None:
 
 def _left_out(scene: Scene) -> None:
     """What could not be measured."""
-    results = scene.found
+    results = scene.measured
     few = [f"{short(relation)} ({n})" for relation, n in results.findings.too_few]
     if few:
         caption(f"Fewer than {FEWEST} cases in a half, so not judged: {join_names(few)}.")
-    for said in results.statistics.skipped.notices():
-        caption(f"Not measured: {said}")
+    for sentence in results.statistics.skipped.notices():
+        caption(f"Not measured: {sentence}")
     if results.missing:
         caption(f"Not compared with random weights: {results.missing}")
 
 
 def table(scene: Scene) -> pd.DataFrame:
     """A row a relation: the best head, how often it is right, and what it is compared with; layers, heads from 1."""
-    statistics = scene.found.statistics
+    statistics = scene.measured.statistics
     rows = []
-    for one in scene.found.findings.relations:
-        layer, head = statistics.head(one.head)
-        several = scene.found.ensemble(one.relation)
+    for finding in scene.measured.findings.relations:
+        layer, head = statistics.head(finding.head)
+        several = scene.measured.ensemble(finding.relation)
         rows.append(
             {
-                "relation": written(one.relation),
+                "relation": relation_key(finding.relation),
                 "layer": layer + 1,
                 "head": head + 1,
-                "words": one.n_judged,
-                "sentences": one.n_sentences,
-                "right": one.accuracy.share,
-                "from": one.accuracy.low,
-                "to": one.accuracy.high,
-                "offset": one.offset,
-                "offset right": one.by_offset.share,
-                "offset from": one.by_offset.low,
-                "offset to": one.by_offset.high,
-                **{name: share for name, share in compared(scene, one).items() if name != OFFSET},
-                "p (Holm)": one.p,
+                "words": finding.n_judged,
+                "sentences": finding.n_sentences,
+                "right": finding.accuracy.share,
+                "from": finding.accuracy.low,
+                "to": finding.accuracy.high,
+                "offset": finding.offset,
+                "offset right": finding.by_offset.share,
+                "offset from": finding.by_offset.low,
+                "offset to": finding.by_offset.high,
+                **{name: share for name, share in baselines(scene, finding).items() if name != OFFSET},
+                "p (Holm)": finding.p,
                 "several heads": "" if several is None else " ".join(_named(scene, place) for place in several.heads),
                 "several right": np.nan if several is None else several.accuracy.share,
             }
@@ -276,7 +279,7 @@ def table(scene: Scene) -> pd.DataFrame:
 
 
 def _named(scene: Scene, place: int) -> str:
-    layer, head = scene.found.statistics.head(place)
+    layer, head = scene.measured.statistics.head(place)
     return f"{layer + 1}.{head + 1}"
 
 

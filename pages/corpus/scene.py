@@ -9,7 +9,7 @@ from analysis.corpus.relations import Relation, RelationResult
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from model_zoo.types import ModelInfo, ModelSpec, counted
-from pages.corpus import own_texts, running, source
+from pages.corpus import measuring, own_texts, source
 from pages.corpus.fields import RELATION
 from pages.corpus.source import Source
 from ui import HEAD, LAYER, Need, View, as_python, notes, widgets
@@ -39,7 +39,7 @@ class Scene:
         return self.info.id
 
     @property
-    def found(self) -> Results:
+    def measured(self) -> Results:
         """The results, in a view that needs them."""
         assert self.results is not None
         return self.results
@@ -57,22 +57,22 @@ class Scene:
     @property
     def place(self) -> int:
         """The chosen head's place among all heads."""
-        return self.found.statistics.place(self.layer, self.head)
+        return self.measured.statistics.place(self.layer, self.head)
 
     def relation(self) -> RelationResult | None:
         """The chosen relation as it was found; the first one where none is chosen, None where there is none."""
-        findings = self.found.findings
+        findings = self.measured.findings
         deprel, _, direction = RELATION.value.partition(".")
-        chosen = next((one for one in findings.relations if one.relation == (deprel, direction)), None)
+        chosen = next((finding for finding in findings.relations if finding.relation == (deprel, direction)), None)
         return chosen or (findings.relations[0] if findings.relations else None)
 
-    def survey_in_python(self, names: Collection[str] = ()) -> tuple[str, list[str]]:
-        """Lines that bind ``found`` to a survey of all heads, with the rarest words noted where measures of these
-        ``names`` need them; and what they import.
+    def statistics_python(self, names: Collection[str] = ()) -> tuple[str, list[str]]:
+        """Lines that bind ``statistics`` to the measures of all heads, with the rarest words noted where measures of
+        these ``names`` need them; and what they import.
         """
-        lines, imports = self.source.in_python(rare=any("rare" in name for name in names))
-        asked = f"*_, found = survey(engine, {as_python.literal(self.model)}, corpus)\n"
-        return f"{lines}{asked}", [*imports, "from evidence.asking import survey"]
+        lines, imports = self.source.python_code(rare=any("rare" in name for name in names))
+        line = f"*_, statistics = measure_heads(engine, {as_python.literal(self.model)}, corpus)\n"
+        return f"{lines}{line}", [*imports, "from evidence.corpus import measure_heads"]
 
     def lacks(self, need: Need) -> str | None:
         if need == "attention":
@@ -86,12 +86,12 @@ class Scene:
         )
 
 
-def written(relation: Relation) -> str:
+def relation_key(relation: Relation) -> str:
     """A relation as the field holds it."""
     return ".".join(relation)
 
 
-def relation_in_python(relation: Relation) -> str:
+def relation_python(relation: Relation) -> str:
     return f"Relation({as_python.arguments(*relation)})"
 
 
@@ -100,12 +100,12 @@ def make(_view: View[Scene]) -> Scene:
     with widgets.input_line():
         model = widgets.model()
         chosen = source.draw()
-        running.button(model, chosen)
-    source.told(chosen)
+        measuring.button(model, chosen)
+    source.draw_notes(chosen)
     own_texts.draw(model, chosen)
-    running.draw(model, chosen)
+    measuring.draw(model, chosen)
     info = engine().info(model)
-    return Scene(chosen, info, running.results(info, chosen))
+    return Scene(chosen, info, measuring.results(info, chosen))
 
 
 def shows(spec: ModelSpec) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pages.corpus import nearest_words, words_at_words
+from pages.corpus import search_attention, search_vectors
 from pages.corpus.scene import Scene
 from ui import Field, View, one_of, widgets
 
-_MODES = {"looks": ("A looks at B", words_at_words.draw), "nearest": ("Nearest words", nearest_words.draw)}
+_MODES = {"looks": ("A looks at B", search_attention.draw), "nearest": ("Nearest words", search_vectors.draw)}
 MODE: Field[str] = Field(
     "search", "looks", one_of("the search", {name: title for name, (title, _) in _MODES.items()}), of="corpus"
 )
@@ -28,7 +28,7 @@ VIEW = View(
     "Words are compared ignoring case; a token is written as the tokenizer writes it, such as “##ing”. Several of them "
     "stand with commas between them. Parts of speech and relations are those of the sentences’ trees. "
     "Vectors are those after a layer; 0 is after the embeddings.",
-    fields=(MODE, *words_at_words.FIELDS, *nearest_words.FIELDS),
+    fields=(MODE, *search_attention.FIELDS, *search_vectors.FIELDS),
     terms=("attention head", "hidden state", "cosine"),
     tab=40,
 )

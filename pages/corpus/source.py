@@ -23,9 +23,9 @@ from web.process import kept
 from web.settings import settings
 from web.uploads import File
 
-_OWN: Final = OwnFile(upload="corpus upload", in_use="corpus files", pasted=DATA, several=True, choices=READ)
-_LIST: Final = OwnFile(upload="frequencies upload", in_use="frequencies file", pasted=FREQUENCIES)
-_READ: Final = "the corpus read last"
+_OWN: Final = OwnFile(upload="corpus_upload", in_use="corpus_in_use", pasted=DATA, several=True, choices=READ)
+_LIST: Final = OwnFile(upload="frequencies_upload", in_use="frequencies_in_use", pasted=FREQUENCIES)
+_READ: Final = "corpus_source"
 BUILT_IN: Final = "built in"
 # A class brings the same few.
 _MOST_READ: Final = 4
@@ -42,34 +42,34 @@ _ABOUT_LIST: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """``fingerprint`` tells this corpus from any other; ``own`` says that a file or pasted text of the visitor's is in
-    it. ``n_whole`` sentences were there to draw from. ``lines`` of Python bind ``corpus`` to it, ``rare`` note its
-    rarest words, and ``imports`` are theirs.
+    """``fingerprint`` tells this corpus from any other; ``from_user`` says that a file or pasted text of the visitor's
+    is in it. ``n_whole`` sentences were there to draw from. ``lines`` of Python bind ``corpus`` to it, ``rare`` note
+    its rarest words, and ``imports`` are theirs.
     """
 
     corpus: Corpus = field(repr=False)
     fingerprint: str
-    own: bool
+    from_user: bool
     n_whole: int
     lines: str = field(default="", repr=False)
     rare: str = field(default="", repr=False)
     imports: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), repr=False)
 
-    def in_python(self, *, rare: bool = False) -> tuple[str, list[str]]:
+    def python_code(self, *, rare: bool = False) -> tuple[str, list[str]]:
         """The lines, with those for the rarest words if they are needed, and what they import."""
         if not rare:
             return self.lines, [*self.imports[0]]
-        return f"{self.lines}{self.rare}", [line for each in self.imports for line in each]
+        return f"{self.lines}{self.rare}", [line for group in self.imports for line in group]
 
 
 def draw() -> Source:
     """The controls, and what they hold. Raises InvalidInput."""
-    own = _OWN.uploaded() or DATA.value.strip()
+    user_data = _OWN.uploaded() or DATA.value.strip()
     with widgets.popover(
-        f"Sentences: {'your own' if own else 'built-in'}", ":material/library_books:", "corpus source"
+        f"Sentences: {'your own' if user_data else 'built-in'}", ":material/library_books:", "corpus source"
     ):
         st.caption(_ABOUT)
-        said = st.empty()
+        messages_at = st.empty()
         files = _OWN.draw_all()
         how = st.container()
         left, right = st.columns(2)
@@ -88,9 +88,9 @@ def draw() -> Source:
             "200 sentences with trees, made from templates written for this app.",
         )
         choices = READ.value
-        with also_at(said), how, how_read.choosing(READ):
+        with also_at(messages_at), how, how_read.choosing(READ):
             source = _source(files, int(n), int(seed), frequencies, choices)
-        with said:
+        with messages_at:
             _describe(source)
         if files and source.corpus.report is not None:
             with how:
@@ -98,7 +98,7 @@ def draw() -> Source:
     return source
 
 
-def told(source: Source) -> None:
+def draw_notes(source: Source) -> None:
     """What was left out of the data, or read otherwise than it was written."""
     notes = source.corpus.notes
     if notes:
@@ -120,11 +120,11 @@ def _source(files: Sequence[File], n: int, seed: int, frequencies: File | None, 
     fingerprint = _fingerprint(files, n, seed, frequencies, choices)
     last: Source | None = st.session_state.get(_READ)
     if last is None or last.fingerprint != fingerprint:
-        whole = read(files, _whole(files, choices)) if files else built_in()
+        corpus = read(files, _read_call(files, choices)) if files else built_in()
         listed = None
         if frequencies is not None:
             listed = read([frequencies], partial(read_frequencies, frequencies.name, frequencies.data))
-        last = st.session_state[_READ] = _drawn(fingerprint, whole, listed, files, n, seed, frequencies, choices)
+        last = st.session_state[_READ] = _drawn(fingerprint, corpus, listed, files, n, seed, frequencies, choices)
     return last
 
 
@@ -138,7 +138,7 @@ def _fingerprint(files: Sequence[File], n: int, seed: int, frequencies: File | N
     return digest.hexdigest()
 
 
-def _whole(files: Sequence[File], choices: Choices) -> partial[Corpus]:
+def _read_call(files: Sequence[File], choices: Choices) -> partial[Corpus]:
     """A call that reads all sentences of files."""
     return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB, choices)
 
@@ -146,7 +146,7 @@ def _whole(files: Sequence[File], choices: Choices) -> partial[Corpus]:
 @kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
 def _drawn(
     fingerprint: str,
-    whole: Corpus,
+    complete: Corpus,
     listed: Mapping[str, float] | None,
     files: Sequence[File],
     n: int,
@@ -154,32 +154,38 @@ def _drawn(
     frequencies: File | None,
     choices: Choices,
 ) -> Source:
-    corpus = sampled(whole, n, seed)
-    if corpus is whole:
-        corpus = whole.subset(range(len(whole)))  # the rarest words are noted in it, and others have the whole
+    corpus = sampled(complete, n, seed)
+    if corpus is complete:
+        corpus = complete.subset(range(len(complete)))  # the rarest words are noted in it, and others have the whole
     corpus.find_rare(listed)
-    lines, imports = _read_in_python(files, n if n < len(whole) else None, seed, choices)
-    rare, more = _rare_in_python(frequencies)
+    lines, imports = _read_python(files, n if n < len(complete) else None, seed, choices)
+    rare, more = _rare_python(frequencies)
     return Source(
-        corpus, fingerprint, bool(files) or listed is not None, len(whole), lines, rare, (tuple(imports), tuple(more))
+        corpus,
+        fingerprint,
+        bool(files) or listed is not None,
+        len(complete),
+        lines,
+        rare,
+        (tuple(imports), tuple(more)),
     )
 
 
-def _read_in_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[str]]:
+def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[str]]:
     """Lines that bind ``corpus``, to ``n`` of its sentences where there are more, and what they import."""
     imports = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
     lines = "corpus = built_in()\n"
-    given, needed = how_read.choices_in_python(choices)
+    arguments, needed = how_read.choices_in_python(choices)
     imports += needed
     if len(files) == 1:
         read, more = as_python.file(files[0].name, files[0].data, uploaded=_OWN.uploaded())
-        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)]{given})\n"
+        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)]{arguments})\n"
         imports += more
     elif files:
         names = as_python.literal([file.name for file in files])
         lines = (
             f"files = [Path(name) for name in {names}]  # those that you uploaded\n"
-            f"corpus = read_corpus([(file.name, file.read_bytes()) for file in files]{given})\n"
+            f"corpus = read_corpus([(file.name, file.read_bytes()) for file in files]{arguments})\n"
         )
         imports.append("from pathlib import Path")
     if n is not None:
@@ -188,13 +194,13 @@ def _read_in_python(files: Sequence[File], n: int | None, seed: int, choices: Ch
     return lines, imports
 
 
-def _rare_in_python(frequencies: File | None) -> tuple[str, list[str]]:
+def _rare_python(frequencies: File | None) -> tuple[str, list[str]]:
     """Lines that note the rarest words of ``corpus``, and what they import."""
     if frequencies is None:
         return "corpus.find_rare()\n", []
     read, imports = as_python.file(frequencies.name, frequencies.data, uploaded=_LIST.uploaded())
-    asked = f"corpus.find_rare(read_frequencies({as_python.literal(frequencies.name)}, data))\n"
-    return f"{read}\n{asked}", [*imports, "from analysis.corpus.reading import read_frequencies"]
+    line = f"corpus.find_rare(read_frequencies({as_python.literal(frequencies.name)}, data))\n"
+    return f"{read}\n{line}", [*imports, "from analysis.corpus.reading import read_frequencies"]
 
 
 def _describe(source: Source) -> None:

@@ -46,7 +46,7 @@ def known(keys: Iterable[Key]) -> list[Finished | FoundTrees]:
 def of_last_run() -> list[Finished | FoundTrees]:
     """The results there are for all that the last run was asked for."""
     study = last()
-    return [] if study is None else known(study.asked)
+    return [] if study is None else known(study.requested)
 
 
 def left_out_of_link(choice: Choice) -> str:

@@ -22,8 +22,8 @@ def fitted(engine: Engine, model: str) -> JudgedLens:
     job = LensFitting(engine, model)
     for _ in job.steps():
         pass
-    assert job.found is not None
-    return job.found
+    assert job.judged_lens is not None
+    return job.judged_lens
 
 
 def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _put_python(
                 f"job = LensFitting(engine, model{', own' if sentences else ''})",
                 "for _ in job.steps():  # takes about a minute",
                 "    pass",
-                "judged = job.found",
+                "judged = job.judged_lens",
             ]
             imports.append("from jobs.lens_fitting import LensFitting")
         lines += [
@@ -155,14 +155,14 @@ def _own_sentences() -> tuple[File | None, tuple[str, ...]]:
 def _job(scene: Scene, sentences: tuple[str, ...]) -> LensFitting | None:
     """This visitor's last fit, if it is of this model and these sentences."""
     job = desk().current(LensFitting)
-    return job if job is not None and (job.model, job.own) == (scene.model, sentences) else None
+    return job if job is not None and (job.model, job.user_texts) == (scene.model, sentences) else None
 
 
 def _judged_lens(scene: Scene, sentences: tuple[str, ...]) -> JudgedLens | None:
     """The lens that was fitted for this visitor, or came with the app; for the weights that the model has now."""
     job = _job(scene, sentences)
-    if job is not None and job.found is not None and job.found.lens.revision == scene.info.revision:
-        return job.found
+    if job is not None and job.judged_lens is not None and job.judged_lens.lens.revision == scene.info.revision:
+        return job.judged_lens
     return None if sentences else LENSES.of(scene.info)
 
 

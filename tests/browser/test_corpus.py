@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from analysis.corpus.reading import read_corpus
 from analysis.corpus.relations import Relation, findings
 from analysis.probing.template_trees import template_conllu
-from evidence.asking import survey
+from evidence.corpus import measure_heads
 from model_zoo import Engine
 
 pytestmark = pytest.mark.browser
@@ -32,8 +32,8 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     treebank = tmp_path / "own.conllu"
     treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
     corpus = read_corpus([(treebank.name, treebank.read_bytes())])
-    *_, measured = survey(engine, TINY, corpus)
-    finding = findings(measured.cases).get(OBJECTS)
+    *_, measured = measure_heads(engine, TINY, corpus)
+    finding = findings(measured.cases).of(OBJECTS)
     assert finding is not None
     layer, head = (index + 1 for index in measured.head(finding.head))
     n_verbs = len(measured.cases.select(OBJECTS))

@@ -18,19 +18,19 @@ TEXTS = (
 
 
 def test_unknown_words_and_the_texts_that_they_make_identical(engine: Engine) -> None:
-    found = engine.ask(CountUnknown("embedded/tinybert", TEXTS))
-    assert found == UnknownWords("[UNK]", n_texts=4, n_words=19, n_unknown=3, n_identical=2)
+    unknown = engine.ask(CountUnknown("embedded/tinybert", TEXTS))
+    assert unknown == UnknownWords("[UNK]", n_texts=4, n_words=19, n_unknown=3, n_identical=2)
 
 
 def test_a_byte_level_tokenizer_knows_all_words(engine: Engine) -> None:
-    found = engine.ask(CountUnknown("embedded/modernbert", TEXTS))
-    assert (found.n_words, found.n_unknown, found.n_identical) == (19, 0, 0)
+    unknown = engine.ask(CountUnknown("embedded/modernbert", TEXTS))
+    assert (unknown.n_words, unknown.n_unknown, unknown.n_identical) == (19, 0, 0)
 
 
 def test_texts_that_are_the_same_only_because_they_are_cut_are_not_identical(engine: Engine) -> None:
     long = "🙂 " + "the " * 600
-    found = engine.ask(CountUnknown("embedded/tinybert", ((f"{long}cat", None), (f"{long}dog", None))))
-    assert (found.n_texts, found.n_unknown, found.n_identical) == (2, 2, 0)
+    unknown = engine.ask(CountUnknown("embedded/tinybert", ((f"{long}cat", None), (f"{long}dog", None))))
+    assert (unknown.n_texts, unknown.n_unknown, unknown.n_identical) == (2, 2, 0)
 
 
 @pytest.mark.parametrize("texts", [(), (("a", None),) * (MOST_TEXTS + 1), ((" ", None),), (("a", ""),)])

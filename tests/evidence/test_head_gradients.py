@@ -15,9 +15,7 @@ from transformers import AutoTokenizer
 from tuning import classifier
 
 from evidence.items import HiddenWord, Item, LabelledText, SentencePair
-from evidence.questions.head_gradients import HeadGradients
-from evidence.questions.switch_off import SwitchOff
-from evidence.switching import _rows, _scores
+from evidence.questions.switch_off import HeadGradients, SwitchOff, _rows, _scores
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import NotSupported
 from model_zoo.interventions.editing import Editor, Rows
@@ -44,8 +42,8 @@ def score_by_hand(loaded: loading.LoadedModel, item: HiddenWord, gates: dict[tup
     hooks = []
     for layer, head in gates:
 
-        def scale(_: object, given: tuple[torch.Tensor], layer: int = layer, head: int = head) -> tuple[torch.Tensor]:
-            changed = given[0].clone()
+        def scale(_: object, inputs: tuple[torch.Tensor], layer: int = layer, head: int = head) -> tuple[torch.Tensor]:
+            changed = inputs[0].clone()
             changed[..., head * size : (head + 1) * size] *= gates[layer, head]
             return (changed,)
 
@@ -70,20 +68,20 @@ def _output(loaded: loading.LoadedModel, layer: int) -> torch.nn.Module:
 def loaded(request: pytest.FixtureRequest, checkpoint: Checkpoint) -> loading.LoadedModel:
     """In float64, so that differences of a small step are exact enough."""
     model = request.param if "/" in request.param else str(checkpoint(request.param))
-    found = loading.load(sources.find(model), torch.device("cpu"))
-    found.model.double()
-    return found
+    loaded_model = loading.load(sources.find(model), torch.device("cpu"))
+    loaded_model.model.double()
+    return loaded_model
 
 
 def test_a_gradient_is_the_slope_of_the_score_by_the_gate(loaded: loading.LoadedModel, engine: Engine) -> None:
-    found = engine.ask(HeadGradients(loaded.info.id, WORDS))
-    assert found.gradients.shape == (len(WORDS), loaded.info.n_layers, loaded.info.n_heads)
-    step, largest = 1e-3, float(np.abs(found.gradients).max())
+    answer = engine.ask(HeadGradients(loaded.info.id, WORDS))
+    assert answer.gradients.shape == (len(WORDS), loaded.info.n_layers, loaded.info.n_heads)
+    step, largest = 1e-3, float(np.abs(answer.gradients).max())
     for layer, head in ((0, 0), (0, 1), (1, 0), (loaded.info.n_layers - 1, loaded.info.n_heads - 1)):
         for place, item in enumerate(WORDS):
             ends = [score_by_hand(loaded, item, {(layer, head): 1 + by}) for by in (step, -step)]
             slope = (ends[0] - ends[1]) / (2 * step)
-            assert found.gradients[place, layer, head] == pytest.approx(slope, rel=1e-3, abs=1e-4 * largest)
+            assert answer.gradients[place, layer, head] == pytest.approx(slope, rel=1e-3, abs=1e-4 * largest)
 
 
 @pytest.mark.slow
@@ -93,9 +91,9 @@ def test_a_small_step_of_all_gates_is_foretold(name: str, engine: Engine, checkp
     model = name if "/" in name else str(checkpoint(name))
     loaded = loading.load(sources.find(model), torch.device("cpu"))
     item = WORDS[0]
-    found = engine.ask(HeadGradients(model, (item,))).gradients[0]
-    asked = SwitchOff(model, (item,))
-    rows, _ = _rows(loaded, asked.items)
+    gradients = engine.ask(HeadGradients(model, (item,))).gradients[0]
+    question = SwitchOff(model, (item,))
+    rows, _ = _rows(loaded, question.items)
     step = 0.01
     ends = []
     with torch.inference_mode():
@@ -105,7 +103,7 @@ def test_a_small_step_of_all_gates_is_foretold(name: str, engine: Engine, checkp
             editor = Editor({layer: Rows(keep=keep) for layer in range(loaded.info.n_layers)})
             ends.append(float(_scores(loaded, rows, run.run(1, editor))[0]))
     slope = (ends[0] - ends[1]) / (2 * step)
-    assert float(found.sum()) == pytest.approx(slope, rel=0.02, abs=0.002)
+    assert float(gradients.sum()) == pytest.approx(slope, rel=0.02, abs=0.002)
 
 
 def test_against_autograd_through_gates_of_ones_own(engine: Engine) -> None:
@@ -138,9 +136,9 @@ def test_a_pair_is_the_difference_of_its_sides(engine: Engine) -> None:
     """Also of whole sentences, whose tokens are masked in rows of their own."""
     pair = SentencePair("The boy slept.", "The boy slept it.")
     turned = SentencePair(pair.bad, pair.good)
-    found = engine.ask(HeadGradients("embedded/tinybert", (pair, turned))).gradients
-    np.testing.assert_allclose(found[0], -found[1], atol=1e-5)
-    assert np.abs(found[0]).max() > 1e-4
+    gradients = engine.ask(HeadGradients("embedded/tinybert", (pair, turned))).gradients
+    np.testing.assert_allclose(gradients[0], -gradients[1], atol=1e-5)
+    assert np.abs(gradients[0]).max() > 1e-4
 
 
 def test_of_a_classifier(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
@@ -148,21 +146,21 @@ def test_of_a_classifier(engine: Engine, checkpoint: Checkpoint, tmp_path: Path)
     classifier(checkpoint("bert"), tmp_path)
     items: tuple[Item, ...] = tuple(LabelledText(SENTENCES[0], SENTENCES[2], label) for label in "abc")
     model = str(tmp_path)
-    found = engine.ask(HeadGradients(model, items)).gradients
+    gradients = engine.ask(HeadGradients(model, items)).gradients
     p = np.exp(engine.ask(SwitchOff(model, items)).scores[0])
     assert p.sum() == pytest.approx(1, abs=1e-5)
-    np.testing.assert_allclose((p[:, None, None] * found).sum(axis=0), 0, atol=1e-5)
-    assert np.abs(found).max() > 1e-4
+    np.testing.assert_allclose((p[:, None, None] * gradients).sum(axis=0), 0, atol=1e-5)
+    assert np.abs(gradients).max() > 1e-4
 
 
 def test_what_is_left_out_and_refused(engine: Engine) -> None:
     question = HeadGradients("embedded/tinybert", (HiddenWord("The table stood.", (4, 7)), *WORDS))
-    found = engine.ask(question)
-    assert found.left_out == ((0, "shared"),)
-    assert np.isnan(found.gradients[0]).all()
-    assert np.isfinite(found.gradients[1:]).all()
+    answer = engine.ask(question)
+    assert answer.left_out == ((0, "shared"),)
+    assert np.isnan(answer.gradients[0]).all()
+    assert np.isfinite(answer.gradients[1:]).all()
     assert unpack(pack(question)) == question
-    np.testing.assert_array_equal(unpack(pack(found)).gradients, found.gradients)
+    np.testing.assert_array_equal(unpack(pack(answer)).gradients, answer.gradients)
     with pytest.raises(NotSupported, match="has no attention to show"):
         engine.ask(HeadGradients("embedded/bilstm", WORDS))
 

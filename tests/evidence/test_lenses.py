@@ -14,8 +14,7 @@ from checkpoints import SENTENCES
 from scipy.special import rel_entr
 
 from evidence.lens_sentences import lens_sentences
-from evidence.questions.judge_lens import JudgeLens
-from evidence.questions.read_masks import ReadMasks
+from evidence.questions.lens import JudgeLens, ReadMasks
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FittedLens
@@ -37,7 +36,7 @@ def a_lens(engine: Engine, model: str, size: float = 0.1) -> FittedLens:
 def bert_by_hand(folder: Path, texts: tuple[str, ...]) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """Hidden states (masks, layers + 1, width) of every letter-bearing token masked, and the head: P in float64."""
     model, tokenizer = slow_model(folder)
-    found = []
+    vectors = []
     for text in texts:
         inputs = tokenizer(text, return_tensors="pt")
         for place, token in enumerate(inputs["input_ids"][0].tolist()):
@@ -47,23 +46,23 @@ def bert_by_hand(folder: Path, texts: tuple[str, ...]) -> tuple[np.ndarray, Call
             ids[0, place] = tokenizer.mask_token_id
             with torch.no_grad():
                 states = model.bert(**{**inputs, "input_ids": ids}, output_hidden_states=True).hidden_states
-            found.append(np.stack([layer[0, place].numpy() for layer in states]))
+            vectors.append(np.stack([layer[0, place].numpy() for layer in states]))
 
     def head(states: np.ndarray) -> np.ndarray:
         with torch.no_grad():
             logits = model.cls.predictions(torch.tensor(states, dtype=torch.float32)).double()
         return logits.softmax(dim=-1).numpy()
 
-    return np.stack(found), head
+    return np.stack(vectors), head
 
 
 def test_vectors_are_what_the_head_reads_at_each_mask(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
     expected, _ = bert_by_hand(folder, TEXTS)
-    found = engine.ask(ReadMasks(str(folder), TEXTS, 100))
-    order = np.argsort(found.text_of, kind="stable")  # batches come by length
-    assert sorted(set(found.text_of.tolist())) == [0, 1, 2, 3]
-    np.testing.assert_allclose(found.vectors[order], expected, atol=1e-5)
+    answer = engine.ask(ReadMasks(str(folder), TEXTS, 100))
+    order = np.argsort(answer.text_of, kind="stable")  # batches come by length
+    assert sorted(set(answer.text_of.tolist())) == [0, 1, 2, 3]
+    np.testing.assert_allclose(answer.vectors[order], expected, atol=1e-5)
 
 
 def test_distances_are_those_of_scipy(engine: Engine, checkpoint: Checkpoint) -> None:
@@ -71,35 +70,35 @@ def test_distances_are_those_of_scipy(engine: Engine, checkpoint: Checkpoint) ->
     folder = checkpoint("bert")
     vectors, head = bert_by_hand(folder, TEXTS)
     lens = a_lens(engine, str(folder))
-    found = engine.ask(JudgeLens(str(folder), TEXTS, lens, 100))
-    order = np.argsort(found.text_of, kind="stable")
+    distances = engine.ask(JudgeLens(str(folder), TEXTS, lens, 100))
+    order = np.argsort(distances.text_of, kind="stable")
     changes, average = lens.arrays()
     final = head(vectors[:, -1])
-    assert found.fitted is not None
-    assert found.average is not None
+    assert distances.fitted is not None
+    assert distances.average is not None
     for layer, change in enumerate(changes):
         states = vectors[:, layer]
-        for mine, read in ((found.logit, states), (found.fitted, states + states @ change[:-1] + change[-1])):
+        for mine, read in ((distances.logit, states), (distances.fitted, states + states @ change[:-1] + change[-1])):
             np.testing.assert_allclose(mine[layer, order], rel_entr(final, head(read)).sum(axis=-1), atol=1e-4)
-    np.testing.assert_allclose(found.average[order], rel_entr(final, head(average[None])).sum(axis=-1), atol=1e-4)
+    np.testing.assert_allclose(distances.average[order], rel_entr(final, head(average[None])).sum(axis=-1), atol=1e-4)
 
 
 def test_so_many_masks_of_each_text_and_the_same_each_time(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
-    found = engine.ask(ReadMasks(model, TEXTS, 2))
-    assert np.bincount(found.text_of).tolist() == [2, 2, 2, 2]
+    answer = engine.ask(ReadMasks(model, TEXTS, 2))
+    assert np.bincount(answer.text_of).tolist() == [2, 2, 2, 2]
     alone = engine.ask(ReadMasks(model, TEXTS[2:3], 2))
-    np.testing.assert_allclose(alone.vectors, found.vectors[found.text_of == 2], atol=1e-5)
+    np.testing.assert_allclose(alone.vectors, answer.vectors[answer.text_of == 2], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
 def test_a_lens_that_changes_nothing_is_the_logit_lens(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))
     nothing = a_lens(engine, model, 0)
-    found = engine.ask(JudgeLens(model, TEXTS, nothing))
-    assert found.fitted is not None
-    np.testing.assert_allclose(found.fitted, found.logit, atol=1e-6)
-    np.testing.assert_allclose(engine.ask(JudgeLens(model, TEXTS)).logit, found.logit, atol=1e-6)
+    distances = engine.ask(JudgeLens(model, TEXTS, nothing))
+    assert distances.fitted is not None
+    np.testing.assert_allclose(distances.fitted, distances.logit, atol=1e-6)
+    np.testing.assert_allclose(engine.ask(JudgeLens(model, TEXTS)).logit, distances.logit, atol=1e-6)
     ask = engine.next_lens if name == "gpt2" else engine.mask_lens
     where = {"positions": [3]} if name == "gpt2" else {"masked": [3]}
     ((plain,), (same,), (other,)) = (
@@ -121,9 +120,11 @@ def test_a_mask_by_a_lens_is_as_by_hand(engine: Engine, checkpoint: Checkpoint) 
         states = model.bert(**inputs, output_hidden_states=True).hidden_states[1][0, place]
         change = torch.tensor(lens.arrays()[0][1])
         expected = model.cls.predictions(states + states @ change[:-1] + change[-1]).softmax(dim=-1).topk(3)
-    (found,) = engine.mask_lens(str(folder), text, 3, fitted=lens)
-    assert [one.id for one in found.layers[1]] == expected.indices.tolist()
-    assert [one.probability for one in found.layers[1]] == pytest.approx(expected.values.tolist(), abs=1e-5)
+    (lens_answer,) = engine.mask_lens(str(folder), text, 3, fitted=lens)
+    assert [prediction.id for prediction in lens_answer.layers[1]] == expected.indices.tolist()
+    assert [prediction.probability for prediction in lens_answer.layers[1]] == pytest.approx(
+        expected.values.tolist(), abs=1e-5
+    )
 
 
 def test_questions_with_a_lens_travel(engine: Engine, checkpoint: Checkpoint) -> None:
@@ -161,23 +162,23 @@ def test_what_has_no_such_head_is_refused(engine: Engine, checkpoint: Checkpoint
 
 
 def test_no_sentence_is_on_both_sides() -> None:
-    found = lens_sentences()
-    assert (len(found.fitted), len(found.templates), len(found.judging)) == (400, 400, 200)
+    sentences = lens_sentences()
+    assert (len(sentences.fitted), len(sentences.templates), len(sentences.judging)) == (400, 400, 200)
     sides = [
         {" ".join(text.casefold().split()) for text in side}
-        for side in ((*found.fitted, *found.templates), found.judging)
+        for side in ((*sentences.fitted, *sentences.templates), sentences.judging)
     ]
     assert not sides[0] & sides[1]
 
 
 def test_own_sentences_are_on_either_side_but_none_on_both() -> None:
     built_in = lens_sentences()
-    own = [f"Sentence number {number} is mine." for number in range(9)]
-    again = [own[0].upper(), f" {built_in.judging[0]}  ", built_in.fitted[0].lower(), "?!"]
-    found = lens_sentences([*own, *again])
-    assert found.judging == (*built_in.judging, own[2], own[5], own[8])
-    assert found.fitted == (*built_in.fitted, *(own[place] for place in (0, 1, 3, 4, 6, 7)))
-    assert found.templates == built_in.templates
+    user_texts = [f"Sentence number {number} is mine." for number in range(9)]
+    again = [user_texts[0].upper(), f" {built_in.judging[0]}  ", built_in.fitted[0].lower(), "?!"]
+    sentences = lens_sentences([*user_texts, *again])
+    assert sentences.judging == (*built_in.judging, user_texts[2], user_texts[5], user_texts[8])
+    assert sentences.fitted == (*built_in.fitted, *(user_texts[place] for place in (0, 1, 3, 4, 6, 7)))
+    assert sentences.templates == built_in.templates
     # Ten subjects of twenty sentences each, and one's own by themselves.
     assert built_in.units == tuple(np.arange(10).repeat(20))
-    assert found.units == (*built_in.units, 10, 11, 12)
+    assert sentences.units == (*built_in.units, 10, 11, 12)

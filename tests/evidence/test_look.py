@@ -50,11 +50,11 @@ def of_tokens(engine: Engine, model: str, sentence: Sentence, pattern: Pattern) 
     if pattern.kind == "piece":
         return [[place] for place, token in enumerate(encoding.tokens) if token in pattern.values]
     labels = {"word": [word.lower() for word in sentence.words], "upos": sentence.upos, "deprel": sentence.deprel}
-    found = []
+    units = []
     for word, label in enumerate(labels[pattern.kind]):
         if label in pattern.values:
-            found.append(tokens_of_word(encoding, sentence, word))
-    return [tokens for tokens in found if tokens]
+            units.append(tokens_of_word(encoding, sentence, word))
+    return [tokens for tokens in units if tokens]
 
 
 def tokens_of_word(encoding: Any, sentence: Sentence, word: int) -> list[int]:
@@ -65,7 +65,7 @@ def tokens_of_word(encoding: Any, sentence: Sentence, word: int) -> list[int]:
 
 def by_hand(engine: Engine, model: str, sentences: tuple[Sentence, ...], query: Pattern, key: Pattern) -> Any:
     """Per head: every pair's (sentence, tokens, tokens, weight, by how much it is the strongest, even)."""
-    found = defaultdict(list)
+    pairs = defaultdict(list)
     for sentence in sentences:
         run = engine.attend(model, sentence.text)
         encoding = run.encoding
@@ -79,22 +79,22 @@ def by_hand(engine: Engine, model: str, sentences: tuple[Sentence, ...], query: 
             for head in range(run.n_heads):
                 matrix = run.head(layer, head)
 
-                def weight(one: list[int], other: list[int], matrix: Any = matrix) -> float:
-                    return float(np.mean([sum(float(matrix[row, column]) for column in other) for row in one]))
+                def weight(query_tokens: list[int], other: list[int], matrix: Any = matrix) -> float:
+                    return float(np.mean([sum(float(matrix[row, column]) for column in other) for row in query_tokens]))
 
-                seen = np.any([run.head(layer, each) > 0 for each in range(run.n_heads)], axis=0)
-                for one in of_tokens(engine, model, sentence, query):
+                seen = np.any([run.head(layer, other_head) > 0 for other_head in range(run.n_heads)], axis=0)
+                for query_unit in of_tokens(engine, model, sentence, query):
                     for other in of_tokens(engine, model, sentence, key):
-                        if set(one) & set(other):
+                        if set(query_unit) & set(other):
                             continue
-                        even = float(np.mean([seen[row, other].sum() / seen[row].sum() for row in one]))
+                        even = float(np.mean([seen[row, other].sum() / seen[row].sum() for row in query_unit]))
                         if even == 0:
                             continue
-                        others = [rival for rival in rivals if not set(one) & set(rival) and rival != other]
-                        most = max((weight(one, rival) for rival in others), default=0)
-                        mine = weight(one, other)
-                        found[layer, head].append((sentence.number, one, other, mine, mine - most, even))
-    return found
+                        others = [rival for rival in rivals if not set(query_unit) & set(rival) and rival != other]
+                        most = max((weight(query_unit, rival) for rival in others), default=0)
+                        mine = weight(query_unit, other)
+                        pairs[layer, head].append((sentence.number, query_unit, other, mine, mine - most, even))
+    return pairs
 
 
 def check(engine: Engine, model: str, query: Pattern, key: Pattern, sentences: tuple[Sentence, ...]) -> Looks:
@@ -162,8 +162,8 @@ def test_only_words_that_the_tree_joins(
 ) -> None:
     looks = engine.ask(Look(TINY, (TREE,), Pattern.parsed(*query), Pattern.parsed(*key), 0, 0, joined=True))
     hits = looks.hits
-    found = zip(hits.query.tolist(), hits.key.tolist(), strict=True)
-    assert sorted((TREE.words[one], one, other) for one, other in found) == sorted(pairs)
+    places = zip(hits.query.tolist(), hits.key.tolist(), strict=True)
+    assert sorted((TREE.words[query_place], query_place, other) for query_place, other in places) == sorted(pairs)
     assert looks.n.tolist() == [len(pairs)]
 
 
@@ -203,19 +203,19 @@ def many(n: int) -> tuple[Sentence, ...]:
 @pytest.mark.parametrize("n_parts", [3, 17])
 def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: int) -> None:
     sentences = many(100)
-    asked = Look(TINY, sentences, Pattern("upos", ("X",)), Pattern("upos", ("NOUN", "PRON")), most=7)
-    whole = engine.ask(asked)
-    parts = [engine.ask(replace(asked, sentences=sentences[start::n_parts])) for start in range(n_parts)]
+    question = Look(TINY, sentences, Pattern("upos", ("X",)), Pattern("upos", ("NOUN", "PRON")), most=7)
+    complete = engine.ask(question)
+    parts = [engine.ask(replace(question, sentences=sentences[start::n_parts])) for start in range(n_parts)]
     random.Random(n_parts).shuffle(parts)
     added = reduce(Looks.__add__, parts)
     for name in ("n", "n_sentences", "n_found", "n_cut", "layer", "head"):
-        np.testing.assert_array_equal(getattr(added, name), getattr(whole, name))
+        np.testing.assert_array_equal(getattr(added, name), getattr(complete, name))
     for name in ("weight", "even"):
-        np.testing.assert_allclose(getattr(added, name), getattr(whole, name), rtol=1e-6)
-    assert np.abs(added.strongest - whole.strongest).max() <= 1  # where two words are alike but for rounding
+        np.testing.assert_allclose(getattr(added, name), getattr(complete, name), rtol=1e-6)
+    assert np.abs(added.strongest - complete.strongest).max() <= 1  # where two words are alike but for rounding
     for field in fields(Hits):
         if field.name == "weight":
-            np.testing.assert_allclose(added.hits.weight, whole.hits.weight, atol=1e-6)
+            np.testing.assert_allclose(added.hits.weight, complete.hits.weight, atol=1e-6)
     assert (np.bincount(added.hits.of) == 7).all()
     for place in range(len(added.layer)):
         weights = added.head_hits(place).weight
@@ -223,10 +223,10 @@ def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: in
 
 
 def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
-    asked = Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",)))
-    every = engine.ask(asked)
-    layer = engine.ask(replace(asked, layer=1))
-    head = engine.ask(replace(asked, layer=1, head=2))
+    question = Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",)))
+    every = engine.ask(question)
+    layer = engine.ask(replace(question, layer=1))
+    head = engine.ask(replace(question, layer=1, head=2))
     assert list(zip(layer.layer, layer.head, strict=True)) == [(1, 0), (1, 1), (1, 2), (1, 3)]
     np.testing.assert_array_equal(layer.weight, every.weight[4:])
     assert head.weight == every.weight[6:7]
@@ -259,15 +259,15 @@ def test_sentences_that_the_model_cuts_are_counted(engine: Engine) -> None:
 
 
 def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
-    it, sentences = Pattern("word", ("it",)), tuple(corpus())
+    pronoun, sentences = Pattern("word", ("it",)), tuple(corpus())
     for wrong in ({"sentences": ()}, {"most": 0}, {"head": 1}, {"sentences": sentences[:1] * 1001}):
         with pytest.raises(InvalidInput):
-            Look(**({"model": TINY, "sentences": sentences, "query": it, "key": it} | wrong))  # type: ignore[arg-type]
+            Look(**({"model": TINY, "sentences": sentences, "query": pronoun, "key": pronoun} | wrong))  # type: ignore[arg-type]
     for head in ((2, None), (0, 4), (-1, 0)):
         with pytest.raises(InvalidInput, match="does not exist"):
-            engine.ask(Look(TINY, sentences, it, it, *head))
+            engine.ask(Look(TINY, sentences, pronoun, pronoun, *head))
     with pytest.raises(NotSupported):
-        engine.ask(Look("embedded/bilstm", sentences, it, it))
+        engine.ask(Look("embedded/bilstm", sentences, pronoun, pronoun))
 
 
 def test_the_strongest_word_of_one_is_that_looked_at_most(engine: Engine) -> None:
@@ -275,10 +275,10 @@ def test_the_strongest_word_of_one_is_that_looked_at_most(engine: Engine) -> Non
         run = engine.attend(TINY, sentence.text)
         of = [tokens_of_word(run.encoding, sentence, word) for word in range(len(sentence))]
         for word, queries in enumerate(of):
-            given = run.head(1, 2)[queries].mean(axis=0)
-            weights = {other: given[keys].sum() for other, keys in enumerate(of) if other != word}
-            found = strongest_word(run, sentence, word, 1, 2)
-            assert found == (max(weights, key=weights.__getitem__) if weights else None)
+            shares = run.head(1, 2)[queries].mean(axis=0)
+            weights = {other: shares[keys].sum() for other, keys in enumerate(of) if other != word}
+            strongest = strongest_word(run, sentence, word, 1, 2)
+            assert strongest == (max(weights, key=weights.__getitem__) if weights else None)
 
 
 def test_a_word_without_a_token_has_no_strongest_word(engine: Engine) -> None:

@@ -12,7 +12,7 @@ import pytest
 from analysis.corpus.coreference import PronounAttention, built_in, read_pairs, right
 from analysis.corpus.sentences import Sentence
 from evidence.questions.refer import Refer
-from jobs.referring import Referring
+from jobs.coreference import CoreferenceJob
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from serving.wire import pack, unpack
@@ -50,25 +50,25 @@ def test_attention_is_that_of_one_sentence_at_a_time(
     model: str, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     name = model if "/" in model else str(checkpoint(model))
-    found = engine.ask(Refer(name, SENTENCES[:6]))
-    assert found.numbers.tolist() == [one.number for one in SENTENCES[:6] if one.number not in found.left_out]
-    for row, number in enumerate(found.numbers):
+    attention = engine.ask(Refer(name, SENTENCES[:6]))
+    assert attention.numbers.tolist() == [one.number for one in SENTENCES[:6] if one.number not in attention.left_out]
+    for row, number in enumerate(attention.numbers):
         (sentence,) = (one for one in SENTENCES if one.number == number)
         antecedent, distractor, strongest = _by_hand(engine, name, sentence)
-        np.testing.assert_allclose(found.antecedent[row], antecedent, atol=1e-5)
-        np.testing.assert_allclose(found.distractor[row], distractor, atol=1e-5)
-        assert (found.strongest[row] == strongest).mean() > 0.95  # but for rounding
+        np.testing.assert_allclose(attention.antecedent[row], antecedent, atol=1e-5)
+        np.testing.assert_allclose(attention.distractor[row], distractor, atol=1e-5)
+        assert (attention.strongest[row] == strongest).mean() > 0.95  # but for rounding
 
 
 @pytest.mark.parametrize("n_parts", [3, 17])
 def test_parts_join_to_the_whole(n_parts: int, engine: Engine) -> None:
-    whole = engine.ask(Refer(TINY, SENTENCES))
+    complete = engine.ask(Refer(TINY, SENTENCES))
     parts = [engine.ask(Refer(TINY, SENTENCES[start::n_parts])) for start in range(n_parts)]
     joined = PronounAttention.joined(parts[::-1])
-    assert joined.heads == whole.heads
-    assert joined.numbers.tolist() == whole.numbers.tolist() == [one.number for one in SENTENCES]
-    np.testing.assert_allclose(joined.antecedent, whole.antecedent, atol=1e-6)
-    np.testing.assert_allclose(joined.distractor, whole.distractor, atol=1e-6)
+    assert joined.heads == complete.heads
+    assert joined.numbers.tolist() == complete.numbers.tolist() == [sentence.number for sentence in SENTENCES]
+    np.testing.assert_allclose(joined.antecedent, complete.antecedent, atol=1e-6)
+    np.testing.assert_allclose(joined.distractor, complete.distractor, atol=1e-6)
 
 
 def test_a_model_without_attention_is_refused(engine: Engine) -> None:
@@ -86,9 +86,9 @@ def test_a_sentence_without_a_pronoun_is_refused() -> None:
 def test_words_that_the_tokenizer_cuts_off_are_told(engine: Engine) -> None:
     long = f"{'zqxjkvb ' * 150}the [cat] {'and ' * 40}saw the {{lamp}} when <it> woke"
     pairs = read_pairs("own", f"The [cat] saw the {{lamp}} when <it> woke.\n{long}".encode())
-    found = engine.ask(Refer(TINY, tuple(pairs.corpus)))
-    assert found.numbers.tolist() == [0]
-    assert found.left_out.tolist() == [1]
+    attention = engine.ask(Refer(TINY, tuple(pairs.corpus)))
+    assert attention.numbers.tolist() == [0]
+    assert attention.left_out.tolist() == [1]
     alone = engine.ask(Refer(TINY, pairs.corpus.take([1])))
     assert len(alone.numbers) == 0
     assert PronounAttention.joined([alone, engine.ask(Refer(TINY, pairs.corpus.take([0])))]).left_out.tolist() == [1]
@@ -97,14 +97,14 @@ def test_words_that_the_tokenizer_cuts_off_are_told(engine: Engine) -> None:
 def test_it_travels(engine: Engine) -> None:
     question = Refer(TINY, SENTENCES[:3])
     assert unpack(pack(question)) == question
-    found = engine.ask(question)
-    again = unpack(pack(found))
-    assert again.heads == found.heads
-    assert np.array_equal(again.antecedent, found.antecedent)
+    attention = engine.ask(question)
+    again = unpack(pack(attention))
+    assert again.heads == attention.heads
+    assert np.array_equal(again.antecedent, attention.antecedent)
 
 
 def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
-    job = Referring(engine, TINY, built_in())
+    job = CoreferenceJob(engine, TINY, built_in())
     for _ in job.steps():
         assert 0 < job.share <= 1
         assert job.progress.endswith(".")
@@ -122,7 +122,7 @@ def test_a_job_asks_the_model_and_random_weights(engine: Engine) -> None:
 
 
 def test_a_job_that_is_stopped_keeps_what_it_found(engine: Engine) -> None:
-    job = Referring(engine, "embedded/modernbert", built_in(), random=False)
+    job = CoreferenceJob(engine, "embedded/modernbert", built_in(), random=False)
     next(job.steps())
     assert job.trained is not None
     assert 0 < len(job.trained.numbers) < 200

@@ -29,9 +29,9 @@ BUNDLED = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 
 
 def hidden(text: str, word: str) -> HiddenWord:
-    found = re.search(rf"\b{re.escape(word)}", text)
-    assert found is not None
-    return HiddenWord(text, (found.start(), found.start() + len(word)))
+    match = re.search(rf"\b{re.escape(word)}", text)
+    assert match is not None
+    return HiddenWord(text, (match.start(), match.start() + len(word)))
 
 
 WORDS = (
@@ -56,13 +56,13 @@ def one_by_one(engine: Engine, model: str, item: HiddenWord, heads: tuple[Head, 
 
 
 def held_against(engine: Engine, model: str, items: tuple[HiddenWord, ...]) -> None:
-    found = engine.ask(SwitchOff(model, items, SETS))
-    assert found.scores.shape == found.right.shape == (1 + len(SETS), len(items))
-    assert not found.left_out
+    answer = engine.ask(SwitchOff(model, items, SETS))
+    assert answer.scores.shape == answer.right.shape == (1 + len(SETS), len(items))
+    assert not answer.left_out
     expected = np.array([[one_by_one(engine, model, item, heads) for item in items] for heads in ((), *SETS)])
-    np.testing.assert_allclose(found.scores, expected[..., 0], atol=1e-4)
-    np.testing.assert_array_equal(found.right, expected[..., 1])
-    np.testing.assert_allclose(found.scores[0], found.scores[4], atol=1e-5)  # the empty set
+    np.testing.assert_allclose(answer.scores, expected[..., 0], atol=1e-4)
+    np.testing.assert_array_equal(answer.right, expected[..., 1])
+    np.testing.assert_allclose(answer.scores[0], answer.scores[4], atol=1e-5)  # the empty set
 
 
 @pytest.mark.slow
@@ -105,12 +105,12 @@ def test_a_word_that_cannot_be_placed_is_told(engine: Engine, checkpoint: Checkp
         hidden("The 猫 sat on the mat.", "猫"),
         hidden("The [MASK] sat on the mat.", "mat"),
     )
-    found = engine.ask(SwitchOff(model, items, SETS[:1]))
-    reasons = dict(found.left_out)
+    answer = engine.ask(SwitchOff(model, items, SETS[:1]))
+    reasons = dict(answer.left_out)
     assert reasons == {1: "cut", 2: "unknown", 3: "mask"}
-    assert np.isnan(found.scores[:, 1:]).all()
-    assert np.isnan(found.right[:, 1:]).all()
-    assert np.isfinite(found.scores[:, 0]).all()
+    assert np.isnan(answer.scores[:, 1:]).all()
+    assert np.isnan(answer.right[:, 1:]).all()
+    assert np.isfinite(answer.scores[:, 0]).all()
     parts = (HiddenWord("The table stood.", (4, 7)), HiddenWord("The table stood.", (6, 9)))  # "tab" and "ble"
     assert engine.ask(SwitchOff("embedded/bert", parts)).left_out == ((0, "shared"), (1, "shared"))
 
@@ -148,29 +148,29 @@ def test_whole_sentences_with_heads_off(engine: Engine) -> None:
         assert all(len(word) == 1 for word in encoding.words)
         places = [at for at, special in enumerate(encoding.special) if not special]
         answers = [engine.ask(Ablate("embedded/tinybert", text, off, masked={at})) for at in places]
-        expected.append(sum(one[0].log_probability for one in answers))  # type: ignore[index, misc]
-    found = engine.ask(SwitchOff("embedded/tinybert", (pair,), (off,)))
-    assert found.scores[1, 0] == pytest.approx(expected[0] - expected[1], abs=1e-4)
+        expected.append(sum(scored[0].log_probability for scored in answers))  # type: ignore[index, misc]
+    answer = engine.ask(SwitchOff("embedded/tinybert", (pair,), (off,)))
+    assert answer.scores[1, 0] == pytest.approx(expected[0] - expected[1], abs=1e-4)
 
 
 def test_equal_sentences_are_a_tie(engine: Engine) -> None:
-    found = engine.ask(SwitchOff("embedded/tinybert", (SentencePair("The cat sat.", "The cat sat."),)))
-    assert found.right.tolist() == [[0.5]]
+    answer = engine.ask(SwitchOff("embedded/tinybert", (SentencePair("The cat sat.", "The cat sat."),)))
+    assert answer.right.tolist() == [[0.5]]
 
 
 def test_a_classifier_is_asked_for_its_labels(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     network = classifier(checkpoint("bert"), tmp_path)
     model, texts = str(tmp_path), [(SENTENCES[0], None), (SENTENCES[5], SENTENCES[3]), ("She slept.", None)]
     items = tuple(LabelledText(text, pair, label) for (text, pair), label in zip(texts, "abc", strict=True))
-    found = engine.ask(SwitchOff(model, items, SETS))
+    answer = engine.ask(SwitchOff(model, items, SETS))
     for place, (text, pair) in enumerate(texts):
         changes = tuple(Change(heads=heads) for heads in SETS)
         aim = TargetAnswer("class", answer=items[place].label)
         effects = engine.ask(Intervene(model, text, changes, pair, aim=aim))
         readings = (effects.untouched, *effects.readings)
         logs = [reading.log_probability for reading in readings]
-        np.testing.assert_allclose(found.scores[:, place], logs, atol=1e-4)
-        assert found.right[:, place].tolist() == [one.best[0].token == items[place].label for one in readings]
+        np.testing.assert_allclose(answer.scores[:, place], logs, atol=1e-4)
+        assert answer.right[:, place].tolist() == [one.best[0].token == items[place].label for one in readings]
     assert network.config.num_labels == 3
     with pytest.raises(InvalidInput, match="knows no label “d”, only a, b, c"):
         engine.ask(SwitchOff(model, (LabelledText("She slept.", None, "d"),)))
@@ -185,8 +185,8 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(engine: Engine, checkpoin
         engine.ask(SwitchOff(str(checkpoint("bert_headless")), WORDS[:1], SETS[:1]))
     with pytest.raises(NotSupported, match="was not fine-tuned for classification"):
         engine.ask(SwitchOff("embedded/bert", (LabelledText("She slept.", None, "a"),)))
-    for heads, said in ((((6, 0),), "has 6 layers, 0 to 5"), (((0, 12),), "has 12 heads, 0 to 11")):
-        with pytest.raises(InvalidInput, match=said):
+    for heads, message in ((((6, 0),), "has 6 layers, 0 to 5"), (((0, 12),), "has 12 heads, 0 to 11")):
+        with pytest.raises(InvalidInput, match=message):
             engine.ask(SwitchOff("embedded/bert", WORDS[:1], (heads,)))
     for items in ((), (WORDS[0], PAIRS[0]), (HiddenWord("She slept.", (3, 4)),), (HiddenWord("She.", (2, 9)),)):
         with pytest.raises(InvalidInput):
@@ -197,22 +197,22 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(engine: Engine, checkpoin
 
 def test_sets_in_any_order_give_the_same(engine: Engine) -> None:
     """Each goes on from the states of the one before it, in an order of its own."""
-    found = [engine.ask(SwitchOff("embedded/modernbert", WORDS, sets)) for sets in (SETS, SETS[::-1])]
-    np.testing.assert_allclose(found[0].scores[1:], found[1].scores[:0:-1], atol=1e-5)
+    answers = [engine.ask(SwitchOff("embedded/modernbert", WORDS, sets)) for sets in (SETS, SETS[::-1])]
+    np.testing.assert_allclose(answers[0].scores[1:], answers[1].scores[:0:-1], atol=1e-5)
 
 
 def test_parts_come_in_turns_and_travel(engine: Engine) -> None:
     question = SwitchOff("embedded/tinybert", WORDS, SETS)
     parts = list(engine.stream(question))
     assert len(parts) >= 1 + len(SETS)
-    whole, again = question.combine(parts), engine.ask(question)
-    for one in (*itertools.chain([question, whole], parts[:2]),):
-        assert type(unpack(pack(one))) is type(one)
-        assert type(pickle.loads(pickle.dumps(one))) is type(one)
-    sent = unpack(pack(whole))
+    complete, again = question.combine(parts), engine.ask(question)
+    for value in (*itertools.chain([question, complete], parts[:2]),):
+        assert type(unpack(pack(value))) is type(value)
+        assert type(pickle.loads(pickle.dumps(value))) is type(value)
+    sent = unpack(pack(complete))
     assert isinstance(sent, SwitchedOff)
-    np.testing.assert_array_equal(sent.scores, whole.scores)
-    np.testing.assert_allclose(whole.scores, again.scores, atol=1e-6)
+    np.testing.assert_array_equal(sent.scores, complete.scores)
+    np.testing.assert_allclose(complete.scores, again.scores, atol=1e-6)
     assert unpack(pack(question)) == question
 
 

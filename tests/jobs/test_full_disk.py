@@ -93,5 +93,5 @@ def test_where_what_it_had_learnt_is_gone_it_begins_anew(training: Training) -> 
     again.advance()
     _until(again, 1)
     assert [step.step for step in run.steps] == [1]
-    assert [each.step for each in run.evaluated] == [0]
+    assert [evaluation.step for evaluation in run.evaluated] == [0]
     stop(again).forget()

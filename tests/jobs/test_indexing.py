@@ -52,17 +52,17 @@ def test_every_word_of_the_corpus_is_in_it_with_its_vector(engine: Engine, job: 
     for number in (0, 77, 199):
         states = engine.encoded_states(TINY, job.corpus.texts[number], layers=[2])
         for token in range(1, len(states.encoding) - 1):
-            found = index.nearest(states.states[0, token], 1).tokens[0]
-            assert found.cosine == pytest.approx(1, abs=1e-3)
+            nearest = index.nearest(states.states[0, token], 1).tokens[0]
+            assert nearest.cosine == pytest.approx(1, abs=1e-3)
             if states.encoding.tokens[token] == str(number):
-                assert (found.sentence, found.token) == (number, token)
+                assert (nearest.sentence, nearest.token) == (number, token)
     n = sum(len(engine.attend(TINY, text).encoding) - 2 for text in job.corpus.texts)
     assert len(index) == n
 
 
 def test_when_it_is_stopped_what_was_read_can_be_searched(job: Indexing) -> None:
     index = run(job, 16)
-    assert job.progress.startswith("16 of 200 sentences read")
+    assert job.progress.startswith("Reading: 16 of 200 sentences")
     job.stop()
     job.advance()
     assert not job.running
@@ -91,7 +91,7 @@ def test_it_is_removed_when_its_visitor_has_left(job: Indexing) -> None:
 def test_time_left_is_told(job: Indexing) -> None:
     run(job, 64)
     job._seconds = 20.0
-    assert job.progress == "64 of 200 sentences read, about 42 seconds left."
+    assert job.progress == "Reading: 64 of 200 sentences, about 42 seconds left."
 
 
 def full(*_: object) -> None:

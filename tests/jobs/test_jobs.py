@@ -126,9 +126,9 @@ def test_a_worker_that_is_stopped_ends_every_job_at_its_step(notes: list[str]) -
 
 @pytest.fixture
 def queued(notes: list[str]) -> Generator[Line]:
-    found = Line(notes)
-    yield found
-    found.first.go_on.release()
+    line = Line(notes)
+    yield line
+    line.first.go_on.release()
 
 
 def test_jobs_take_turns_a_step_each(queued: Line, notes: list[str]) -> None:
@@ -140,8 +140,8 @@ def test_jobs_take_turns_a_step_each(queued: Line, notes: list[str]) -> None:
 
 def test_a_visitor_with_five_jobs_takes_no_more_turns_than_one(queued: Line, notes: list[str]) -> None:
     five = [("many", Steps(name, notes, 2)) for name in "abcde"]
-    one = Steps("z", notes, 3)
-    assert queued.run(*five, ("one", one))[:7] == ["a0", "z0", "b0", "z1", "c0", "z2", "d0"]
+    single = Steps("z", notes, 3)
+    assert queued.run(*five, ("one", single))[:7] == ["a0", "z0", "b0", "z1", "c0", "z2", "d0"]
 
 
 class Slow(Steps):
@@ -201,9 +201,9 @@ def test_who_comes_later_does_not_get_all_the_time_that_others_have_had(queued: 
     newcomer = Quick("new", queued, 3)
     noted = queued.run(("a", Late("a", queued, 14)), ("b", Quick("b", queued, 14)))
     assert newcomer.wait(PATIENCE)
-    assert [each for each in noted if each.startswith("new")] == ["new0", "new1", "new2"]
+    assert [entry for entry in noted if entry.startswith("new")] == ["new0", "new1", "new2"]
     between = noted[noted.index("new0") : noted.index("new2")]
-    assert {"a", "b"} <= {each[0] for each in between}
+    assert {"a", "b"} <= {entry[0] for entry in between}
 
 
 class HeldUp(Steps):
@@ -449,5 +449,5 @@ def test_a_process_can_end_while_jobs_run() -> None:
 @pytest.mark.slow
 def test_importing_the_room_loads_no_streamlit_and_no_torch() -> None:
     loads = "import sys, jobs.study, jobs.measurement; print({'streamlit', 'plotly', 'torch'} & set(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert found.stdout.strip() == "set()"
+    loaded = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert loaded.stdout.strip() == "set()"

@@ -10,8 +10,7 @@ import pytest
 
 from analysis import lens_fit
 from evidence.lens_sentences import LensSentences, lens_sentences
-from evidence.questions.judge_lens import JudgeLens
-from evidence.questions.read_masks import ReadMasks
+from evidence.questions.lens import JudgeLens, ReadMasks
 from jobs import lens_fitting
 from jobs.lens_fitting import LensFitting
 from model_zoo import Engine
@@ -29,9 +28,11 @@ def done(job: LensFitting) -> LensFitting:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer sentences of each kind."""
-    found = lens_sentences()
-    small = LensSentences(found.fitted[:40], found.templates[:20], found.judging[::14], found.units[::14])
-    monkeypatch.setattr(lens_fitting, "lens_sentences", lambda _own: small)
+    sentences = lens_sentences()
+    small = LensSentences(
+        sentences.fitted[:40], sentences.templates[:20], sentences.judging[::14], sentences.units[::14]
+    )
+    monkeypatch.setattr(lens_fitting, "lens_sentences", lambda _user_texts: small)
 
 
 @pytest.mark.slow
@@ -47,38 +48,38 @@ def test_a_fit_to_the_models_own_states_is_better_than_none_and_one_to_shuffled_
         lens = FittedLens.from_changes(TINY, info.revision, len(target), np.stack(changes), target.mean(axis=0))
         return lens_fit.judged(lens, engine.ask(JudgeLens(TINY, sentences.judging[:80], lens, 2)))
 
-    own, random = judged(read.vectors), judged(read.vectors[shuffled])
+    true, random = judged(read.vectors), judged(read.vectors[shuffled])
     for layer in range(info.n_layers):
-        assert own.fitted[layer].mean < own.logit[layer].mean
+        assert true.fitted[layer].mean < true.logit[layer].mean
         assert random.fitted[layer].high >= random.logit[layer].low
         assert random.fitted[layer].mean > 0.97 * random.average.mean  # it knows no more than the average
-    assert own.fitted[1].high < own.logit[1].low
+    assert true.fitted[1].high < true.logit[1].low
 
 
 @pytest.mark.usefixtures("few")
 def test_in_parts_it_is_as_in_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     job = LensFitting(engine, TINY)
-    shares, said = [], []
+    shares, messages = [], []
     while job.running:
         shares.append(job.share)
-        said.append(job.progress)
-        assert job.found is None
+        messages.append(job.progress)
+        assert job.judged_lens is None
         assert job.n_ended == 0
         job.advance()
     assert shares == sorted(shares)
     assert (job.complete, job.share, job.n_ended) == (True, 1.0, 1)
     for doing in ("Reading masks: 10 of 75 sentences", "Fitting layer 0: 60 of", "Judging on other sentences: 70 of"):
-        assert any(one.startswith(doing) for one in said)
+        assert any(message.startswith(doing) for message in messages)
     monkeypatch.setattr(lens_fitting, "_AT_ONCE", 1000)
-    found, whole = job.found, done(LensFitting(engine, TINY)).found
-    assert found is not None
-    assert whole is not None
-    assert (found.n_masks, found.n_texts) == (whole.n_masks, whole.n_texts)
-    assert found.n_texts == 15
-    assert 4 * 40 <= found.lens.n_masks + 20 <= 4 * 40 + 2 * 20
-    for mine, other in zip((*found.logit, *found.fitted), (*whole.logit, *whole.fitted), strict=True):
+    in_parts, at_once = job.judged_lens, done(LensFitting(engine, TINY)).judged_lens
+    assert in_parts is not None
+    assert at_once is not None
+    assert (in_parts.n_masks, in_parts.n_texts) == (at_once.n_masks, at_once.n_texts)
+    assert in_parts.n_texts == 15
+    assert 4 * 40 <= in_parts.lens.n_masks + 20 <= 4 * 40 + 2 * 20
+    for mine, other in zip((*in_parts.logit, *in_parts.fitted), (*at_once.logit, *at_once.fitted), strict=True):
         assert mine.mean == pytest.approx(other.mean, abs=2e-3)
-    lens = engine.mask_lens(TINY, "The cat sat on the [MASK].", fitted=found.lens)
+    lens = engine.mask_lens(TINY, "The cat sat on the [MASK].", fitted=in_parts.lens)
     assert len(lens[0].layers) == 3
 
 
@@ -89,7 +90,7 @@ def test_stopped_it_leaves_nothing_half(engine: Engine) -> None:
         job.advance()
     job.stop()
     done(job)
-    assert job.found is None
+    assert job.judged_lens is None
     assert not job.complete
     assert job.failure is None
 
@@ -97,7 +98,7 @@ def test_stopped_it_leaves_nothing_half(engine: Engine) -> None:
 def test_what_cannot_be_fitted_says_why(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     for name, why in (("bart", "reads its decoder"), ("xlnet", "cannot fill masks")):
         job = done(LensFitting(engine, str(checkpoint(name))))
-        assert job.found is None
+        assert job.judged_lens is None
         assert job.failure is not None
         assert why in job.failure
 
@@ -107,7 +108,7 @@ def test_a_causal_model_is_fitted_too(engine: Engine, checkpoint: Callable[[str]
     model = str(checkpoint("gpt2"))
     job = done(LensFitting(engine, model))
     assert job.failure is None
-    assert job.found is not None
-    assert len(job.found.fitted) == engine.info(model).n_layers
-    (lens,) = engine.next_lens(model, "The cat sat on the", fitted=job.found.lens)
+    assert job.judged_lens is not None
+    assert len(job.judged_lens.fitted) == engine.info(model).n_layers
+    (lens,) = engine.next_lens(model, "The cat sat on the", fitted=job.judged_lens.lens)
     assert lens.ranks[-1] == 1

@@ -31,7 +31,7 @@ def test_progress_goes_from_waiting_to_done_and_never_back() -> None:
     assert [mine.standing(name).share for name in mine.tasks] == [1, 1]
     assert len(mine.standing("tense").layers) == 3
     assert mine.n_ended == 2
-    assert all(isinstance(one.result, TaskResult) for one in results.values())
+    assert all(isinstance(finished.result, TaskResult) for finished in results.values())
 
 
 def test_stop_leaves_the_encoder_and_keeps_what_is_finished() -> None:

@@ -62,9 +62,9 @@ def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: st
         assert not job.wait(0.01)
     desk.leave()
     assert job.wait(PATIENCE)
-    (each,) = job.runs
-    assert not tuned._place(each.id).exists()
-    assert not tuned.state_folder(each.id).exists()
+    (run,) = job.runs
+    assert not tuned._place(run.id).exists()
+    assert not tuned.state_folder(run.id).exists()
 
 
 def test_who_leaves_before_the_first_turn_leaves_nothing_behind(engine: Engine, bert: str) -> None:

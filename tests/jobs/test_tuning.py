@@ -68,16 +68,16 @@ def test_who_has_worked_least_has_the_next_turn(engine: Engine, bert: str, monke
     job = advance(Tuning(engine, [candidate("slow", bert), candidate("fast", bert, seed=1)]))
     assert clock.order == ["slow", *["fast"] * 4, "slow", "fast", "fast", *["slow"] * 4]
     assert job.complete
-    assert [len(found.steps) for found in job.tuned] == [N_STEPS, N_STEPS]
+    assert [len(run.steps) for run in job.tuned] == [N_STEPS, N_STEPS]
     assert (job.share, job.n_ended) == (1, 2 * (3 + 1))  # the start and two epochs are evaluated
 
 
 def test_beside_others_a_model_becomes_what_it_becomes_alone(engine: Engine, bert: str) -> None:
     alone = tuning.outcome(engine, tuning.question(bert, DATA))
     job = advance(Tuning(engine, [candidate("this", bert), candidate("that", bert, seed=1)]))
-    found = job.tuned[0]
-    assert [step.loss for step in found.steps] == [step.loss for step in alone.steps]
-    assert found.scores == alone.scores
+    run = job.tuned[0]
+    assert [step.loss for step in run.steps] == [step.loss for step in alone.steps]
+    assert run.scores == alone.scores
 
 
 class Reserving:
@@ -147,7 +147,7 @@ def test_a_failure_is_a_sentence_and_the_others_go_on(
 ) -> None:
     job = advance(Tuning(engine, [candidate("decoder", str(checkpoint("gpt2"))), candidate("encoder", bert)]))
     assert "Choose a model such as BERT" in str(job.runs[0].failed)
-    assert [found.base for found in job.tuned] == [bert]
+    assert [tuned.base for tuned in job.tuned] == [bert]
     assert job.share == 1
 
 
@@ -168,17 +168,17 @@ def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(eng
     assert None not in (teacher.tuned, alone.tuned, taught.tuned)
 
     # With alpha = 0 the first loss is T² KL alone: of what the teacher says and a student that has learnt nothing.
-    told = np.array(engine.ask(SoftScores(teacher.id, tuple((item.text, None) for item in DATA.train))))
+    soft_scores = np.array(engine.ask(SoftScores(teacher.id, tuple((item.text, None) for item in DATA.train))))
     with engine._memory.lease(student) as loaded:
         before = network.fresh(loaded, DATA, taught.candidate.settings).eval()
         encodings = [loaded.encode(item.text, None, 32) for item in DATA.train]
-        first = next(iter(batches([len(each) for each in encodings], 4, 1, 0)))
+        first = next(iter(batches([len(encoding) for encoding in encodings], 4, 1, 0)))
         with torch.no_grad():
-            own = before(**loaded.inputs([encodings[place] for place in first])).logits
-    p = functional.softmax(torch.tensor(told[first]).float() / 3, dim=-1)
-    q = functional.softmax(own / 3, dim=-1)
+            logits = before(**loaded.inputs([encodings[place] for place in first])).logits
+    p = functional.softmax(torch.tensor(soft_scores[first]).float() / 3, dim=-1)
+    q = functional.softmax(logits / 3, dim=-1)
     expected = 9 * float((p * (p / q).log()).sum(dim=-1).mean())
-    assert float(divergence(own, torch.tensor(told[first]), 3.0)) == pytest.approx(expected, rel=1e-4)
+    assert float(divergence(logits, torch.tensor(soft_scores[first]), 3.0)) == pytest.approx(expected, rel=1e-4)
     assert taught.steps[0].loss == pytest.approx(expected, rel=1e-3)
     job.leave()
 
@@ -201,7 +201,7 @@ def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monk
     while job.running:
         job.advance()
         reads.append([])
-    assert [each for each in reads if each] == [[5], [5], [2]]
+    assert [read for read in reads if read] == [[5], [5], [2]]
     assert len(job.tuned) == 2
     job.leave()
 
@@ -231,24 +231,24 @@ def test_what_was_stopped_goes_on_and_ends_alike(engine: Engine, bert: str) -> N
     resumed = advance(job.resumed())
     assert resumed.complete
     assert not resumed.can_go_on
-    for found, expected in zip(resumed.tuned, straight.tuned, strict=True):
-        assert [step.loss for step in found.steps] == [step.loss for step in expected.steps]
-        assert found.scores == expected.scores
+    for result, expected in zip(resumed.tuned, straight.tuned, strict=True):
+        assert [step.loss for step in result.steps] == [step.loss for step in expected.steps]
+        assert result.scores == expected.scores
 
 
 @pytest.mark.slow
 def test_what_was_computed_but_not_told_before_a_stop_is_told_afterwards(engine: Engine, bert: str) -> None:
     job = Tuning(engine, [candidate("a", bert)])
     advance(job, until=lambda: len(job.runs[0].evaluated) == 2)  # where texts stand then is the event after this one
-    assert [each.epoch for each in job.runs[0].first_vectors] == [0]
+    assert [vectors.epoch for vectors in job.runs[0].first_vectors] == [0]
     job.stop()
     advance(job)
     resumed = advance(job.resumed())
     (run,) = resumed.runs
     assert run.tuned is not None
     assert (run.steps, run.evaluated) == (list(run.tuned.steps), list(run.tuned.evaluated))
-    epochs = [each.epoch for each in run.first_vectors]
-    assert epochs == [each.epoch for each in run.tuned.first_vectors] == list(range(len(epochs)))
+    epochs = [vectors.epoch for vectors in run.first_vectors]
+    assert epochs == [vectors.epoch for vectors in run.tuned.first_vectors] == list(range(len(epochs)))
 
 
 def test_the_time_left_is_told_by_what_was_done_since_it_went_on(

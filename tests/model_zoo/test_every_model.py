@@ -18,7 +18,7 @@ from checkpoints import FAMILIES, TEXT, TEXT_PAIR, spec
 from tokenizers.models import WordPiece
 
 from evidence.items import HiddenWord
-from evidence.questions.survey_heads import SurveyHeads
+from evidence.questions.measure_heads import MeasureHeads
 from evidence.questions.switch_off import SwitchOff
 from model_zoo import Engine, check, registry
 from model_zoo.by_transformers import Plain
@@ -61,7 +61,7 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
 def check_corpus(engine: Engine, model: ModelSpec) -> str:
     """What the page "Corpus" shows: every head measured, and one switched off while a word is hidden."""
     try:
-        statistics = engine.ask(SurveyHeads.example(model.id))
+        statistics = engine.ask(MeasureHeads.example(model.id))
     except NotSupported:
         return "no attention"
     assert statistics.n_heads == model.layers * model.heads

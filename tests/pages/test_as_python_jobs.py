@@ -17,14 +17,13 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.probing.template_trees import template_conllu
 from evidence import material
-from jobs import Desk, Job, explaining, mattering, pruning
+from jobs import Desk, Job, ablation, explaining
+from jobs.ablation import HeadAblationJob, PruningJob
+from jobs.coreference import CoreferenceJob
 from jobs.explaining import Explaining
-from jobs.greedy import Greedy
 from jobs.indexing import Indexing
-from jobs.mattering import Mattering
-from jobs.pruning import Pruning
-from jobs.referring import Referring
-from jobs.surveying import Surveying
+from jobs.measure_heads import MeasureHeadsJob
+from jobs.text_ablation import GreedyJob
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
@@ -66,15 +65,15 @@ def curve(app: AppTest) -> AppTest:
 
 
 def pruned(app: AppTest) -> AppTest:
-    return done(Pruning, "Prune")(done(Mattering, "Switch")(app))
+    return done(PruningJob, "Prune")(done(HeadAblationJob, "Switch")(app))
 
 
 def compared(app: AppTest) -> AppTest:
     """When the built-in sentences are, which begin by themselves."""
-    return done(Referring, "Compare")(done(Referring)(app))
+    return done(CoreferenceJob, "Compare")(done(CoreferenceJob)(app))
 
 
-MEASURED, TRAINED = done(Surveying, "Measure"), done(Training, "Train")
+MEASURED, TRAINED = done(MeasureHeadsJob, "Measure"), done(Training, "Train")
 
 # A page and its address, what begins the work, and views that show what comes of it.
 JOBS = [
@@ -88,7 +87,7 @@ JOBS = [
     ("corpus", STUDY | {"sentences": "120", "view": "matters", "layer": "2"}, MEASURED, ("matters", "coreference")),
     ("corpus", STUDY | {"tried_on": "pairs", "pairs": "agreement", "view": "matters"}, pruned, ("matters",)),
     ("corpus", STUDY | {"search": "nearest", "after": "2", "once": "1"}, done(Indexing, "Read"), ("search",)),
-    ("corpus", STUDY | {"pronouns_by": "more"}, done(Referring), ("coreference",)),
+    ("corpus", STUDY | {"pronouns_by": "more"}, done(CoreferenceJob), ("coreference",)),
     ("train", TINY, TRAINED, ("train", "scores", "try", "inside", "plane")),
     ("train", TINY | {"seeds": "2", "learns": "lora", "rank": "4", "rate": "0.001"}, TRAINED, ("train", "scores")),
     ("train", TINY | {"set": "entities", "batch": "8", "seed": "7"}, TRAINED, ("try",)),
@@ -96,7 +95,7 @@ JOBS = [
     ("train", TINY | {"racers": MODEL["model"], "budget": "seconds", "seconds": "1"}, done(Race, "Race"), ("race",)),
     ("train", TINY | {"learns": "head"}, done(Scratch, "Train 4"), ("scratch",)),
     ("train", TINY | {"student": "embedded/bilstm", "alpha": "0.6"}, done(Distilling, "Train te"), ("distillation",)),
-    ("cause", MASKED | {"off": "1.2", "value": "mean"}, done(Greedy, "Run the search"), ("heads",)),
+    ("cause", MASKED | {"off": "1.2", "value": "mean"}, done(GreedyJob, "Run the search"), ("heads",)),
     ("cause", MASKED, done(Explaining, "Run on 100"), ("words",)),
 ]
 
@@ -116,10 +115,10 @@ def test_a_job_is_done_again(
 ) -> None:
     """Of less material than on the pages."""
     monkeypatch.setattr(material, "MOST_PAIRS", 12)
-    monkeypatch.setattr(mattering, "MOST_EVERY", 4)
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
-    monkeypatch.setattr(pruning, "MOST_JUDGING", 6)
-    monkeypatch.setattr(pruning, "GREEDY_SECONDS", 0.5)
+    monkeypatch.setattr(ablation, "MOST_EVERY", 4)
+    monkeypatch.setattr(ablation, "RANDOM_ORDERS", 2)
+    monkeypatch.setattr(ablation, "MOST_JUDGING", 6)
+    monkeypatch.setattr(ablation, "GREEDY_SECONDS", 0.5)
     monkeypatch.setattr(explaining, "N_SENTENCES", 3)
     monkeypatch.setattr(scratch, "_EXAMPLES", (20, 40))
     monkeypatch.chdir(tmp_path)
@@ -152,7 +151,7 @@ FILES = [
         layers_page.run, ("trees",)),
     ("layers", STUDY | {"tasks": "", "format": "conllu", "pieces": "first"}, "probing upload", TREES,
         layers_page.run, ("curve",)),
-    ("corpus", STUDY | LIST | {"show": "all"}, "corpus upload", TREEBANK, MEASURED, ("relations",)),
+    ("corpus", STUDY | LIST | {"show": "all"}, "corpus_upload", TREEBANK, MEASURED, ("relations",)),
     ("corpus", STUDY | LIST | {"up": "rare_listed"}, "corpus_data", TREEBANK, MEASURED, ("all",)),
     ("corpus", MODEL, "corpus_pronouns", PRONOUNS, compared, ("coreference",)),
     ("train", TINY | {"set": "own", "examples": "20"}, "train_own_text", TABLE, curve, ("scores",)),
@@ -183,7 +182,7 @@ def test_lines_read_what_was_given(
     file = 'its "own".txt' if key.endswith("upload") else "The pasted data"
     if key.endswith("upload"):
         upload = (file, content.encode(), "text/plain")
-        app.file_uploader(key=key).set_value([upload] if key == "corpus upload" else upload).run()
+        app.file_uploader(key=key).set_value([upload] if key == "corpus_upload" else upload).run()
     else:
         app.text_area(key=key).set_value(content).run()
     (tmp_path / file).write_text(content, encoding="utf-8")

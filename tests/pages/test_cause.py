@@ -17,8 +17,7 @@ from tuning import classifier
 
 from analysis.effects import lost, recovered
 from jobs.explaining import ORDERS, Explaining
-from jobs.greedy import Greedy
-from jobs.intervention_job import InterventionJob
+from jobs.text_ablation import GreedyJob, InterventionJob
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, Edge, TargetAnswer, signed
 from pages.cause import page as page
@@ -41,8 +40,8 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
 
 def cells(app: AppTest, which: int = 0) -> np.ndarray:
     """The numbers of a map."""
-    found: np.ndarray = cell_maps(app)[which]["values"]
-    return found
+    values: np.ndarray = cell_maps(app)[which]["values"]
+    return values
 
 
 @pytest.mark.slow
@@ -59,9 +58,11 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     aim = TargetAnswer(answer="are")
     heads = [Change(heads=((layer, head),)) for layer in range(6) for head in range(12)]
     blocks = [change for layer in range(6) for change in (Change(attention=(layer,)), Change(feed_forward=(layer,)))]
-    shown = cells(app)
-    assert shown[:, :12].ravel() == pytest.approx(lost(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3)
-    assert shown[:, 12:].ravel() == pytest.approx(
+    values = cells(app)
+    assert values[:, :12].ravel() == pytest.approx(
+        lost(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3
+    )
+    assert values[:, 12:].ravel() == pytest.approx(
         lost(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
     )
 
@@ -112,33 +113,33 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     weights = cells(app)
     run = engine.attend(MODEL, DOGS)
     assert weights == pytest.approx(np.mean([run.layer(layer).mean(axis=0) for layer in range(6)], axis=0), abs=1e-4)
-    one = open_page(PAGE, text=DOGS, view="edges", show="effect", edge_layer="2", edge_head="3", answer="are")
+    one_head = open_page(PAGE, text=DOGS, view="edges", show="effect", edge_layer="2", edge_head="3", answer="are")
     effects = engine.intervene(
         MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=TargetAnswer(answer="are")
     )
-    assert cells(one)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
-    assert "Something went wrong" not in prose(one)
-    assert not one.multiselect(key="cause_edges").value
+    assert cells(one_head)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
+    assert "Something went wrong" not in prose(one_head)
+    assert not one_head.multiselect(key="cause_edges").value
 
 
 @pytest.mark.slow
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="words", answer="are")
-    found = cells(app)
-    assert found.shape == (len(METHODS), 7)
+    scores = cells(app)
+    assert scores.shape == (len(METHODS), 7)
     hidden = engine.intervene(
         MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=TargetAnswer(answer="are")
     )
-    assert found[0] == pytest.approx(lost(hidden, "bits"), abs=1e-3)
-    own = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
-    assert found[2] == pytest.approx(own / math.log(2), abs=1e-3)
+    assert scores[0] == pytest.approx(lost(hidden, "bits"), abs=1e-3)
+    occlusion = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
+    assert scores[2] == pytest.approx(occlusion / math.log(2), abs=1e-3)
     curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}
     assert len(curves) == len(ORDERS)
     assert {len(curve) for curve in curves.values()} == {7}  # six words: the full stop is not hidden
     near = [engine.intervene(MODEL, DOGS, [Change(hidden=at)], aim=TargetAnswer(answer="are")) for at in ((5,), (5, 7))]
-    shares = [math.exp(one.readings[0].log_probability - one.untouched.log_probability) for one in near]
+    shares = [math.exp(effects.readings[0].log_probability - effects.untouched.log_probability) for effects in near]
     assert curves["Nearness alone"][1:3] == pytest.approx(shares, abs=1e-3)
-    first = [2, 1][int(np.argmax(found[0]) == 0)]
+    first = [2, 1][int(np.argmax(scores[0]) == 0)]
     alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=TargetAnswer(answer="are"))
     share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
     assert curves["Occlusion"][1] == pytest.approx(share, abs=1e-3)
@@ -150,7 +151,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     assert np.diag(taus) == pytest.approx(1)
     assert "Integrated gradients should add up to" in prose(app)
     split = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are"), method="DecompX")
-    assert found[3] == pytest.approx(split.scores[[1, 2, 3, 4, 5, 7, 8]], abs=1e-3)
+    assert scores[3] == pytest.approx(split.scores[[1, 2, 3, 4, 5, 7, 8]], abs=1e-3)
     assert split.bias is not None
     assert f"{signed(split.bias)} from biases" in prose(app)
 
@@ -177,7 +178,7 @@ def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engi
     assert effects.other is not None
     assert effects.untouched.foil_logit is not None
     assert effects.other.foil_logit is not None
-    here, there = (one.logit - (one.foil_logit or 0) for one in (effects.untouched, effects.other))
+    here, there = (reading.logit - (reading.foil_logit or 0) for reading in (effects.untouched, effects.other))
     assert here - there > 1
     assert here > 0
 
@@ -195,16 +196,16 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
 @pytest.mark.slow
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
-    found = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", foil="is"))
-    assert found.foil_logit is not None
+    decomposition = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", foil="is"))
+    assert decomposition.foil_logit is not None
     for grouped in ("layers", "heads"):
         app.session_state["cause_parts"] = grouped
         app.run()
         bar = figures(app)[0]["data"][0]
         assert bar["x"][-1] == pytest.approx(sum(bar["x"][:-1]), abs=1e-3)
-        assert bar["x"][-1] == pytest.approx(found.logit - found.foil_logit, abs=1e-3)
+        assert bar["x"][-1] == pytest.approx(decomposition.logit - decomposition.foil_logit, abs=1e-3)
     app.toggle(key="cause_difference").set_value(False).run()
-    assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(found.logit, abs=1e-3)
+    assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(decomposition.logit, abs=1e-3)
 
 
 @pytest.mark.slow
@@ -313,7 +314,7 @@ def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: 
 
 
 def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Greedy] = []
+    started: list[GreedyJob] = []
     monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
     monkeypatch.setattr(
         "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
@@ -369,14 +370,14 @@ def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: py
     near, random = by_name["nearness", "insertion"], by_name["random order", "insertion"]
     assert random.above is not None
     assert random.above.value == pytest.approx(random.mean.value - near.mean.value)
-    shown = table.set_index("method").loc["Random order (mean of 5)"]
-    assert shown["insertion, median"] == f"{random.median:.3f}"
-    assert shown["insertion, against nearness"] == f"{random.above:+.3f}"
-    assert shown["insertion, better than nearness in"] == f"{random.better:.0%}"
-    assert shown["insertion, exceeds 1 in"] == f"{random.exceeds_one:.0%}"
+    row = table.set_index("method").loc["Random order (mean of 5)"]
+    assert row["insertion, median"] == f"{random.median:.3f}"
+    assert row["insertion, against nearness"] == f"{random.above:+.3f}"
+    assert row["insertion, better than nearness in"] == f"{random.better:.0%}"
+    assert row["insertion, exceeds 1 in"] == f"{random.exceeds_one:.0%}"
     nearest = table.set_index("method").loc["Nearness alone"]
     assert nearest["insertion, against nearness"] == nearest["deletion, better than nearness in"] == "–"
-    assert job.probabilities == [one.answer.probability for one in map(engine.ask, job.questions)]
+    assert job.probabilities == [effects.answer.probability for effects in map(engine.ask, job.questions)]
     assert f"is {percent(sorted(job.probabilities)[1])} in the median" in prose(app)
 
 

@@ -35,8 +35,8 @@ def numbers(results: Results) -> Numbers:
 
 
 def figure_of(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return found
+    figure: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return figure
 
 
 # --- the numbers
@@ -54,26 +54,26 @@ def test_every_measure_says_where_attention_goes(numbers: Numbers, results: Resu
 
 
 def test_a_relation_is_a_number_of_every_head_on_the_half_that_judges(numbers: Numbers, results: Results) -> None:
-    found = results.findings.get(Relation("obj", "down"))
-    assert found is not None
+    finding = results.findings.get(Relation("obj", "down"))
+    assert finding is not None
     right = numbers.of("obj.down")
     assert right.title == "obj: verb → object (share of held-out words)"
-    assert right.values == pytest.approx(found.judged)
-    assert right.values[found.head] == pytest.approx(found.accuracy.share)
-    assert right.lows[found.head] == pytest.approx(found.accuracy.low, abs=0.03)
+    assert right.values == pytest.approx(finding.judged)
+    assert right.values[finding.head] == pytest.approx(finding.accuracy.share)
+    assert right.lows[finding.head] == pytest.approx(finding.accuracy.low, abs=0.03)
 
 
 def test_the_finder_ranks_by_the_rule_and_relations_by_the_half_that_chooses(
     numbers: Numbers, results: Results
 ) -> None:
-    asked = numbers.sought()
-    assert {"previous", "next", "delimiter", "itself", "spread", "same_word", "rare"} <= set(asked)
-    assert asked["separator"].says == "looks at [SEP]"
-    assert asked["previous"].best() == np.argsort(-results.statistics.measure("previous"))[:5].tolist()
-    for one in results.findings.relations:
-        assert asked[".".join(one.relation)].best(1) == [one.head]
-    assert asked["obj.down"].says == "looks from a verb at its object (obj)"
-    assert "2 places after is right in 0.39" in asked["obj.down"].condition
+    criteria = numbers.sought()
+    assert {"previous", "next", "delimiter", "itself", "spread", "same_word", "rare"} <= set(criteria)
+    assert criteria["separator"].says == "looks at [SEP]"
+    assert criteria["previous"].best() == np.argsort(-results.statistics.measure("previous"))[:5].tolist()
+    for finding in results.findings.relations:
+        assert criteria[".".join(finding.relation)].best(1) == [finding.head]
+    assert criteria["obj.down"].says == "looks from a verb at its object (obj)"
+    assert "2 places after is right in 0.39" in criteria["obj.down"].condition
 
 
 def test_the_table_has_every_head_and_every_interval(numbers: Numbers) -> None:
@@ -101,20 +101,20 @@ def test_the_finder_names_the_best_heads_with_their_numbers(open_page: Open, num
     best = numbers.sought()["previous"].best()
     layer, head = divmod(best[0], 4)
     previous = numbers.of("previous")
-    first, *_ = [each.value for each in app.markdown if "looks at the token before most" in each.value]
+    first, *_ = [element.value for element in app.markdown if "looks at the token before most" in element.value]
     assert first.startswith(f"**Layer {layer + 1}, head {head + 1}** looks at the token before most: ")
     assert re.search(rf"\*\*{previous.values[best[0]]:.2f}\*\* \(0\.\d\d to 0\.\d\d\)\. Then", first)
     assert first.count(" to 0.") == 5
-    found = figure_of(app)["data"][-1]
-    assert found["text"] == [f"{place // 4 + 1}.{place % 4 + 1}" for place in best]
+    trace = figure_of(app)["data"][-1]
+    assert trace["text"] == [f"{place // 4 + 1}.{place % 4 + 1}" for place in best]
 
 
 def test_a_link_to_a_measure_that_the_data_do_not_have_shows_another(open_page: Open) -> None:
     app = open_page(PAGE, view="all", model=TINY, up="iobj.down", find="iobj.up")
     assert not app.exception
     assert figure_of(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
-    said = [each.value.replace("\\", "") for each in app.info]
-    assert [re.findall("“(.*?)”", each) for each in said] == [["iobj.up"], ["iobj.down"]]
+    notes = [element.value.replace("\\", "") for element in app.info]
+    assert [re.findall("“(.*?)”", element) for element in notes] == [["iobj.up"], ["iobj.down"]]
     assert "find" not in app.query_params
 
 

@@ -11,7 +11,7 @@ from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from analysis.corpus.coreference import By, built_in, judge
-from jobs.referring import Referring
+from jobs.coreference import CoreferenceJob
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"
@@ -19,9 +19,9 @@ TINY = "embedded/tinybert"
 Open = Callable[..., AppTest]
 
 
-def _compared(app: AppTest) -> Referring:
+def _compared(app: AppTest) -> CoreferenceJob:
     """Wait for the comparison, and look again."""
-    job: Referring | None = app.session_state["desk"].current(Referring)
+    job: CoreferenceJob | None = app.session_state["desk"].current(CoreferenceJob)
     assert job is not None
     assert job.wait(PATIENCE)
     app.run()
@@ -39,7 +39,7 @@ def opened(open_page: Open) -> AppTest:
 @pytest.mark.parametrize("by", get_args(By))
 def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(by: By, opened: AppTest) -> None:
     job = _compared(opened)
-    next(one for one in opened.get("button_group") if one.key == "corpus_pronouns_by").set_value(by).run()
+    next(group for group in opened.get("button_group") if group.key == "corpus_pronouns_by").set_value(by).run()
     assert job.trained is not None
     judged = judge(built_in(), job.trained, by)
     assert judged is not None
@@ -57,7 +57,7 @@ def test_rare_words_come_with_the_app(opened: AppTest) -> None:
 
 
 def test_sentences_right_and_wrong(opened: AppTest) -> None:
-    switch = next(one for one in opened.get("button_group") if one.key == "corpus_pronoun_result")
+    switch = next(group for group in opened.get("button_group") if group.key == "corpus_pronoun_result")
     right, wrong = (int(label.partition("(")[2].rstrip(")")) for label in switch.options)
     assert 150 < right + wrong <= 200
     switch.set_value("wrong").run()
@@ -69,8 +69,8 @@ def test_sentences_right_and_wrong(opened: AppTest) -> None:
 def test_pronouns_of_ones_own(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference")
     _compared(app)
-    own = "\n".join(f"The [cat] saw {n} {{lamps}} when <it> woke." for n in range(60))
-    app.text_area(key="corpus_pronouns").set_value(own).run()
+    pasted = "\n".join(f"The [cat] saw {n} {{lamps}} when <it> woke." for n in range(60))
+    app.text_area(key="corpus_pronouns").set_value(pasted).run()
     assert "Framed: the pronoun." in prose(app)
     assert button(app, "Compare").label == "Compare 60 sentences"
     button(app, "Compare").click().run()

@@ -19,7 +19,7 @@ from analysis.corpus.results import Results
 from model_zoo import Engine, registry
 from pages.corpus import published
 from pages.corpus.__main__ import differences, table
-from pages.corpus.in_words import OFFSET, beside, compared, evidence
+from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines, evidence
 from pages.corpus.scene import Scene
 from pages.corpus.source import Source
 from ui.precomputed.heads import HEADS
@@ -45,8 +45,8 @@ def scene(results: Results) -> Scene:
 
 
 def figure_of(app: AppTest) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return found
+    figure: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return figure
 
 
 # --- what came with the app
@@ -55,12 +55,14 @@ def figure_of(app: AppTest) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", HEADS.models)
 def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
-    found = HEADS.of(engine.info(model))
-    assert found is not None
-    assert found.statistics.n_texts == len(built_in())
-    assert found.statistics.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
-    assert found.at_random is not None
-    assert {one.relation for one in found.ensembles} == {one.relation for one in found.findings.relations}
+    stored = HEADS.of(engine.info(model))
+    assert stored is not None
+    assert stored.statistics.n_texts == len(built_in())
+    assert stored.statistics.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
+    assert stored.at_random is not None
+    assert {finding.relation for finding in stored.ensembles} == {
+        finding.relation for finding in stored.findings.relations
+    }
     assert HEADS.of(replace(engine.info(model), revision="sha256:000000000000")) is None
     assert HEADS.of(info(id="someone/else")) is None
 
@@ -86,46 +88,46 @@ def test_a_check_tells_what_has_changed(results: Results) -> None:
 
 
 def test_the_evidence_has_the_numbers_of_the_half_that_judges(scene: Scene, results: Results) -> None:
-    found = results.findings.get(OBJ)
-    assert found is not None
-    said = f"{evidence(scene, found, found.head)} {beside(scene, found, found.head)}"
-    assert f"in **{percent(found.accuracy.share)}** ({percent(found.accuracy.low)} to " in said
-    assert f"of {found.n_judged:,} held-out words, the object is where its verb looks most." in said
-    assert f"(2 words after) {percent(found.by_offset.share)}; uniform attention {percent(found.chance)}" in said
+    finding = results.findings.get(OBJ)
+    assert finding is not None
+    text = f"{evidence(scene, finding, finding.head)} {describe_baselines(scene, finding, finding.head)}"
+    assert f"in **{percent(finding.accuracy.share)}** ({percent(finding.accuracy.low)} to " in text
+    assert f"of {finding.n_judged:,} held-out words, the object is where its verb looks most." in text
+    assert f"(2 words after) {percent(finding.by_offset.share)}; uniform attention {percent(finding.chance)}" in text
     assert results.at_random is not None
     random = results.at_random.get(OBJ)
     assert random is not None
-    assert f"the best head with random weights {percent(random.accuracy.share)}." in said
-    assert ("more than the offset" if found.p <= 0.05 else "not clearly better") in said
+    assert f"the best head with random weights {percent(random.accuracy.share)}." in text
+    assert ("more than the offset" if finding.p <= 0.05 else "not clearly better") in text
 
 
 def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, results: Results) -> None:
-    found = results.findings.get(OBJ)
-    assert found is not None
-    other = next(place for place in range(8) if place != found.head)
-    said = f"{evidence(scene, found, other)} {beside(scene, found, other)}"
-    assert f"in **{percent(float(found.judged[other]))}** (" in said
-    assert "Holm" not in said
+    finding = results.findings.get(OBJ)
+    assert finding is not None
+    other = next(place for place in range(8) if place != finding.head)
+    text = f"{evidence(scene, finding, other)} {describe_baselines(scene, finding, other)}"
+    assert f"in **{percent(float(finding.judged[other]))}** (" in text
+    assert "Holm" not in text
     every = results.findings.get(ALL)
     assert every is not None
     assert "the head of its phrase is where a word looks most" in evidence(scene, every, every.head)
 
 
 def test_without_random_weights_these_are_left_out(scene: Scene, results: Results) -> None:
-    found = results.findings.get(OBJ)
-    assert found is not None
+    finding = results.findings.get(OBJ)
+    assert finding is not None
     alone = replace(scene, results=replace(results, at_random=None))
-    assert "random" not in beside(alone, found, found.head)
-    assert set(compared(alone, found)) == {OFFSET, "uniform"}
-    assert set(compared(scene, found)) == {OFFSET, "uniform", "random weights"}
+    assert "random" not in describe_baselines(alone, finding, finding.head)
+    assert set(baselines(alone, finding)) == {OFFSET, "uniform"}
+    assert set(baselines(scene, finding)) == {OFFSET, "uniform", "random weights"}
 
 
 def test_the_published_table_stands_beside_the_nearest_relations(scene: Scene) -> None:
-    shown = published.table(scene)
-    assert shown["relation"].tolist() == ["det", "dobj", "poss", "pobj", "nsubj", "all"]
-    assert shown["published"].tolist() == [94.3, 86.8, 80.5, 76.3, 58.5, 34.7]
-    assert shown["published offset"].tolist() == [51.7, 40.0, 47.7, 34.6, 45.5, 26.7]
-    assert not shown["right here"].isna().any()
+    frame = published.table(scene)
+    assert frame["relation"].tolist() == ["det", "dobj", "poss", "pobj", "nsubj", "all"]
+    assert frame["published"].tolist() == [94.3, 86.8, 80.5, 76.3, 58.5, 34.7]
+    assert frame["published offset"].tolist() == [51.7, 40.0, 47.7, 34.6, 45.5, 26.7]
+    assert not frame["right here"].isna().any()
 
 
 # --- the views
@@ -136,7 +138,7 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     assert not app.exception
     best = figure_of(app)["data"][0]
     assert len(best["x"]) == len(results.findings.relations)
-    assert sorted(best["x"]) == pytest.approx(sorted(one.accuracy.share for one in results.findings.relations))
+    assert sorted(best["x"]) == pytest.approx(sorted(finding.accuracy.share for finding in results.findings.relations))
     assert "Whole trees." in prose(app)
     assert "Relations (CSV)" in to_save(app)
     assert "Penn Treebank" not in prose(app)  # of another model
@@ -146,11 +148,11 @@ def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> 
     app = open_page(
         PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
     )
-    found = results.findings.get(OBJ)
-    assert found is not None
+    finding = results.findings.get(OBJ)
+    assert finding is not None
     assert app.selectbox(key="corpus_relation").value == "obj.down"
-    assert f"**Layer 2, head 3**: in **{percent(float(found.judged[6]))}**" in prose(app)
-    wrong = found.n_judged - round(float(found.judged[6]) * found.n_judged)
+    assert f"**Layer 2, head 3**: in **{percent(float(finding.judged[6]))}**" in prose(app)
+    wrong = finding.n_judged - round(float(finding.judged[6]) * finding.n_judged)
     assert f"Wrong ({wrong:,})" in app.segmented_control(key="corpus_result").options
     cells = figure_of(app)["data"][1]  # those that can be clicked
     assert len(cells["customdata"]) == 8 * len(results.findings.relations)

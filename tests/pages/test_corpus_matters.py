@@ -22,15 +22,14 @@ from tuning import classifier
 from analysis.corpus.importance import Effect, HeadComparison, Mean, compared_sets, mean_of
 from analysis.corpus.reading import built_in
 from analysis.corpus.relations import Relation
-from evidence.material import of_pairs, of_words
+from evidence.material import pair_material, word_material
 from evidence.questions.switch_off import SwitchOff
-from jobs import Desk, Job, mattering, pruning
-from jobs.mattering import Mattering
-from jobs.pruning import Pruning
+from jobs import Desk, Job, ablation
+from jobs.ablation import HeadAblationJob, PruningJob
 from model_zoo import Engine
 from model_zoo.types import format_interval
-from pages.corpus import does_it_matter, switching_off
-from pages.corpus.switching_off import Tried, sentence
+from pages.corpus import does_it_matter, head_ablation
+from pages.corpus.head_ablation import ItemSource, sentence
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
 from ui.precomputed.heads import HEADS
@@ -46,9 +45,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small materials, so that a job takes a second."""
     monkeypatch.setattr("evidence.material.MOST", 40)
     monkeypatch.setattr("evidence.material._drawn", lambda n, most=40: list(range(min(n, 40, most))))
-    monkeypatch.setattr(mattering, "MOST_EVERY", 10)
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
-    monkeypatch.setattr(pruning, "MOST_CHOOSING", 8)
+    monkeypatch.setattr(ablation, "MOST_EVERY", 10)
+    monkeypatch.setattr(ablation, "RANDOM_ORDERS", 2)
+    monkeypatch.setattr(ablation, "MOST_CHOOSING", 8)
 
 
 def begun(app: AppTest, kind: type[Kind], label: str) -> Kind:
@@ -72,9 +71,9 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
 def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in prose(app)
-    job = begun(app, Mattering, "Switch 1.2 off")
+    job = begun(app, HeadAblationJob, "Switch 1.2 off")
     cases = HEADS.stored(TINY).statistics.cases.select(Relation("obj", "down"))
-    material = of_words(built_in(), cases.sentence, cases.query, "")
+    material = word_material(built_in(), cases.sentence, cases.query, "")
     first = built_in().sentence(int(cases.sentence.min()))
     verbs = {first.heads[place] for place, deprel in enumerate(first.deprel) if deprel == "obj"}
     assert {item.span for item in material.items if item.text == first.text} == {first.spans[place] for place in verbs}  # type: ignore[union-attr]
@@ -86,11 +85,11 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     assert f"over 40 words in {len(set(material.clusters))} frames" in prose(app)
     assert "95% intervals over the frames that templates made the sentences from." in prose(app)
     figures = charts(app)
-    assert set(figures) == {"corpus switched off", "corpus foretold"}
+    assert set(figures) == {"corpus switched off", "gradient_estimates"}
     off = figures["corpus switched off"]
     assert off["data"][0]["x"][0] == pytest.approx(change.value, abs=1e-5)
     assert len(off["data"][1]["x"]) == 3  # all other heads of a layer of four
-    assert len(figures["corpus foretold"]["data"][0]["x"]) == 8
+    assert len(figures["gradient_estimates"]["data"][0]["x"]) == 8
     assert "Spearman’s ρ" in prose(app)
     assert "Not in it: what was found with heads off" in prose(app)
     app.button_group(key="corpus_gradient").set_value("importance").run()
@@ -119,12 +118,12 @@ def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> Non
 def test_pairs_and_pruning(open_page: Open) -> None:
     kind = "reflexives"
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs=kind, layer="2", head="1")
-    job = begun(app, Mattering, "Switch 2.1 off")
+    job = begun(app, HeadAblationJob, "Switch 2.1 off")
     pairs = [
         pair for split in ("train", "dev", "test") for pair in acceptability.pairs(split) if pair.phenomenon == kind
     ]  # type: ignore[arg-type]
     assert len(pairs) == 40
-    assert job.material.items == of_pairs(pairs, "", templates=True).items
+    assert job.material.items == pair_material(pairs, "", templates=True).items
     assert job.matters is not None
     right = job.matters.right
     assert (
@@ -132,7 +131,7 @@ def test_pairs_and_pruning(open_page: Open) -> None:
         in prose(app)
     )
     assert "95% intervals over templates." in prose(app)
-    cut = begun(app, Pruning, "Prune")
+    cut = begun(app, PruningJob, "Prune")
     figure = charts(app)["corpus pruning"]
     names = [trace["name"] for trace in figure["data"] if trace.get("showlegend", True)]
     assert names == ["greedy", "by importance", "at random", "guessing"]
@@ -160,11 +159,11 @@ def test_a_tuned_model_is_tried_on_its_test_part(
     assert "Which texts this model was tested on is not known here" in prose(app)
     monkeypatch.setattr(does_it_matter, "_data", lambda _scene: data)
     app.run()
-    job = begun(app, Mattering, "Switch 1.1 off")
+    job = begun(app, HeadAblationJob, "Switch 1.1 off")
     assert len(job.answers) == 12
     assert {job.material.items[place].text.split()[-1] for place in job.answers.places} == {"mat"}  # type: ignore[union-attr]
     assert "ln P of the right label" in prose(app)
-    begun(app, Pruning, "Prune")
+    begun(app, PruningJob, "Prune")
     figure = charts(app)["corpus pruning"]
     (baseline,) = [trace for trace in figure["data"] if trace["name"] == "majority baseline"]
     assert baseline["y"] == pytest.approx([1 / 3, 1 / 3])
@@ -205,7 +204,7 @@ def matters(change: tuple[float, float, float], others: tuple[float, ...], *, ev
     )
 
 
-VERBS = Tried("x", "words", lambda: of_pairs([], ""), "the verb")
+VERBS = ItemSource("x", "words", lambda: pair_material([], ""), "the verb")
 
 
 def test_the_sentence_says_what_the_numbers_do() -> None:
@@ -228,7 +227,7 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
 
 
 def test_of_pairs_it_says_how_many_are_right() -> None:
-    pairs = Tried("x", "pairs", lambda: of_pairs([], ""))
+    pairs = ItemSource("x", "pairs", lambda: pair_material([], ""))
     found = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), pairs)
     assert "ln P of the right sentence minus that of the wrong one falls by 0.21" in found
     assert "over 206 pairs from 200 templates" in found
@@ -239,7 +238,7 @@ def test_of_pairs_it_says_how_many_are_right() -> None:
 
 def test_tables_have_a_row_for_each_set() -> None:
     sets = compared_sets((2, 6), 8)
-    frame = switching_off.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)))
+    frame = head_ablation.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)))
     assert len(frame) == len(sets)
     assert frame["head"].tolist()[0] == "7"
     assert frame["head"].tolist()[-1] == "all"
@@ -248,7 +247,7 @@ def test_tables_have_a_row_for_each_set() -> None:
 def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
     """In the view "A head", without every other head of the model."""
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
-    job = begun(app, Mattering, "Switch 1.2 off in all sentences")
+    job = begun(app, HeadAblationJob, "Switch 1.2 off in all sentences")
     assert job.gradient_estimate is None
     assert "With layer 1, head 2 off, ln P of " in prose(app)
     assert "corpus switched off" in charts(app)
@@ -266,7 +265,7 @@ def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
         app.query_params[name] = value
     app.run()
     assert "The held-out test split of the data that this model was trained on." in prose(app)
-    job = begun(app, Mattering, "Switch 2.3 off")
+    job = begun(app, HeadAblationJob, "Switch 2.3 off")
     test = {item.text for item in SETS["sentiment"].items("test")}
     assert {item.text for item in job.material.some(job.answers.places)} <= test  # type: ignore[union-attr]
     assert job.material.chance == 0.5

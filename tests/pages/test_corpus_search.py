@@ -16,9 +16,9 @@ from walks.visitor import Visitor
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.reading import built_in
 from evidence.questions.look import Look
+from jobs.attention_search import AttentionSearchJob
 from jobs.indexing import Indexing
 from jobs.job import Job
-from jobs.searching import Searching
 from model_zoo import Engine
 from viz.predictions import percent
 
@@ -60,9 +60,11 @@ def done(job: Job) -> None:
 
 def rows(app: AppTest) -> dict[str, Any]:
     """The list of sentences as it is sent."""
-    (one,) = [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
-    found: dict[str, Any] = unpacked(one.proto.bytes)[0]
-    return found
+    (component,) = [
+        element for element in app.get("bidi_component") if element.proto.component_name == "example_sentences"
+    ]
+    payload: dict[str, Any] = unpacked(component.proto.bytes)[0]
+    return payload
 
 
 def bars(app: AppTest) -> list[dict[str, Any]]:
@@ -96,11 +98,11 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
     assert f"From 60 of the {len(numbers)} sentences that may hold both, drawn at random." in text
     assert bars(app)[0]["customdata"][0] == [looks.layer[best], looks.head[best]]
 
-    shown = rows(app)
+    payload = rows(app)
     strongest = looks.strongest_of_all(50)
-    assert shown["ways"] == ["Attention", "Cause"]
-    assert [row["beside"] for row in shown["rows"]] == [percent(weight) for weight in strongest.weight]
-    assert shown["rows"][0]["text"] == corpus.texts[strongest.sentence[0]]
+    assert payload["ways"] == ["Attention", "Cause"]
+    assert [row["beside"] for row in payload["rows"]] == [percent(weight) for weight in strongest.weight]
+    assert payload["rows"][0]["text"] == corpus.texts[strongest.sentence[0]]
     assert to_save(app) == ["Heads (CSV)", "Pairs of words (CSV)"]
     assert len(table(app, "search-heads")) == 1 + 8
     pairs = table(app, "search-pairs")
@@ -109,8 +111,8 @@ def test_it_opens_on_what_verbs_give_their_objects(search: Open, engine: Engine)
 
 
 def test_words_and_tokens_are_typed_and_one_head_is_asked(search: Open) -> None:
-    asked = {"from_is": "word", "from": "That, this", "to_is": "piece", "to": "[SEP]", "heads": "head"}
-    app = search(**asked, layer="2", head="3")
+    query = {"from_is": "word", "from": "That, this", "to_is": "piece", "to": "[SEP]", "heads": "head"}
+    app = search(**query, layer="2", head="3")
     assert "**Layer 2, head 3** looks from “that” or “this” to “[SEP]”" in prose(app)
     assert "joined" not in " ".join(toggle.label for toggle in app.toggle)
     assert not app.get("plotly_chart")
@@ -152,7 +154,7 @@ def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> Non
 def test_what_cannot_be_found_is_said(search: Open, asked: dict[str, str], says: str) -> None:
     app = search(**asked)
     assert says in prose(app)
-    assert not [each for each in app.get("bidi_component") if each.proto.component_name == "example_sentences"]
+    assert not [element for element in app.get("bidi_component") if element.proto.component_name == "example_sentences"]
 
 
 def test_sentences_without_trees_are_searched_for_words(search: Open) -> None:
@@ -179,14 +181,14 @@ def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> N
     app = search()
     button(app, "Search all").click().run()
     (job,) = jobs
-    assert isinstance(job, Searching)
+    assert isinstance(job, AttentionSearchJob)
     assert any(each.label == "Stop" for each in app.button)
     assert "From 60 of the" in prose(app)  # until the job has found something
     done(job)
     app.run()
     looks = job.looks
     assert looks is not None
-    assert looks.n_sentences == job.n_sentences > 500
+    assert looks.n_sentences == job.n_total > 500
     assert f"in {looks.n_found} sentences" in prose(app)
     assert "drawn at random" not in prose(app)
     app.toggle(key="corpus_joined").set_value(False).run()  # another search, which was not made
@@ -197,13 +199,13 @@ def test_what_a_stopped_search_has_found_stays(search: Open, jobs: list[Job]) ->
     app = search()
     button(app, "Search all").click().run()
     (job,) = jobs
-    assert isinstance(job, Searching)
-    while job.n_read < 100:
+    assert isinstance(job, AttentionSearchJob)
+    while job.n_done < 100:
         job.advance()
     job.stop()
     job.advance()
     app.run()
-    assert f"From {job.n_read} of the {job.n_sentences} sentences that may hold both" in prose(app)
+    assert f"From {job.n_done} of the {job.n_total} sentences that may hold both" in prose(app)
 
 
 def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: Callable[..., Visitor]) -> None:
@@ -212,7 +214,7 @@ def test_a_bar_chooses_its_head_and_a_sentence_opens_on_another_page(visitor: Ca
     query = dict(here.address.query)
     assert (query["heads"], query["layer"], query["head"]) == ("head", "2", "3")
     (sentences,) = [
-        each for each in here.tree.get("bidi_component") if each.proto.component_name == "example_sentences"
+        element for element in here.tree.get("bidi_component") if element.proto.component_name == "example_sentences"
     ]
     text = unpacked(sentences.proto.bytes)[0]["rows"][1]["text"]  # type: ignore[index]
     here.choose(sentences, {"open": [1, 0]})
@@ -251,17 +253,17 @@ def test_the_nearest_words_are_those_of_the_index(search: Open, jobs: list[Job],
     text = job.corpus.texts[0]
     vector = engine.encoded_states(TINY, text, layers=[2]).states[0, 2]
     assert job.index is not None
-    found = job.index.nearest(vector, 10, without=[(0, 2)])
-    assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{found.tokens[0].cosine:.2f}**" in prose(
+    near = job.index.nearest(vector, 10, without=[(0, 2)])
+    assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{near.tokens[0].cosine:.2f}**" in prose(
         app
     )
-    assert f"the mean cosine with all {found.n:,} tokens is {found.mean:.2f}" in prose(app)
+    assert f"the mean cosine with all {near.n:,} tokens is {near.mean:.2f}" in prose(app)
     assert f"Read: {job.n_sentences} sentences of 1,000, from the beginning; 200,000 tokens are the most" in prose(app)
-    assert [row["beside"] for row in rows(app)["rows"]] == [f"{one.cosine:.2f}" for one in found.tokens]
+    assert [row["beside"] for row in rows(app)["rows"]] == [f"{token.cosine:.2f}" for token in near.tokens]
     assert rows(app)["ways"] == ["Attention"]
     parts, relations, following, looked_at = bars(app)
     assert sum(parts["x"]) == pytest.approx(1)
-    assert all(0 < share <= 1 for one in (relations, following, looked_at) for share in one["x"])
+    assert all(0 < share <= 1 for token in (relations, following, looked_at) for share in token["x"])
     (header, *lines) = table(app, "nearest-words")
     assert header.endswith("cosine,token,word,part of speech,relation,next word,looked at most,sentence,where")
     assert len(lines) == 10

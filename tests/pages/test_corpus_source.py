@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing.template_trees import template_conllu
-from jobs.surveying import Surveying
+from jobs.measure_heads import MeasureHeadsJob
 from pages.corpus import source
 from ui import own_file
 
@@ -63,7 +63,7 @@ def test_what_cannot_be_read_is_refused_with_its_line(case: str, open_page: Open
 def test_what_was_left_out_is_told_behind_its_number(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY)
     app.text_area(key="corpus_data").set_value("One two.\nOne two.\none  two.\n").run()
-    (notes,) = (one for one in app.expander if one.label.startswith("How the sentences were read"))
+    (notes,) = (expander for expander in app.expander if expander.label.startswith("How the sentences were read"))
     assert notes.label == "How the sentences were read: 2 notes"
     assert not notes.proto.expanded
     assert "Left out 1: sentences that had come before (line 2)." in prose(app)
@@ -73,9 +73,9 @@ def test_fewer_sentences_are_drawn_by_the_seed(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, sentences="50")
     assert button(app, "Measure").label == "Measure 50 sentences"
     assert "50 sentences drawn from 1,000" in prose(app)
-    first = app.session_state["the corpus read last"].corpus.texts
+    first = app.session_state["corpus_source"].corpus.texts
     app.number_input(key="corpus_seed").set_value(1).run()
-    assert app.session_state["the corpus read last"].corpus.texts != first
+    assert app.session_state["corpus_source"].corpus.texts != first
 
 
 def test_several_files_and_an_archive_are_read_together_once(
@@ -86,10 +86,10 @@ def test_several_files_and_an_archive_are_read_together_once(
     n_read = 0
     really_read = source.read_corpus
 
-    def counting(*given: Any) -> object:
+    def counting(*arguments: Any) -> object:
         nonlocal n_read
         n_read += 1
-        return really_read(*given)
+        return really_read(*arguments)
 
     monkeypatch.setattr(source, "read_corpus", counting)
     monkeypatch.setattr(own_file, "unpacks", lambda _data: False)  # at once: another process would not be counted
@@ -97,7 +97,7 @@ def test_several_files_and_an_archive_are_read_together_once(
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("b.conllu", template_conllu(38))
     app = open_page(PAGE, model=TINY)
-    app.file_uploader(key="corpus upload").set_value(
+    app.file_uploader(key="corpus_upload").set_value(
         [("a.txt", b"One two.\nThree four.", "text/plain"), ("b.zip", packed.getvalue(), "application/zip")]
     ).run()
     assert "40 sentences, " in prose(app)
@@ -107,7 +107,7 @@ def test_several_files_and_an_archive_are_read_together_once(
     app.switch_page(PAGE).run()
     assert "In use: **a.txt, b.zip**" in prose(app)
     for label, value in (("Sentences at most", 20), ("Seed", 7)):
-        next(each for each in app.number_input if each.label == label).set_value(value)
+        next(control for control in app.number_input if control.label == label).set_value(value)
         app.run()
     assert "20 sentences drawn from 40, " in prose(app)
     assert n_read == 1, "drawn from what was read before"
@@ -117,9 +117,9 @@ def test_several_files_and_an_archive_are_read_together_once(
 
 def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, data="The cat saw the dog.")
-    assert app.session_state["the corpus read last"].corpus.sentence(0).rare == (1, None)
+    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, None)
     app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
-    assert app.session_state["the corpus read last"].corpus.sentence(0).rare == (1, 2)
+    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, 2)
     app.text_area(key="corpus_frequencies").set_value("the").run()
     assert "line 1: “the” is not a word and how often it occurs" in prose(app)
 
@@ -129,7 +129,7 @@ def test_own_sentences_are_measured(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, view="coreference", data="The cat saw the dog.\nA dog ran after the old cat.")
     assert "Nothing was measured yet" in prose(app)
     button(app, "Measure").click().run()
-    job = app.session_state["desk"].current(Surveying)
+    job = app.session_state["desk"].current(MeasureHeadsJob)
     assert job.wait(PATIENCE)
     app.run()
     assert "Uniform attention would give" in prose(app)
@@ -140,7 +140,7 @@ def test_heads_are_measured_by_the_list_of_frequencies(open_page: Open) -> None:
     text = "The cat saw the dog.\nA dog ran after the old cat.\nThe old dog saw a cat."
     app = open_page(PAGE, model=TINY, view="coreference", data=text, frequencies="the 9\na 8\ndog 5\ncat 4\nsaw 1")
     button(app, "Measure").click().run()
-    assert app.session_state["desk"].current(Surveying).wait(PATIENCE)
+    assert app.session_state["desk"].current(MeasureHeadsJob).wait(PATIENCE)
     app.run()
     assert "gives the rarest word of a sentence more of its attention than any other head" in prose(app)
     figure = json.loads(app.get("plotly_chart")[-1].proto.spec)

@@ -139,7 +139,7 @@ def test_own_sentences_make_a_lens_of_their_own(
     assert tables(app) == 1
     button(app, "Fit a lens").click().run()
     job = fitted(app)
-    assert job.own == tuple(sentences.split("\n"))
+    assert job.user_texts == tuple(sentences.split("\n"))
     assert tables(app) == 2
     compute_what_is_shown(app, engine, monkeypatch)
     app.text_area(key="masked_words_lens_sentences").input("").run()
@@ -152,7 +152,7 @@ def test_a_stopped_fit_leaves_the_view_as_it_was(open_page: Open, checkpoint: Ca
     app = opened(open_page, str(checkpoint("bert")))
     button(app, "Fit a lens").click().run()
     button(app, "Stop").click().run()
-    assert fitted(app).found is None
+    assert fitted(app).judged_lens is None
     assert tables(app) == 1
     assert button(app, "Fit a lens")
 

@@ -44,10 +44,9 @@ from analysis.probing.structural_results import Estimate, Scores
 from analysis.sentence_vectors import Agreement, Measured
 from analysis.words import word_units
 from evidence.questions.count_unknown import UnknownWords
-from evidence.questions.head_gradients import Gradients
-from evidence.questions.switch_off import SwitchedOff
+from evidence.questions.switch_off import Gradients, SwitchedOff
 from jobs.explaining import Explained
-from jobs.greedy import Path
+from jobs.text_ablation import Path
 from model_zoo.registry import MODELS
 from model_zoo.types import (
     Attribution,

@@ -14,11 +14,9 @@ from safetensors.numpy import load_file, save_file
 from analysis.corpus.sentences import Corpus
 from analysis.minimal_pairs import MinimalPair
 from evidence.items import HiddenWord, LabelledText
-from evidence.material import Material, of_labels, of_pairs, of_words
-from jobs import pruning
-from jobs.mattering import Mattering
-from jobs.pruning import Pruning
-from jobs.switching import Switching
+from evidence.material import Material, label_material, pair_material, word_material
+from jobs import ablation
+from jobs.ablation import AblationJob, HeadAblationJob, PruningJob
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from reading.sentences import plain_words
@@ -54,38 +52,38 @@ def words(n: int = 24) -> Material:
     return Material("words", "second words", tuple(items), tuple(range(len(items))), judged, len(items))
 
 
-def run(job: Switching) -> None:
+def run(job: AblationJob) -> None:
     while job.running:
         job.advance()
 
 
 def test_the_head_that_writes_is_the_one_that_matters(one_head: str, engine: Engine) -> None:
-    job = Mattering(engine, one_head, words(), ALIVE, SHAPE)
+    job = HeadAblationJob(engine, one_head, words(), ALIVE, SHAPE)
     assert job.matters is None
     run(job)
     assert job.failure is None
     assert job.complete
     assert (job.share, job.n_ended) == (1.0, 3)
-    found = job.matters
-    assert found is not None
-    assert abs(found.head.change.value) > 0.01
-    assert found.n_as_much == 0
-    assert found.all_others
-    assert [one.heads for one in found.others] == [((1, head),) for head in range(N_HEADS) if head != ALIVE[1]]
-    assert all(one.change.value == pytest.approx(0, abs=1e-5) for one in found.others)
-    assert found.layer.change.value == pytest.approx(found.head.change.value, abs=1e-5)
-    assert (found.score.n, found.score.n_clusters) == (job.n_scored, job.n_scored)
+    effect = job.matters
+    assert effect is not None
+    assert abs(effect.head.change.value) > 0.01
+    assert effect.n_as_much == 0
+    assert effect.all_others
+    assert [other.heads for other in effect.others] == [((1, head),) for head in range(N_HEADS) if head != ALIVE[1]]
+    assert all(other.change.value == pytest.approx(0, abs=1e-5) for other in effect.others)
+    assert effect.layer.change.value == pytest.approx(effect.head.change.value, abs=1e-5)
+    assert (effect.score.n, effect.score.n_clusters) == (job.n_scored, job.n_scored)
     assert job.gradient_estimate is not None
     for means in (job.gradient_estimate.importance, job.gradient_estimate.change):
         table = np.abs([mean.value for mean in means]).reshape(SHAPE)
         assert table[ALIVE] > 1e-3
         table[ALIVE] = 0
         np.testing.assert_allclose(table, 0, atol=1e-5)
-    assert [one.change.value for one in job.layers] == pytest.approx([0, found.head.change.value, 0], abs=1e-5)
+    assert [other.change.value for other in job.layers] == pytest.approx([0, effect.head.change.value, 0], abs=1e-5)
 
 
 def test_another_head_of_it_does_nothing(one_head: str, engine: Engine) -> None:
-    job = Mattering(engine, one_head, words(), (0, 1), SHAPE, every=False)
+    job = HeadAblationJob(engine, one_head, words(), (0, 1), SHAPE, every=False)
     run(job)
     assert job.matters is not None
     assert not job.matters.clear
@@ -94,8 +92,8 @@ def test_another_head_of_it_does_nothing(one_head: str, engine: Engine) -> None:
 
 
 def test_a_job_that_is_stopped_keeps_what_it_has(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.mattering._AT_ONCE", 8)
-    job = Mattering(engine, "embedded/tinybert", words(), (1, 0), (2, 4))
+    monkeypatch.setattr("jobs.ablation._AT_ONCE", 8)
+    job = HeadAblationJob(engine, "embedded/tinybert", words(), (1, 0), (2, 4))
     while job.n_ended == 0:
         job.advance()
     assert not job.complete
@@ -112,15 +110,17 @@ def test_words_that_cannot_be_scored_are_told(engine: Engine) -> None:
     inside = HiddenWord("The table stood.", (4, 7))
     few = words(4)
     mixed = Material("words", "mixed", (*few.items, inside), (0, 1, 2, 3, 4), (*few.judged, True), 5)
-    job = Mattering(engine, "embedded/tinybert", mixed, (0, 0), (2, 4), every=False)
+    job = HeadAblationJob(engine, "embedded/tinybert", mixed, (0, 0), (2, 4), every=False)
     run(job)
     assert job.answers.left_out == [(4, "shared")]
     assert job.n_scored == 4
-    job = Mattering(engine, "embedded/tinybert", Material("words", "none", (inside,), (0,), (True,), 1), (0, 0), (2, 4))
+    job = HeadAblationJob(
+        engine, "embedded/tinybert", Material("words", "none", (inside,), (0,), (True,), 1), (0, 0), (2, 4)
+    )
     run(job)
     assert job.failure is not None
     assert job.failure.startswith("None of these items can be scored")
-    job = Mattering(engine, "embedded/bilstm", few, (0, 0), (2, 4))
+    job = HeadAblationJob(engine, "embedded/bilstm", few, (0, 0), (2, 4))
     run(job)
     assert job.failure is not None
     assert "has no attention to show" in job.failure
@@ -131,20 +131,20 @@ def test_the_order_of_pruning_keeps_the_head_that_writes_until_last(
     one_head: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Greedily where it does good, first where it does harm; by importance it is last in any case."""
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 2)
+    monkeypatch.setattr(ablation, "RANDOM_ORDERS", 2)
     material = words()
-    job = Pruning(engine, one_head, material, SHAPE)
+    job = PruningJob(engine, one_head, material, SHAPE)
     run(job)
     assert job.failure is None
     assert job.greedy_ended == "all"
     assert job.share == 1.0
     assert job.n_ended == 5
     greedy, importance, random = job.curves(right=False)
-    assert (greedy.name, importance.name, random.name) == pruning.ORDERS
+    assert (greedy.name, importance.name, random.name) == ablation.ORDERS
     assert {curve.counts for curve in (greedy, importance, random)} == {tuple(range(N_LAYERS * N_HEADS + 1))}
     assert job.paths["by importance"][0].heads[-1] == ALIVE
     start, end = importance.scores[0].value, importance.scores[-1].value
-    flat = [one.value for one in importance.scores[:-1]]
+    flat = [mean.value for mean in importance.scores[:-1]]
     assert flat == pytest.approx([0] * len(flat), abs=1e-4)
     assert start == 0
     assert abs(end) > 0.005
@@ -158,9 +158,9 @@ def test_the_order_of_pruning_keeps_the_head_that_writes_until_last(
 
 
 def test_a_greedy_search_ends_in_time_and_says_how_far_it_came(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 1)
-    monkeypatch.setattr(pruning, "GREEDY_SECONDS", 0.0)
-    job = Pruning(engine, "embedded/tinybert", words(12), (2, 4))
+    monkeypatch.setattr(ablation, "RANDOM_ORDERS", 1)
+    monkeypatch.setattr(ablation, "GREEDY_SECONDS", 0.0)
+    job = PruningJob(engine, "embedded/tinybert", words(12), (2, 4))
     run(job)
     assert job.greedy_ended == "time"
     assert job.n_greedy == 0
@@ -169,7 +169,7 @@ def test_a_greedy_search_ends_in_time_and_says_how_far_it_came(engine: Engine, m
 
 
 def test_pruning_that_is_stopped_keeps_its_curves(engine: Engine) -> None:
-    job = Pruning(engine, "embedded/tinybert", words(12), (2, 4))
+    job = PruningJob(engine, "embedded/tinybert", words(12), (2, 4))
     while job.n_ended < 2:
         job.advance()
     job.stop()
@@ -181,13 +181,13 @@ def test_pruning_that_is_stopped_keeps_its_curves(engine: Engine) -> None:
 @pytest.mark.slow
 def test_greedy_removes_what_harms_least(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first head is the best of all by the answers of the choosing half alone."""
-    monkeypatch.setattr(pruning, "RANDOM_ORDERS", 1)
+    monkeypatch.setattr(ablation, "RANDOM_ORDERS", 1)
     material = words()
-    job = Pruning(engine, "embedded/tinybert", material, (2, 4))
+    job = PruningJob(engine, "embedded/tinybert", material, (2, 4))
     run(job)
-    alone = Mattering(engine, "embedded/tinybert", material, (0, 0), (2, 4))
+    alone = HeadAblationJob(engine, "embedded/tinybert", material, (0, 0), (2, 4))
     run(alone)
-    answers = alone._of_every
+    answers = alone._answers_every
     columns = [answers.places.index(place) for place in job.choosing]
     changes = np.nanmean(answers.scores[1:9, columns] - answers.scores[0, columns], axis=1)
     assert job.paths["greedy"][0].heads[0] == job.heads[int(changes.argmax())]
@@ -195,7 +195,7 @@ def test_greedy_removes_what_harms_least(engine: Engine, monkeypatch: pytest.Mon
 
 def test_too_few_items_are_refused(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="too few items"):
-        Pruning(engine, "embedded/tinybert", words(1), (2, 4))
+        PruningJob(engine, "embedded/tinybert", words(1), (2, 4))
 
 
 def test_words_of_sentences() -> None:
@@ -203,33 +203,33 @@ def test_words_of_sentences() -> None:
     corpus = Corpus()
     for text in ("Dogs sleep .", "Cats like mice birds ."):
         corpus.add(text, plain_words(text))
-    found = of_words(corpus, [1, 1, 1, 0], [1, 1, 3, 0], "words")
-    assert [item.text[slice(*item.span)] for item in found.items] == ["Dogs", "like", "birds"]  # type: ignore[union-attr]
-    assert found.clusters == (0, 1, 1)
-    assert found.judged == (corpus.sentence(0).judged, *[corpus.sentence(1).judged] * 2)
-    assert (found.kind, found.name, found.n_all, found.chance) == ("words", "words", 3, None)
-    assert len(of_words(corpus, [], [], "none")) == 0
+    items = word_material(corpus, [1, 1, 1, 0], [1, 1, 3, 0], "words")
+    assert [item.text[slice(*item.span)] for item in items.items] == ["Dogs", "like", "birds"]  # type: ignore[union-attr]
+    assert items.clusters == (0, 1, 1)
+    assert items.judged == (corpus.sentence(0).judged, *[corpus.sentence(1).judged] * 2)
+    assert (items.kind, items.name, items.n_all, items.chance) == ("words", "words", 3, None)
+    assert len(word_material(corpus, [], [], "none")) == 0
 
 
 def test_of_many_items_some_are_drawn() -> None:
     pairs = [MinimalPair(f"good {number}", f"bad {number}") for number in range(1000)]
-    found = of_pairs(pairs, "pairs")
-    assert (len(found), found.n_all, found.chance) == (200, 1000, 0.5)
-    assert found == of_pairs(pairs, "pairs")
-    assert 0.4 < np.mean(found.judged) < 0.6
+    items = pair_material(pairs, "pairs")
+    assert (len(items), items.n_all, items.chance) == (200, 1000, 0.5)
+    assert items == pair_material(pairs, "pairs")
+    assert 0.4 < np.mean(items.judged) < 0.6
 
 
 def test_pairs_of_a_template_stay_together() -> None:
-    found = of_pairs(acceptability.pairs("test"), "built in", templates=True)
-    assert len(set(found.clusters)) == 40
-    halves = {(cluster, judged) for cluster, judged in zip(found.clusters, found.judged, strict=True)}
+    items = pair_material(acceptability.pairs("test"), "built in", templates=True)
+    assert len(set(items.clusters)) == 40
+    halves = {(cluster, judged) for cluster, judged in zip(items.clusters, items.judged, strict=True)}
     assert len(halves) == 40
 
 
 def test_chance_is_the_majority_of_those_that_choose() -> None:
     labels = [(LabelledText(f"text {n}", None, "a" if n % 3 else "b"), "") for n in range(9)]
     others = [(LabelledText(f"other {n}", None, "a" if n % 2 else "b"), "t") for n in range(4)]
-    found = of_labels(labels, others, "set")
-    assert found.chance == 0.5
-    assert found.judged == (False,) * 9 + (True,) * 4
-    assert len(set(found.clusters)) == 10
+    items = label_material(labels, others, "set")
+    assert items.chance == 0.5
+    assert items.judged == (False,) * 9 + (True,) * 4
+    assert len(set(items.clusters)) == 10

@@ -22,7 +22,7 @@ _TINTED: Final = 4  # words of a sentence that are tinted
 _LEAST: Final = 0.05  # of the attention, below which a word is not
 
 
-class Looked(NamedTuple):
+class QueryWord(NamedTuple):
     """A sentence by its number, the place of the word that looks, and of that where it should look, if any should."""
 
     sentence: int
@@ -30,25 +30,25 @@ class Looked(NamedTuple):
     expected: int | None = None
 
 
-def sentences(scene: Scene, looked: Sequence[Looked], layer: int, head: int) -> list[ExampleSentence]:
+def run_sentences(scene: Scene, query_words: Sequence[QueryWord], layer: int, head: int) -> list[ExampleSentence]:
     """Sentences of the corpus with what a head (layer and head from 0) gives to their words; they are run now."""
-    return of_sentences(scene.model, scene.corpus.take(each.sentence for each in looked), looked, layer, head)
+    return example_rows(scene.model, scene.corpus.take(case.sentence for case in query_words), query_words, layer, head)
 
 
-def of_sentences(
-    model: str, some: Sequence[Sentence], looked: Sequence[Looked], layer: int, head: int
+def example_rows(
+    model: str, some: Sequence[Sentence], query_words: Sequence[QueryWord], layer: int, head: int
 ) -> list[ExampleSentence]:
-    """The same of sentences that are given, one for each of ``looked``."""
-    found = []
+    """The same of sentences that are given, one for each of ``query_words``."""
+    rows = []
     runs = engine().ask_all([Attend(model, sentence.text) for sentence in some])
-    for (_, query, expected), sentence, run in zip(looked, some, runs, strict=True):
-        given = attention_to_words(run, sentence, query, layer, head)
-        if given is None:
+    for (_, query, expected), sentence, run in zip(query_words, some, runs, strict=True):
+        attention = attention_to_words(run, sentence, query, layer, head)
+        if attention is None:
             continue
-        token, weights = given
+        token, weights = attention
         strongest = np.argsort(-weights, kind="stable")[:_TINTED].tolist()
         keys = [place for place in strongest if weights[place] >= _LEAST or place == expected or place == strongest[0]]
-        found.append(
+        rows.append(
             ExampleSentence(
                 sentence.text,
                 sentence.spans[query],
@@ -60,36 +60,38 @@ def of_sentences(
                 token=token,
             )
         )
-    return found
+    return rows
 
 
-def examples(scene: Scene, found: Sequence[Example], layer: int, head: int) -> list[ExampleSentence]:
-    """The pairs of words that a survey kept of a head, without running their sentences again."""
-    shown = []
-    for one, sentence in zip(found, scene.corpus.take(each.sentence for each in found), strict=True):
-        tokens = np.flatnonzero(word_of_token(engine().encode(scene.model, sentence.text), sentence.spans) == one.query)
-        shown.append(
+def kept_examples(scene: Scene, kept: Sequence[Example], layer: int, head: int) -> list[ExampleSentence]:
+    """The pairs of words that the statistics kept of a head, without running their sentences again."""
+    rows = []
+    for example, sentence in zip(kept, scene.corpus.take(example.sentence for example in kept), strict=True):
+        tokens = np.flatnonzero(
+            word_of_token(engine().encode(scene.model, sentence.text), sentence.spans) == example.query
+        )
+        rows.append(
             ExampleSentence(
                 sentence.text,
-                sentence.spans[one.query],
-                ((sentence.spans[one.key], one.weight),),
-                beside=percent(one.weight),
+                sentence.spans[example.query],
+                ((sentence.spans[example.key], example.weight),),
+                beside=percent(example.weight),
                 layer=layer,
                 head=head,
                 token=int(tokens[0]),
             )
         )
-    return shown
+    return rows
 
 
-def right_and_wrong(cases: Cases, place: int) -> tuple[list[Looked], list[Looked]]:
+def right_and_wrong(cases: Cases, place: int) -> tuple[list[QueryWord], list[QueryWord]]:
     """The cases of a relation in which a head, by its place among all, is right, and those in which it is not."""
     right = cases.heads_right()[:, place]
-    return _looked(cases.where(right)), _looked(cases.where(~right))
+    return _query_words(cases.where(right)), _query_words(cases.where(~right))
 
 
-def _looked(cases: Cases) -> list[Looked]:
+def _query_words(cases: Cases) -> list[QueryWord]:
     rows: Iterable[tuple[int, int, int]] = zip(
         cases.sentence.tolist(), cases.query.tolist(), cases.key.tolist(), strict=True
     )
-    return [Looked(*row) for row in rows]
+    return [QueryWord(*row) for row in rows]

@@ -8,7 +8,7 @@ import pytest
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
-from jobs.searching import Searching
+from jobs.attention_search import AttentionSearchJob
 from model_zoo import Engine
 from reading.sentences import plain_words
 
@@ -24,51 +24,51 @@ def corpus(n: int = 300) -> Corpus:
     return made
 
 
-def run(job: Searching, until: int = 10_000) -> Searching:
-    while job.running and job.n_read < until:
+def run(job: AttentionSearchJob, until: int = 10_000) -> AttentionSearchJob:
+    while job.running and job.n_done < until:
         job.advance()
     return job
 
 
 def test_it_finds_what_one_question_about_all_finds(engine: Engine) -> None:
-    job = run(Searching(engine, TINY, corpus(), IT, CAT))
+    job = run(AttentionSearchJob(engine, TINY, corpus(), IT, CAT))
     assert job.complete
     assert job.share == 1
-    assert job.n_sentences == 200  # those with both words
-    whole = engine.ask(Look(TINY, tuple(corpus()), IT, CAT))
+    assert job.n_total == 200  # those with both words
+    complete = engine.ask(Look(TINY, tuple(corpus()), IT, CAT))
     assert job.looks is not None
-    np.testing.assert_array_equal(job.looks.n, whole.n)
-    np.testing.assert_allclose(job.looks.weight, whole.weight, rtol=1e-6)
-    np.testing.assert_allclose(job.looks.hits.weight, whole.hits.weight, atol=1e-6)
+    np.testing.assert_array_equal(job.looks.n, complete.n)
+    np.testing.assert_allclose(job.looks.weight, complete.weight, rtol=1e-6)
+    np.testing.assert_allclose(job.looks.hits.weight, complete.hits.weight, atol=1e-6)
 
 
 def test_when_it_is_stopped_what_was_found_stays(engine: Engine) -> None:
-    job = run(Searching(engine, TINY, corpus(), IT, CAT, 1, 2), 1)
+    job = run(AttentionSearchJob(engine, TINY, corpus(), IT, CAT, 1, 2), 1)
     job.stop()
     job.advance()
     assert not job.running
     assert not job.complete
     assert job.looks is not None
-    assert job.n_read == job.looks.n_found == job.looks.n[0] == 64
+    assert job.n_done == job.looks.n_found == job.looks.n[0] == 64
     job._seconds = 8.0
-    assert job.progress == "64 of 200 sentences read, about 17 seconds left."
+    assert job.progress == "Searching: 64 of 200 sentences, about 17 seconds left."
 
 
 def test_where_no_sentence_can_match_no_model_is_asked() -> None:
-    job = run(Searching(None, TINY, corpus(), IT, Pattern("word", ("zebra",))))  # type: ignore[arg-type]
+    job = run(AttentionSearchJob(None, TINY, corpus(), IT, Pattern("word", ("zebra",))))  # type: ignore[arg-type]
     assert job.complete
     assert job.looks is None
-    assert job.n_sentences == 0
+    assert job.n_total == 0
 
 
 def test_why_it_cannot_be_had_is_told(engine: Engine) -> None:
-    job = run(Searching(engine, "embedded/bilstm", corpus(), IT, CAT))
+    job = run(AttentionSearchJob(engine, "embedded/bilstm", corpus(), IT, CAT))
     assert job.failure is not None
     assert "has no attention" in job.failure
 
 
 @pytest.mark.parametrize("layer", [2, 99])
 def test_a_layer_that_does_not_exist_is_told(engine: Engine, layer: int) -> None:
-    job = run(Searching(engine, TINY, corpus(), IT, CAT, layer))
+    job = run(AttentionSearchJob(engine, TINY, corpus(), IT, CAT, layer))
     assert job.failure is not None
     assert "layers 1 to 2" in job.failure

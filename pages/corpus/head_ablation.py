@@ -17,12 +17,11 @@ from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
 from evidence.items import HiddenWord, Item, LeftOut, SentencePair
-from evidence.material import Kind, Material, of_words
-from jobs.mattering import Mattering
-from jobs.switching import Answers
+from evidence.material import Kind, Material, word_material
+from jobs.ablation import Answers, HeadAblationJob
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, format_interval, signed
-from pages.corpus.scene import Scene, relation_in_python, written
+from pages.corpus.scene import Scene, relation_key, relation_python
 from ui import as_python, as_text, caption, example_sentences, figures, save, work
 from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
@@ -59,7 +58,7 @@ _FIRST: Final = 4  # of which so many at once
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ItemSource:
     """What heads are tried on. ``name`` tells it from other material, and ``make`` gathers it; ``hidden`` is the word
     that is hidden, for the screen ("the verb"), "" where none is chosen; its sentences are ``framed`` where templates
     made them. Lines of Python bind ``material`` to it, and import something; "" where they cannot.
@@ -69,27 +68,27 @@ class Tried:
     kind: Kind
     make: Callable[[], Material]
     hidden: str = ""
-    in_python: tuple[str, tuple[str, ...]] = ("", ())
+    python_code: tuple[str, tuple[str, ...]] = ("", ())
     framed: bool = False
 
 
-def words_of(scene: Scene, relation: Relation) -> Tried:
+def words_of(scene: Scene, relation: Relation) -> ItemSource:
     """The words from which a head would look along a relation, hidden one at a time."""
-    name = f"{scene.source.fingerprint} {written(relation)}"
+    name = f"{scene.source.fingerprint} {relation_key(relation)}"
     hidden = "a word" if relation == ALL else f"the {ends(relation)[0]}"
 
     def make() -> Material:
-        cases = scene.found.statistics.cases.select(relation)
-        return of_words(scene.corpus, cases.sentence, cases.query, name)
+        cases = scene.measured.statistics.cases.select(relation)
+        return word_material(scene.corpus, cases.sentence, cases.query, name)
 
-    lines, imports = scene.survey_in_python()
-    asked = (
+    lines, imports = scene.statistics_python()
+    code = (
         f"{lines}"
-        f"cases = found.cases.select({relation_in_python(relation)})\n"
-        f'material = of_words(corpus, cases.sentence, cases.query, "{written(relation)}")\n'
+        f"cases = statistics.cases.select({relation_python(relation)})\n"
+        f'material = word_material(corpus, cases.sentence, cases.query, "{relation_key(relation)}")\n'
     )
-    needed = "from analysis.corpus.relations import Relation", "from evidence.material import of_words"
-    return Tried(name, "words", make, hidden, (asked, (*imports, *needed)), scene.corpus.n_frames is not None)
+    needed = "from analysis.corpus.relations import Relation", "from evidence.material import word_material"
+    return ItemSource(name, "words", make, hidden, (code, (*imports, *needed)), scene.corpus.n_frames is not None)
 
 
 def panel(scene: Scene, relation: Relation) -> None:
@@ -98,67 +97,69 @@ def panel(scene: Scene, relation: Relation) -> None:
     """
     if not scene.info.mlm:
         return
-    tried = words_of(scene, relation)
-    button(scene, tried, every=False, primary=False)
-    progress(scene, tried, every=False)
-    job = found(scene, tried)
+    source = words_of(scene, relation)
+    button(scene, source, every=False, primary=False)
+    progress(scene, source, every=False)
+    job = finished_job(scene, source)
     if job is not None:
-        evidence(job, tried)
-        put_python(scene, job, tried, f"With layer {scene.layer + 1}, head {scene.head + 1} off")
+        evidence(job, source)
+        put_python(scene, job, source, f"With layer {scene.layer + 1}, head {scene.head + 1} off")
 
 
-def button(scene: Scene, tried: Tried, *, every: bool, primary: bool) -> None:
+def button(scene: Scene, source: ItemSource, *, every: bool, primary: bool) -> None:
     """The button that switches the chosen head off, or stops that. With ``every`` all other heads are switched off,
     too.
     """
-    words = f" in all sentences: {tried.hidden} is hidden" if not every else ""
+    words = f" in all sentences: {source.hidden} is hidden" if not every else ""
     work.button(
         f"Switch {scene.layer + 1}.{scene.head + 1} off{words}",
-        Mattering,
-        _wanted(scene, tried, every),
-        key="switch off",
+        HeadAblationJob,
+        _wanted(scene, source, every),
+        key="switch_off",
         primary=primary,
         help="Switches the head off in all of these, beside other heads of its layer"
         + (", then every head of the model." if every else "."),
     )
 
 
-def _wanted(scene: Scene, tried: Tried, every: bool) -> tuple[object, ...]:
-    return scene.model, tried.name, scene.layer, scene.head, every
+def _wanted(scene: Scene, source: ItemSource, every: bool) -> tuple[object, ...]:
+    return scene.model, source.name, scene.layer, scene.head, every
 
 
-def progress(scene: Scene, tried: Tried, *, every: bool) -> None:
+def progress(scene: Scene, source: ItemSource, *, every: bool) -> None:
     """How far a running job is, or why it failed; else what was asked for is begun."""
     shape = scene.info.n_layers, scene.info.n_heads
-    job = desk().current(Mattering)
-    if job is not None and (job.running or (_is_of(job, scene, tried) and not work.is_requested(Mattering))):
+    job = desk().current(HeadAblationJob)
+    if job is not None and (job.running or (_is_of(job, scene, source) and not work.is_requested(HeadAblationJob))):
         work.watch(job, stop=False)
         return
     work.begin(
-        Mattering,
-        _wanted(scene, tried, every),
+        HeadAblationJob,
+        _wanted(scene, source, every),
         [scene.model],
-        lambda: Mattering(engine(), scene.model, tried.make(), (scene.layer, scene.head), shape, every=every),
+        lambda: HeadAblationJob(engine(), scene.model, source.make(), (scene.layer, scene.head), shape, every=every),
     )
 
 
-def found(scene: Scene, tried: Tried) -> Mattering | None:
+def finished_job(scene: Scene, source: ItemSource) -> HeadAblationJob | None:
     """What is known of the chosen head on this material, also while the job is at work; None where nothing is."""
-    job = desk().current(Mattering)
-    return job if job is not None and job.n_ended and _is_of(job, scene, tried) else None
+    job = desk().current(HeadAblationJob)
+    return job if job is not None and job.n_ended and _is_of(job, scene, source) else None
 
 
-def first_look(scene: Scene, tried: Tried) -> Mattering | None:
+def first_look(scene: Scene, source: ItemSource) -> HeadAblationJob | None:
     """What a few words of the material say, at once: of a bundled model, which reads them in a second."""
-    if scene.model not in EMBEDDED or tried.kind != "words":
+    if scene.model not in EMBEDDED or source.kind != "words":
         return None
     shape = scene.info.n_layers, scene.info.n_heads
-    return _first_look(scene.model, (scene.layer, scene.head), shape, tried.name, tried.make)
+    return _first_look(scene.model, (scene.layer, scene.head), shape, source.name, source.make)
 
 
 @kept(most=16, key=lambda model, head, _shape, name, _make: (model, head, name))
-def _first_look(model: str, head: Head, shape: tuple[int, int], _name: str, make: Callable[[], Material]) -> Mattering:
-    job = Mattering(engine(), model, make().sample(_FEW), head, shape, every=False)
+def _first_look(
+    model: str, head: Head, shape: tuple[int, int], _name: str, make: Callable[[], Material]
+) -> HeadAblationJob:
+    job = HeadAblationJob(engine(), model, make().sample(_FEW), head, shape, every=False)
     while job.running:
         job.advance()
     if job.failure is not None:
@@ -166,82 +167,81 @@ def _first_look(model: str, head: Head, shape: tuple[int, int], _name: str, make
     return job
 
 
-def _is_of(job: Mattering, scene: Scene, tried: Tried) -> bool:
-    return (job.model, job.material.name, job.head) == (scene.model, tried.name, (scene.layer, scene.head))
+def _is_of(job: HeadAblationJob, scene: Scene, source: ItemSource) -> bool:
+    return (job.model, job.material.name, job.head) == (scene.model, source.name, (scene.layer, scene.head))
 
 
-def evidence(job: Mattering, tried: Tried) -> None:
+def evidence(job: HeadAblationJob, source: ItemSource) -> None:
     """The plain sentence, what it is based on, and the figure."""
     matters = job.matters
     if matters is None:
         return
     with st.container(key="answer heads off"):
-        st.markdown(as_text(sentence(matters, tried)))
+        st.markdown(as_text(sentence(matters, source)))
     figures.show(
-        partial(switched_off, matters, f"change of {SHORT[tried.kind]} (nats)"),
+        partial(switched_off, matters, f"change of {SHORT[source.kind]} (nats)"),
         "corpus switched off",
         "switched-off",
     )
-    caption(basis(job, matters, tried))
+    caption(basis(job, matters, source))
     save.table("Heads that were switched off", lambda: table(matters), "switched-off")
 
 
-def put_python(scene: Scene, job: Mattering, tried: Tried, part: str = "") -> None:
+def put_python(scene: Scene, job: HeadAblationJob, source: ItemSource, part: str = "") -> None:
     """The change by each set of heads, as Python, once the job is over."""
-    matters, (material, imports) = job.matters, tried.in_python
+    matters, (material, imports) = job.matters, source.python_code
     if job.running or job.stopping or matters is None or not material:
         return
     sample = f".sample({_FEW})" if len(job.material) == _FEW < job.material.n_all else ""
     effects = matters.head, *matters.others, matters.layer
     every = "" if job.gradient_estimate is not None else ", every=False"
-    given = f"{as_python.literal(scene.model)}, material{sample}, {job.head}, {job.shape}{every}"
+    arguments = f"{as_python.literal(scene.model)}, material{sample}, {job.head}, {job.shape}{every}"
     as_python.put(
         f"{material}"
-        f"job = Mattering(engine, {given})  # layer {job.head[0] + 1}, head {job.head[1] + 1} on the page\n"
+        f"job = HeadAblationJob(engine, {arguments})  # layer {job.head[0] + 1}, head {job.head[1] + 1} on the page\n"
         "for _ in job.steps():\n"
         "    pass\n"
         "effects = [job.matters.head, *job.matters.others, job.matters.layer]  # what is off is in their heads\n"
         "numbers = np.array([(one.change.value, one.change.low, one.change.high) for one in effects])  # in nats",
-        lambda: np.array([(one.change.value, one.change.low, one.change.high) for one in effects]),
-        imports=("import numpy as np", "from jobs.mattering import Mattering", *imports),
+        lambda: np.array([(effect.change.value, effect.change.low, effect.change.high) for effect in effects]),
+        imports=("import numpy as np", "from jobs.ablation import HeadAblationJob", *imports),
         part=part,
     )
 
 
-def sentence(matters: HeadComparison, tried: Tried) -> str:
+def sentence(matters: HeadComparison, source: ItemSource) -> str:
     """What switching the head off does, in plain sentences."""
     ((layer, head),) = matters.head.heads
-    change, kind = matters.head.change, tried.kind
+    change, kind = matters.head.change, source.kind
     off = f"With layer {layer + 1}, head {head + 1} off, "
-    what = f"ln P of {tried.hidden}, which is hidden," if kind == "words" else SCORES[kind]
-    over = f"over {counted_items(matters.score, tried)}"
+    score = f"ln P of {source.hidden}, which is hidden," if kind == "words" else SCORES[kind]
+    over = f"over {counted_items(matters.score, source)}"
     if np.isnan(change.low):
-        said = f"{off}{what} changes by {signed(change.value, plus=True)} {over}: too few for an interval."
+        text = f"{off}{score} changes by {signed(change.value, plus=True)} {over}: too few for an interval."
     elif not matters.clear:
-        said = f"{off}{what} changes by {_signed(change)} {over}: no effect is shown, since the interval includes 0."
+        text = f"{off}{score} changes by {_signed(change)} {over}: no effect is shown, since the interval includes 0."
     else:
         low, high = sorted((abs(change.low), abs(change.high)))
         how, by = (
             "falls" if change.value < 0 else "rises",
             format_interval(abs(change.value), low, high, _digits(change)),
         )
-        said = f"{off}{what} {how} by {by} {over}. {_others(matters)}"
+        text = f"{off}{score} {how} by {by} {over}. {_others(matters)}"
     if kind != "words":
         before, after = (
-            format_interval(one.value, one.low, one.high, ".0%") for one in (matters.right, matters.head.right)
+            format_interval(mean.value, mean.low, mean.high, ".0%") for mean in (matters.right, matters.head.right)
         )
-        what = SHARES[kind]
-        said += (
-            f" {what[0].upper()}{what[1:]} in {before} of {NOUNS[kind]}s with nothing off, and in {after} with it off."
-        )
-    return said
+        right = SHARES[kind]
+        of = f"of {NOUNS[kind]}s"
+        text += f" {right[0].upper()}{right[1:]} in {before} {of} with nothing off, and in {after} with it off."
+    return text
 
 
-def counted_items(mean: Mean, tried: Tried) -> str:
+def counted_items(mean: Mean, source: ItemSource) -> str:
     """How many items a mean is of, and of how many sentences, frames of sentences or templates."""
-    n = counted(mean.n, NOUNS[tried.kind])
-    if tried.kind == "words":
-        return f"{n} in {counted(mean.n_clusters, 'frame' if tried.framed else 'sentence')}"
+    n = counted(mean.n, NOUNS[source.kind])
+    if source.kind == "words":
+        return f"{n} in {counted(mean.n_clusters, 'frame' if source.framed else 'sentence')}"
     return n if mean.n == mean.n_clusters else f"{n} from {counted(mean.n_clusters, 'template')}"
 
 
@@ -267,29 +267,29 @@ def _others(matters: HeadComparison) -> str:
     return f"Of {which} of its layer, {as_much} do as much by themselves."
 
 
-def basis(job: Mattering, matters: HeadComparison, tried: Tried) -> str:
+def basis(job: HeadAblationJob, matters: HeadComparison, source: ItemSource) -> str:
     """What was measured, of what, and what was left out, for the small print."""
     material, answers = job.material, job.answers
     score = matters.score
     units = "sentences" if material.kind == "words" else f"{NOUNS[material.kind]}s"
-    if tried.framed:
+    if source.framed:
         units = "the frames that templates made the sentences from"
-    said = [
+    sentences = [
         f"Mean of {SCORES[material.kind]} with nothing off: {signed(score.value)} nats.",
         "A head that is off writes zeros.",
         f"95% intervals over {'templates' if material.kind != 'words' and score.n > score.n_clusters else units}.",
     ]
     n = len(material.tried)
     if material.n_all > n:
-        said.append(f"{n:,} of {material.n_all:,} were drawn at random.")
+        sentences.append(f"{n:,} of {material.n_all:,} were drawn at random.")
     if n == _FEW < material.n_all:
-        said.append("Press the button for more.")
+        sentences.append("Press the button for more.")
     if len(answers) < n:
-        said.append(f"{'So far' if job.running else 'Stopped after'} {len(answers):,} of {n:,}, in random order.")
-    told = left_out(answers)
-    if told:
-        said.append(told)
-    return " ".join(said)
+        sentences.append(f"{'So far' if job.running else 'Stopped after'} {len(answers):,} of {n:,}, in random order.")
+    reasons = left_out(answers)
+    if reasons:
+        sentences.append(reasons)
+    return " ".join(sentences)
 
 
 def left_out(answers: Answers) -> str:
@@ -297,15 +297,15 @@ def left_out(answers: Answers) -> str:
     counts = Counter(why for _, why in answers.left_out)
     if not counts:
         return ""
-    each = ", ".join(f"{n:,} {_REASONS[why]}" for why, n in counts.most_common())
-    return f"Left out: {each}."
+    reasons = ", ".join(f"{n:,} {_REASONS[why]}" for why, n in counts.most_common())
+    return f"Left out: {reasons}."
 
 
 def table(matters: HeadComparison) -> pd.DataFrame:
     """A row for each set of heads that was switched off."""
     table = matters.to_frame()
     table["layer"] += 1
-    table["head"] = [one if one == "all" else str(one + 1) for one in table["head"]]
+    table["head"] = [head if head == "all" else str(head + 1) for head in table["head"]]
     names = {
         "change": "change (nats)",
         "low": "from",
@@ -316,21 +316,21 @@ def table(matters: HeadComparison) -> pd.DataFrame:
     return table.rename(columns=names)
 
 
-def losing(scene: Scene, job: Mattering) -> None:
+def losing(scene: Scene, job: HeadAblationJob) -> None:
     """The items that lose most with the head off, each with ways to other pages."""
     answers, material = job.answers, job.material
     changes = answers.scores[1] - answers.scores[0]
     order = [place for place in np.argsort(changes, kind="stable") if not np.isnan(changes[place])]
-    shown = [
+    rows = [
         _example(scene, material.items[answers.places[place]], float(changes[place]), job.head)
         for place in order[:_SHOWN]
         if changes[place] < 0
     ]
-    if not shown:
+    if not rows:
         return
     st.markdown(f"**Where {SHORT[material.kind]} falls most**")
     example_sentences.show(
-        shown, scene.info, "corpus losing most", "losing-most", measure="change (nats)", first=_FIRST, table=False
+        rows, scene.info, "corpus losing most", "losing-most", measure="change (nats)", first=_FIRST, table=False
     )
     save.table("Every item", lambda: _every_item(job), "switched-off-items")
 
@@ -346,27 +346,27 @@ def _example(scene: Scene, item: Item, change: float, head: Head) -> ExampleSent
                 item.text, item.span, beside=beside, layer=layer, head=of_layer, token=places[0], masked=places
             )
         case SentencePair():
-            said = f"against: {item.bad}"
-            return ExampleSentence(item.good, beside=beside, note=said, layer=layer, head=of_layer)
+            note = f"against: {item.bad}"
+            return ExampleSentence(item.good, beside=beside, note=note, layer=layer, head=of_layer)
         case _:
-            said = f"label: {item.label}" + (f" · second text: {item.pair}" if item.pair else "")
-            return ExampleSentence(item.text, beside=beside, note=said, layer=layer, head=of_layer)
+            note = f"label: {item.label}" + (f" · second text: {item.pair}" if item.pair else "")
+            return ExampleSentence(item.text, beside=beside, note=note, layer=layer, head=of_layer)
 
 
-def _every_item(job: Mattering) -> pd.DataFrame:
+def _every_item(job: HeadAblationJob) -> pd.DataFrame:
     answers = job.answers
     rows = []
     for column, place in enumerate(answers.places):
         item = job.material.items[place]
         match item:
             case HiddenWord():
-                told = {"text": item.text, "hidden": item.text[slice(*item.span)]}
+                columns = {"text": item.text, "hidden": item.text[slice(*item.span)]}
             case SentencePair():
-                told = {"right": item.good, "wrong": item.bad}
+                columns = {"right": item.good, "wrong": item.bad}
             case _:
-                told = {"text": item.text, "second text": item.pair or "", "label": item.label}
+                columns = {"text": item.text, "second text": item.pair or "", "label": item.label}
         rows.append(
-            told
+            columns
             | {
                 "nothing off": float(answers.scores[0, column]),
                 "head off": float(answers.scores[1, column]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from analysis.corpus.results import Results
-from jobs.surveying import Surveying
+from jobs.measure_heads import MeasureHeadsJob
 from model_zoo import registry
 from model_zoo.types import ModelInfo, counted, duration
 from pages.corpus.source import BUILT_IN, Source
@@ -20,9 +20,9 @@ _SECONDS_A_SENTENCE = 0.6e-3
 _SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
 
 
-def _last() -> Surveying | None:
+def _last() -> MeasureHeadsJob | None:
     """This visitor's last run, at work or over."""
-    return desk().current(Surveying)
+    return desk().current(MeasureHeadsJob)
 
 
 def _mine(model: str, source: Source) -> Results | None:
@@ -41,9 +41,9 @@ def button(model: str, source: Source) -> None:
     known = _mine(model, source) or (source.fingerprint == BUILT_IN and model in HEADS.models)
     work.button(
         f"Measure {counted(len(source.corpus), 'sentence')}",
-        Surveying,
+        MeasureHeadsJob,
         (model, source.fingerprint),
-        key="measure corpus",
+        key="measure_corpus",
         primary=not known,
         disabled=not len(source.corpus),
         help=as_text(_takes(model, source)),
@@ -56,14 +56,16 @@ def draw(model: str, source: Source) -> None:
     if job is not None and job.running:
         work.watch(job, stop=False)
         return
-    work.begin(Surveying, (model, source.fingerprint), [model], lambda: Surveying(engine(), model, source.corpus))
+    work.begin(
+        MeasureHeadsJob, (model, source.fingerprint), [model], lambda: MeasureHeadsJob(engine(), model, source.corpus)
+    )
     if job is not None and _mine(model, source) is not None:
         _aftermath(job)
     if job is not None and job.failure is not None:
         work.watch(job)
 
 
-def _aftermath(job: Surveying) -> None:
+def _aftermath(job: MeasureHeadsJob) -> None:
     """What the last run did not come to."""
     assert job.results is not None
     n = job.results.statistics.n_texts

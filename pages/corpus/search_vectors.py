@@ -141,15 +141,10 @@ def _click(text: str, states: HiddenStates) -> _Clicked | None:
     if TOKEN.value not in tokens:
         TOKEN.value = tokens[0]
     units = token_units(encoding)
-    shown = dict(
-        zip(
-            tokens,
-            make_distinct(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens),
-            strict=True,
-        )
-    )
+    names = make_distinct(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens)
+    labels = dict(zip(tokens, names, strict=True))
     with st.container(key="tokens of the sentence"):
-        token = st.pills("Token", required=True, **TOKEN.offering(shown), label_visibility="collapsed")
+        token = st.pills("Token", required=True, **TOKEN.offering(labels), label_visibility="collapsed")
     return _Clicked(text, encoding, token, states.states[0, token])
 
 
@@ -172,38 +167,38 @@ def _index(scene: Scene, layer: int) -> Index | None:
     if last is not None and last.failure is not None:
         work.watch(last)
     wanted = (scene.model, scene.source.fingerprint, layer)
-    what = "are gone: their file was cut short or removed" if lost else "were not read yet"
-    ask_for(f"The vectors after layer {layer} {what}. They are kept until you leave, or read another layer.")
-    work.button(f"Read {counted(len(scene.corpus), 'sentence')}", Indexing, wanted, key="index corpus", primary=True)
+    state = "are gone: their file was cut short or removed" if lost else "were not read yet"
+    ask_for(f"The vectors after layer {layer} {state}. They are kept until you leave, or read another layer.")
+    work.button(f"Read {counted(len(scene.corpus), 'sentence')}", Indexing, wanted, key="index_corpus", primary=True)
     work.begin(Indexing, wanted, [scene.model], lambda: Indexing(engine(), scene.model, scene.corpus, layer))
     return None
 
 
-def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, found: Nearest) -> None:
+def _results(scene: Scene, clicked: _Clicked, layer: int, index: Index, near: Nearest) -> None:
     where = f"after layer {layer}" if layer else "after the embeddings"
-    if not found.tokens:
+    if not near.tokens:
         ask_for("No other word is in what was read. Read more sentences, or allow words more than once.")
         return
     read = counted(index.n_sentences, "sentence")
     of = "" if index.n_sentences == len(scene.corpus) else f" of {len(scene.corpus):,}, from the beginning"
     full = f"; {index.most:,} tokens are the most an index holds" if index.full else ""
-    nearest, farthest = found.tokens[0].cosine, found.tokens[-1].cosine
+    nearest, farthest = near.tokens[0].cosine, near.tokens[-1].cosine
     st.markdown(
-        f"The {counted(len(found.tokens), 'token')} nearest to **{as_text(clicked.written)}** {where} have cosines of "
-        f"**{nearest:.2f}** to **{farthest:.2f}**; the mean cosine with all {found.n:,} tokens is {found.mean:.2f}."
+        f"The {counted(len(near.tokens), 'token')} nearest to **{as_text(clicked.written)}** {where} have cosines of "
+        f"**{nearest:.2f}** to **{farthest:.2f}**; the mean cosine with all {near.n:,} tokens is {near.mean:.2f}."
     )
     caption(f"Read: {read}{of}{full}. The word itself is left out where its sentence is among them.")
-    sentences = scene.corpus.take([one.sentence for one in found.tokens])
-    _sentences(scene, layer, sentences, found.tokens)
-    looked_at = _looked_at(scene, sentences, found.tokens) if scene.info.n_heads else None
-    _histograms(scene, sentences, found.tokens, looked_at)
+    sentences = scene.corpus.take([token.sentence for token in near.tokens])
+    _sentences(scene, layer, sentences, near.tokens)
+    looked_at = _looked_at(scene, sentences, near.tokens) if scene.info.n_heads else None
+    _histograms(scene, sentences, near.tokens, looked_at)
     if index.n_sentences == len(scene.corpus):
-        _put_python(scene, clicked, layer, found)
-    save.table("Nearest words", lambda: _table(scene, sentences, found.tokens, looked_at), "nearest-words")
+        _put_python(scene, clicked, layer, near)
+    save.table("Nearest words", lambda: _table(scene, sentences, near.tokens, looked_at), "nearest-words")
 
 
-def _put_python(scene: Scene, clicked: _Clicked, layer: int, found: Nearest) -> None:
-    lines, imports = scene.source.in_python()
+def _put_python(scene: Scene, clicked: _Clicked, layer: int, near: Nearest) -> None:
+    lines, imports = scene.source.python_code()
     model, text = as_python.literal(scene.model), as_python.literal(clicked.text)
     once = ", each_once=True" if ONCE.value else ""
     as_python.put(
@@ -217,7 +212,7 @@ def _put_python(scene: Scene, clicked: _Clicked, layer: int, found: Nearest) -> 
         f"word = {as_python.literal(clicked.written)}\n"
         f"near = index.nearest(hidden.states[0, token], {HOW_MANY.value}, without=itself, word=word{once})\n"
         "numbers = np.array([one.cosine for one in near.tokens])",
-        lambda: np.array([one.cosine for one in found.tokens]),
+        lambda: np.array([token.cosine for token in near.tokens]),
         imports=(
             "from pathlib import Path",
             "import numpy as np",
@@ -228,20 +223,20 @@ def _put_python(scene: Scene, clicked: _Clicked, layer: int, found: Nearest) -> 
 
 
 def _sentences(scene: Scene, layer: int, sentences: Sequence[Sentence], tokens: Sequence[NearToken]) -> None:
-    shown = [
+    rows = [
         ExampleSentence(
             sentence.text,
-            one.span,
-            beside=f"{one.cosine:.2f}",
-            note=" · ".join(part for part in (sentence.upos[one.word], sentence.deprel[one.word]) if part != "_"),
+            token.span,
+            beside=f"{token.cosine:.2f}",
+            note=" · ".join(part for part in (sentence.upos[token.word], sentence.deprel[token.word]) if part != "_"),
             layer=max(layer, 1) - 1,
         )
-        for sentence, one in zip(sentences, tokens, strict=True)
+        for sentence, token in zip(sentences, tokens, strict=True)
     ]
     if not scene.info.n_heads:  # nothing of it can be seen on Attention
-        shown = [ExampleSentence(one.text, one.query, beside=one.beside, note=one.note) for one in shown]
+        rows = [ExampleSentence(token.text, token.query, beside=token.beside, note=token.note) for token in rows]
     example_sentences.show(
-        shown, scene.info, "nearest sentences", "nearest-words", measure="cosine", first=6, table=False
+        rows, scene.info, "nearest sentences", "nearest-words", measure="cosine", first=6, table=False
     )
 
 
@@ -249,11 +244,11 @@ def _looked_at(scene: Scene, sentences: Sequence[Sentence], tokens: Sequence[Nea
     """The word that the chosen head looks at most from each token's word."""
     layer, head = scene.layer, scene.head
     runs = engine().attend(scene.model, [sentence.text for sentence in sentences])
-    found = []
-    for run, sentence, one in zip(runs, sentences, tokens, strict=True):
-        word = strongest_word(run, sentence, one.word, layer, head)
-        found.append(_NONE if word is None else sentence.words[word].casefold())
-    return found
+    words = []
+    for run, sentence, token in zip(runs, sentences, tokens, strict=True):
+        word = strongest_word(run, sentence, token.word, layer, head)
+        words.append(_NONE if word is None else sentence.words[word].casefold())
+    return words
 
 
 def _histograms(
@@ -264,16 +259,16 @@ def _histograms(
     st.markdown("**What these words have in common**")
     places = iter(st.columns(2, gap="large") * 2)
     labelled: tuple[tuple[str, Label], ...] = (("Part of speech", "upos"), ("Relation", "deprel"))
-    for title, what in labelled:
-        labels = scene.corpus.labels(what)
+    for title, label in labelled:
+        labels = scene.corpus.labels(label)
         if labels:
             share = {name: n / labels.total() for name, n in labels.items()}
             with next(places):
                 caption(title)
-                _bars([getattr(sentence, what)[one.word] for sentence, one in pairs], f"nearest-{what}", share)
+                _bars([getattr(sentence, label)[token.word] for sentence, token in pairs], f"nearest-{label}", share)
     with next(places):
         caption("Next word")
-        _bars([next_word(sentence, one.word) or _END for sentence, one in pairs], "nearest-next")
+        _bars([next_word(sentence, token.word) or _END for sentence, token in pairs], "nearest-next")
     if looked_at is not None:
         with next(places):
             caption("The word that a head looks at most, itself and special tokens aside")
@@ -299,12 +294,12 @@ def _table(
     pairs = list(zip(sentences, tokens, strict=True))
     frame = pd.DataFrame(
         {
-            "cosine": [one.cosine for one in tokens],
-            "token": [sentence.text[slice(*one.span)] for sentence, one in pairs],
-            "word": [sentence.words[one.word] for sentence, one in pairs],
-            "part of speech": [sentence.upos[one.word] for sentence, one in pairs],
-            "relation": [sentence.deprel[one.word] for sentence, one in pairs],
-            "next word": [next_word(sentence, one.word) for sentence, one in pairs],
+            "cosine": [token.cosine for token in tokens],
+            "token": [sentence.text[slice(*token.span)] for sentence, token in pairs],
+            "word": [sentence.words[token.word] for sentence, token in pairs],
+            "part of speech": [sentence.upos[token.word] for sentence, token in pairs],
+            "relation": [sentence.deprel[token.word] for sentence, token in pairs],
+            "next word": [next_word(sentence, token.word) for sentence, token in pairs],
         }
     )
     if looked_at is not None:

@@ -1,4 +1,4 @@
-"""A survey of all heads: parts that add up, numbers of single runs, what cannot be measured, a head made by hand."""
+"""Statistics of all heads: parts that add up, numbers of single runs, what cannot be measured, a head made by hand."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from analysis.corpus.relations import ALL, Relation, best_ensemble, ensembles, f
 from analysis.corpus.sentences import Corpus, Sentence
 from analysis.head_measures import MEASURE_NAMES, SHARES
 from analysis.heads import head_table
-from evidence import asking
-from evidence.questions.average_heads import AverageHeads
-from evidence.questions.survey_heads import SurveyHeads
+from evidence import corpus as corpus_questions
+from evidence.questions.measure_heads import AverageHeads, MeasureHeads
 from model_zoo import Engine
 from model_zoo.errors import NotSupported
 from model_zoo.types import ModelSpec
@@ -32,61 +31,63 @@ SOME = 40
 
 
 def corpus(n: int = SOME) -> Corpus:
-    found = built_in(n)
-    found.find_rare()
-    return found
+    sentences = built_in(n)
+    sentences.find_rare()
+    return sentences
 
 
 def surveyed(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> HeadStatistics:
-    return engine.ask(SurveyHeads(model, sentences))
+    return engine.ask(MeasureHeads(model, sentences))
 
 
-def same(one: HeadStatistics, other: HeadStatistics) -> None:
+def same(statistics: HeadStatistics, other: HeadStatistics) -> None:
     for name in NAMES:
-        np.testing.assert_allclose(one.measure(name), other.measure(name), atol=1e-6, equal_nan=True)
-        np.testing.assert_allclose(one.interval(name), other.interval(name), atol=1e-5, equal_nan=True)
-    assert (one.n_texts, one.n_tokens, one.n_queries, one.skipped) == (
+        np.testing.assert_allclose(statistics.measure(name), other.measure(name), atol=1e-6, equal_nan=True)
+        np.testing.assert_allclose(statistics.interval(name), other.interval(name), atol=1e-5, equal_nan=True)
+    assert (statistics.n_texts, statistics.n_tokens, statistics.n_queries, statistics.skipped) == (
         other.n_texts,
         other.n_tokens,
         other.n_queries,
         other.skipped,
     )
-    np.testing.assert_allclose(one.edges.means, other.edges.means, atol=1e-6)
-    for relation in one.cases.names:
-        mine, theirs = one.cases.select(relation), other.cases.select(relation)
+    np.testing.assert_allclose(statistics.edges.means, other.edges.means, atol=1e-6)
+    for relation in statistics.cases.names:
+        mine, theirs = statistics.cases.select(relation), other.cases.select(relation)
         np.testing.assert_array_equal(mine.right, theirs.right)
         np.testing.assert_array_equal(mine.sentence, theirs.sentence)
-    for head in range(one.n_heads):
-        mine, theirs = one.examples.strongest(head), other.examples.strongest(head)
-        assert [each.sentence for each in mine] == [each.sentence for each in theirs]
-        np.testing.assert_allclose([each.weight for each in mine], [each.weight for each in theirs], atol=1e-6)
+    for head in range(statistics.n_heads):
+        mine, theirs = statistics.examples.strongest(head), other.examples.strongest(head)
+        assert [example.sentence for example in mine] == [example.sentence for example in theirs]
+        np.testing.assert_allclose(
+            [example.weight for example in mine], [example.weight for example in theirs], atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("n_parts", [1, 3, 17])
 def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(engine: Engine, n_parts: int) -> None:
-    sentences = corpus().some(range(SOME))
-    whole = surveyed(engine, TINY, sentences)
+    sentences = corpus().take(range(SOME))
+    complete = surveyed(engine, TINY, sentences)
     parts = [surveyed(engine, TINY, sentences[place::n_parts]) for place in range(n_parts)]
-    same(reduce(add, parts[::-1]), whole)
-    same(total(parts), whole)
+    same(reduce(add, parts[::-1]), complete)
+    same(total(parts), complete)
 
 
 def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = corpus()
-    whole = surveyed(engine, TINY, found.take(range(SOME)))
-    monkeypatch.setattr(asking, "AT_ONCE", 7)
-    so_far = list(asking.survey(engine, TINY, found))
-    assert [one.n_texts for one in so_far] == sorted({one.n_texts for one in so_far})
-    same(so_far[-1], whole)
+    sentences = corpus()
+    complete = surveyed(engine, TINY, sentences.take(range(SOME)))
+    monkeypatch.setattr(corpus_questions, "AT_ONCE", 7)
+    so_far = list(corpus_questions.measure_heads(engine, TINY, sentences))
+    assert [statistics.n_texts for statistics in so_far] == sorted({statistics.n_texts for statistics in so_far})
+    same(so_far[-1], complete)
     monkeypatch.setattr(Engine, "n_replicas", 2)
-    same(list(asking.survey(engine, TINY, found))[-1], whole)
+    same(list(corpus_questions.measure_heads(engine, TINY, sentences))[-1], complete)
 
 
 def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> None:
     """They are much alike: taken for independent, they make intervals too narrow by a fifth or more."""
     sentences = corpus(200).take(range(200))
     by_frame = surveyed(engine, TINY, sentences)
-    alone = surveyed(engine, TINY, tuple(replace(one, frame=None) for one in sentences))
+    alone = surveyed(engine, TINY, tuple(replace(sentence, frame=None) for sentence in sentences))
     for name in ("previous", "separator", "entropy"):
         np.testing.assert_allclose(by_frame.measure(name), alone.measure(name), rtol=1e-9)
         (low, high), (above, below) = by_frame.interval(name), alone.interval(name)
@@ -94,24 +95,24 @@ def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> 
     relation = by_frame.cases.names[0]
     np.testing.assert_array_equal(by_frame.right(relation)[0], alone.right(relation)[0])
     assert not np.array_equal(by_frame.right(relation)[1], alone.right(relation)[1])
-    found, other = findings(by_frame.cases).relations[0], findings(alone.cases).relations[0]
-    assert (found.head, found.accuracy.share) == (other.head, other.accuracy.share)
-    assert found.accuracy.high - found.accuracy.low > other.accuracy.high - other.accuracy.low
+    finding, other = findings(by_frame.cases).relations[0], findings(alone.cases).relations[0]
+    assert (finding.head, finding.accuracy.share) == (other.head, other.accuracy.share)
+    assert finding.accuracy.high - finding.accuracy.low > other.accuracy.high - other.accuracy.low
 
 
 def test_it_travels(engine: Engine) -> None:
-    found = surveyed(engine, TINY, corpus(5).take(range(5)))
-    same(wire.unpack(wire.pack(found)), found)
-    same(pickle.loads(pickle.dumps(found)), found)
-    question = SurveyHeads(TINY, corpus(5).take(range(5)))
+    statistics = surveyed(engine, TINY, corpus(5).take(range(5)))
+    same(wire.unpack(wire.pack(statistics)), statistics)
+    same(pickle.loads(pickle.dumps(statistics)), statistics)
+    question = MeasureHeads(TINY, corpus(5).take(range(5)))
     assert wire.unpack(wire.pack(question)) == question
 
 
 @pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
 def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
-    found = corpus(20)
-    statistics = surveyed(engine, model, found.take(range(20)))
-    runs = [engine.attend(model, text) for text in found.texts]
+    sentences = corpus(20)
+    statistics = surveyed(engine, model, sentences.take(range(20)))
+    runs = [engine.attend(model, text) for text in sentences.texts]
     expected = head_table(runs)
     table = statistics.table()
     assert table.labels == expected.labels
@@ -126,10 +127,10 @@ def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
 
 
 def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engine) -> None:
-    found = corpus(12)
-    statistics = surveyed(engine, TINY, found.take(range(12)))
+    sentences = corpus(12)
+    statistics = surveyed(engine, TINY, sentences.take(range(12)))
     sums = {"value_previous": [], "value_delimiter": [], "rare": []}  # type: dict[str, list[float]]
-    for sentence in found:
+    for sentence in sentences:
         run = engine.attend(TINY, sentence.text)
         taken = run.head(1, 2) * run.value_norms(1)[2]
         taken = taken / taken.sum(axis=1, keepdims=True)
@@ -150,13 +151,13 @@ def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engi
 
 
 def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
-    found = corpus(15)
-    statistics = surveyed(engine, TINY, found.take(range(15)))
+    sentences = corpus(15)
+    statistics = surveyed(engine, TINY, sentences.take(range(15)))
     cases = statistics.cases.select(Relation("nsubj", "up"))
     right = cases.heads_right()
     assert len(cases) >= 15
     for place in range(len(cases)):
-        sentence = found.sentence(int(cases.sentence[place]))
+        sentence = sentences.sentence(int(cases.sentence[place]))
         run = engine.attend(TINY, sentence.text)
         word_of = [
             next((word for word, (first, last) in enumerate(sentence.spans) if first < end <= last), -1)
@@ -166,23 +167,23 @@ def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
         assert sentence.heads[query] == key
         for head, (layer, number) in enumerate(statistics.every_head()):
             weights = run.head(layer, number)[[at for at, word in enumerate(word_of) if word == query]].mean(axis=0)
-            given = [
+            shares = [
                 sum(weights[at] for at, word in enumerate(word_of) if word == other) for other in range(len(sentence))
             ]
-            given[query] = -1
-            assert right[place, head] == (int(np.argmax(given)) == key)
+            shares[query] = -1
+            assert right[place, head] == (int(np.argmax(shares)) == key)
         assert cases.chance[place] == pytest.approx(1 / (len(sentence) - 1))
 
 
 def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engine) -> None:
-    found = corpus(30)
-    statistics = surveyed(engine, TINY, found.take(range(30)))
+    sentences = corpus(30)
+    statistics = surveyed(engine, TINY, sentences.take(range(30)))
     heads = statistics.every_head()
-    one = findings(statistics.cases).get(ALL)
-    assert one is not None
-    groups = ensembles(one)
+    finding = findings(statistics.cases).get(ALL)
+    assert finding is not None
+    groups = ensembles(finding)
     tried = HeadSets(*ALL, tuple(tuple(heads[place] for place in group) for group in groups))
-    (cases,) = list(asking.try_together(engine, TINY, found, [tried]))[-1]
+    (cases,) = list(corpus_questions.score_head_sets(engine, TINY, sentences, [tried]))[-1]
     alone = statistics.cases.select(ALL)
     assert len(cases) == len(alone)
     for place, group in enumerate(groups):
@@ -191,7 +192,7 @@ def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engin
     best = best_ensemble(ALL, groups, cases)
     assert best is not None
     assert 0 < best.accuracy.low <= best.accuracy.share <= best.accuracy.high < 1
-    assert wire.unpack(wire.pack(AverageHeads(TINY, found.take([0]), (tried,)))).tried == (tried,)
+    assert wire.unpack(wire.pack(AverageHeads(TINY, sentences.take([0]), (tried,)))).tried == (tried,)
 
 
 def test_a_model_without_attention_is_refused_in_a_sentence(engine: Engine) -> None:
@@ -205,20 +206,20 @@ def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
     rows = [
         f"{at + 1}\t{word}\t_\tNOUN\t_\t_\t{at}\t{'root' if not at else 'dep'}\t_\t_" for at, word in enumerate(words)
     ]
-    found = read_corpus([("long.conllu", ("\n".join(rows) + "\n\n").encode())])
-    statistics = surveyed(engine, TINY, found.take([0]))
-    told = statistics.skipped
-    assert told.cut_sentences == 1
-    assert told.cut_tokens == 602 - 512
-    assert told.words == 600 - 510
-    assert told.relations == 90
-    assert told.trees == 1
+    sentences = read_corpus([("long.conllu", ("\n".join(rows) + "\n\n").encode())])
+    statistics = surveyed(engine, TINY, sentences.take([0]))
+    skipped = statistics.skipped
+    assert skipped.cut_sentences == 1
+    assert skipped.cut_tokens == 602 - 512
+    assert skipped.words == 600 - 510
+    assert skipped.relations == 90
+    assert skipped.trees == 1
     assert statistics.edges.n.sum() == 0
     assert len(statistics.cases.select(Relation("dep", "up"))) == 509
-    said = " ".join(told.sentences())
-    assert "1 sentence longer than the model reads: 90 tokens at their ends left out." in said
-    assert "90 words without a token of their own" in said
-    assert "90 relations" in said
+    notes = " ".join(skipped.notices())
+    assert "1 sentence longer than the model reads: 90 tokens at their ends left out." in notes
+    assert "90 words without a token of their own" in notes
+    assert "90 relations" in notes
 
 
 @pytest.mark.slow
@@ -226,14 +227,14 @@ def test_every_family_is_measured_as_its_single_runs_are(subject: ModelSpec) -> 
     """Padded batches of families that pad by themselves, look in windows, share key heads or give maps alone."""
     engine, model = Engine("cpu"), subject.id  # one of its own: it must not know what the tests' hub gave it
     texts = ("The cat sat on the mat.", "It slept.", "A dog and another dog saw the cat that sat there.")
-    found = read_corpus([("texts.txt", "\n".join(texts).encode())])
+    sentences = read_corpus([("texts.txt", "\n".join(texts).encode())])
     try:
-        runs = [engine.attend(model, text) for text in found.texts]
+        runs = [engine.attend(model, text) for text in sentences.texts]
     except NotSupported:
         with pytest.raises(NotSupported):
-            surveyed(engine, model, found.take(range(len(found))))
+            surveyed(engine, model, sentences.take(range(len(sentences))))
         return
-    statistics = surveyed(engine, model, found.take(range(len(found))))
+    statistics = surveyed(engine, model, sentences.take(range(len(sentences))))
     expected = head_table(runs)
     for name in ("entropy", "distance", "itself", "previous", "delimiter", "same_word"):
         np.testing.assert_allclose(
@@ -314,8 +315,8 @@ def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engine, finds_the_object: str) -> None:
-    found = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
-    of_verb = found.of(Relation("obj", "down"))
+    relations = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
+    of_verb = relations.get(Relation("obj", "down"))
     assert of_verb is not None
     assert of_verb.head == 2
     assert of_verb.accuracy.share == of_verb.choosing[2] == 1.0
@@ -324,13 +325,13 @@ def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engin
     others = [head for head in range(8) if head != 2]
     assert of_verb.judged[others].max() < of_verb.by_offset.share
     # Heads that look everywhere alike count as looking at the first word, which is a determiner.
-    assert [one.relation for one in found.relations if one.p <= 0.05 and one.relation.deprel != "det"] == [
-        of_verb.relation
-    ]
+    assert [
+        finding.relation for finding in relations.relations if finding.p <= 0.05 and finding.relation.deprel != "det"
+    ] == [of_verb.relation]
 
 
 @pytest.mark.slow
 def test_untrained_networks_find_nothing_beyond_the_offset(engine: Engine) -> None:
-    found = built_in(300)
-    statistics = surveyed(engine, f"untrained:{TINY}", found.take(range(300)))
-    assert [one.relation for one in findings(statistics.cases).relations if one.p <= 0.05] == []
+    sentences = built_in(300)
+    statistics = surveyed(engine, f"untrained:{TINY}", sentences.take(range(300)))
+    assert [finding.relation for finding in findings(statistics.cases).relations if finding.p <= 0.05] == []

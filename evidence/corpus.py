@@ -1,6 +1,7 @@
-"""A corpus asked about: all heads of a model (``survey``), or sets of heads on its relations (``try_together``).
+"""Questions about a whole corpus: all heads of a model measured (``measure_heads``), or sets of heads scored on its
+relations (``score_head_sets``).
 
-Both ask a part of the corpus at a time, as many at once as there are replicas to answer.
+Both ask about a part of the corpus at a time, about as many at once as there are replicas to answer.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from typing import TypeVar
 from analysis.corpus.head_statistics import HeadSets, HeadStatistics, total
 from analysis.corpus.relations import Cases
 from analysis.corpus.sentences import Corpus, Sentence
-from evidence.questions.average_heads import AverageHeads
-from evidence.questions.survey_heads import SurveyHeads
+from evidence.questions.measure_heads import AverageHeads, MeasureHeads
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.question import Streamed
 
@@ -25,55 +25,48 @@ AT_ONCE = 512
 """Sentences in one question."""
 
 
-def survey(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[HeadStatistics, None, None]:
-    """The survey of all sentences so far, batch after batch; the last is that of the whole corpus.
+def measure_heads(engine: EngineInterface, model: str, corpus: Corpus) -> Generator[HeadStatistics, None, None]:
+    """The measures of all heads over the sentences so far, batch after batch; the last is that of the whole corpus.
 
-    Close it to stop. Raises what ``SurveyHeads`` does.
+    Close it to stop. Raises what ``MeasureHeads`` does.
     """
     so_far: HeadStatistics | None = None
-    with closing(pieces(engine, corpus, lambda sentences: SurveyHeads(model, sentences))) as found:
-        for part in found:
+    with closing(stream_in_parts(engine, corpus, lambda sentences: MeasureHeads(model, sentences))) as parts:
+        for part in parts:
             so_far = part if so_far is None else total([so_far, part])
             yield so_far.closed()
 
 
-def try_together(
+def score_head_sets(
     engine: EngineInterface, model: str, corpus: Corpus, tried: Sequence[HeadSets]
 ) -> Generator[tuple[Cases, ...], None, None]:
-    """The cases of all sentences so far, a relation each, and which of its sets of heads are right."""
+    """The cases of all sentences so far, one ``Cases`` per relation, and which of its sets of heads are right."""
     so_far: tuple[Cases, ...] | None = None
-    with closing(pieces(engine, corpus, lambda sentences: AverageHeads(model, sentences, tuple(tried)))) as found:
-        for part in found:
+    with closing(stream_in_parts(engine, corpus, lambda some: AverageHeads(model, some, tuple(tried)))) as parts:
+        for part in parts:
             so_far = part if so_far is None else tuple(map(Cases.joined, zip(so_far, part, strict=True)))
             yield so_far
 
 
-def pieces(
+def stream_in_parts(
     engine: EngineInterface, corpus: Corpus, ask: Callable[[tuple[Sentence, ...]], Streamed[Piece, Piece]]
 ) -> Generator[Piece, None, None]:
-    """What is found in a corpus, part by part as batches are done; on a cluster a question for each replica at a time,
+    """The answers about a corpus, part by part as batches are done; on a cluster one question per replica at a time,
     then question by question.
     """
-    questions = _questions(corpus, ask)
+    questions: Iterator[Streamed[Piece, Piece]] = (
+        ask(corpus.take(range(start, min(start + AT_ONCE, len(corpus))))) for start in range(0, len(corpus), AT_ONCE)
+    )
     n_replicas = engine.n_replicas
     if n_replicas < 2:
         for question in questions:
-            with closing(engine.stream(question)) as found:
-                yield from found
+            with closing(engine.stream(question)) as parts:
+                yield from parts
         return
     with ThreadPoolExecutor(n_replicas) as threads:
         waiting = {threads.submit(engine.ask, question) for question in islice(questions, n_replicas)}
         while waiting:
             done = next(as_completed(waiting))
             waiting.discard(done)
-            for question in questions:
-                waiting.add(threads.submit(engine.ask, question))
-                break
+            waiting |= {threads.submit(engine.ask, question) for question in islice(questions, 1)}
             yield done.result()
-
-
-def _questions(
-    corpus: Corpus, ask: Callable[[tuple[Sentence, ...]], Streamed[Piece, Piece]]
-) -> Iterator[Streamed[Piece, Piece]]:
-    for start in range(0, len(corpus), AT_ONCE):
-        yield ask(corpus.take(range(start, min(start + AT_ONCE, len(corpus)))))

@@ -1,4 +1,4 @@
-"""A survey as a job: its stages, what stays when it is stopped, what it says."""
+"""A statistics as a job: its stages, what stays when it is stopped, what it says."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import pytest
 
 from analysis.corpus.reading import built_in, read_corpus
 from analysis.corpus.relations import ALL
-from evidence import asking
-from jobs.surveying import Surveying
+from evidence import corpus as corpus_questions
+from jobs.measure_heads import MeasureHeadsJob
 from model_zoo import Engine
 from model_zoo.registry import UNTRAINED
 
 TINY = "embedded/tinybert"
 
 
-def done(job: Surveying) -> Surveying:
+def done(job: MeasureHeadsJob) -> MeasureHeadsJob:
     while job.running:
         job.advance()
     return job
 
 
 def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
-    job = Surveying(engine, TINY, built_in(60))
-    shares, said, ended = [], [], []
+    job = MeasureHeadsJob(engine, TINY, built_in(60))
+    shares, messages, ended = [], [], []
     while job.running:
         shares.append(job.share)
-        said.append(job.progress)
+        messages.append(job.progress)
         ended.append(job.n_ended)
         job.advance()
     assert job.complete
@@ -33,8 +33,8 @@ def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
     assert job.share == 1.0
     assert job.n_ended == 3
     assert set(ended) >= {0, 1, 2}
-    for what in ("Measuring every head", "The same network with random weights", "Heads that look together"):
-        assert any(one.startswith(what) and "60 sentences" in one for one in said)
+    for stage in ("Measuring every head", "The same network with random weights", "Heads that look together"):
+        assert any(message.startswith(stage) for message in messages)
     results = job.results
     assert results is not None
     assert results.statistics.n_texts == 60
@@ -50,17 +50,17 @@ def test_with_trees_it_goes_through_three_stages(engine: Engine) -> None:
 
 def test_without_trees_there_is_one_stage(engine: Engine) -> None:
     corpus = read_corpus([("lines.txt", b"The cat sat.\nA dog slept.\nIt was late.\n")])
-    job = done(Surveying(engine, TINY, corpus))
+    job = done(MeasureHeadsJob(engine, TINY, corpus))
     assert job.complete
-    assert job.stages == ("heads",)
+    assert job.n_total == 3
     assert job.results is not None
     assert job.results.findings.relations == ()
     assert job.results.at_random is None
 
 
 def test_what_was_measured_stays_when_it_is_stopped(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "AT_ONCE", 10)
-    job = Surveying(engine, TINY, built_in(60))
+    monkeypatch.setattr(corpus_questions, "AT_ONCE", 10)
+    job = MeasureHeadsJob(engine, TINY, built_in(60))
     for _ in range(3):
         job.advance()
     job.stop()
@@ -72,22 +72,20 @@ def test_what_was_measured_stays_when_it_is_stopped(engine: Engine, monkeypatch:
 
 
 def test_a_model_that_cannot_be_measured_says_why(engine: Engine) -> None:
-    job = done(Surveying(engine, "embedded/bilstm", built_in(5)))
+    job = done(MeasureHeadsJob(engine, "embedded/bilstm", built_in(5)))
     assert job.results is None
     assert job.failure is not None
     assert "no attention" in job.failure
 
 
 def test_without_random_weights_the_rest_is_done(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    survey = asking.survey
-
     def refusing(engine: Engine, model: str, corpus: object) -> object:
         if model.startswith(UNTRAINED):
             engine.info("no/such-model-anywhere")
-        return survey(engine, model, corpus)  # type: ignore[arg-type]
+        return corpus_questions.measure_heads(engine, model, corpus)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(asking, "survey", refusing)
-    job = done(Surveying(engine, TINY, built_in(40)))
+    monkeypatch.setattr("jobs.measure_heads.measure_heads", refusing)
+    job = done(MeasureHeadsJob(engine, TINY, built_in(40)))
     assert job.results is not None
     assert job.results.at_random is None
     assert job.results.ensembles

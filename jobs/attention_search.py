@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator
-from contextlib import closing
 from typing import Final
 
 from analysis.corpus.looks import Looks
 from analysis.corpus.pattern import Pattern, may_match
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
-from jobs.job import Job, time_left
+from jobs.staged import StagedJob
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.types import counted
 
 _AT_ONCE: Final = 256  # sentences a question
 
 
-class Searching(Job):
+class AttentionSearchJob(StagedJob):
     """Asks about those sentences that can match at all, in a random order, so that what is known when it is stopped is
     a fair sample. ``looks`` is what was found so far; None where no sentence can match, or none was read yet.
 
@@ -26,6 +23,7 @@ class Searching(Job):
     """
 
     doing = "searching a corpus"
+    unit = "sentence"
 
     def __init__(
         self,
@@ -38,27 +36,10 @@ class Searching(Job):
         head: int | None = None,
         joined: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(engine, stage="Searching")
         self.corpus = corpus
         self.looks: Looks | None = None
-        self.asked = model, query, key, layer, head, joined
-        self.n_sentences = 0
-        """How many can match."""
-        self._engine = engine
-        self._seconds = 0.0
-
-    @property
-    def n_read(self) -> int:
-        return 0 if self.looks is None else self.looks.n_sentences
-
-    @property
-    def share(self) -> float:
-        return self.n_read / self.n_sentences if self.n_sentences else 0.0
-
-    @property
-    def progress(self) -> str:
-        said = f"{self.n_read:,} of {counted(self.n_sentences, 'sentence')} read"
-        return f"{said}{time_left(self._seconds, self.share)}."
+        self.arguments = model, query, key, layer, head, joined
 
     @property
     def n_ended(self) -> int:
@@ -66,16 +47,15 @@ class Searching(Job):
         return int(4 * self.share)
 
     def steps(self) -> Generator[None, None, None]:
-        model, query, key, layer, head, joined = self.asked
+        model, query, key, layer, head, joined = self.arguments
         numbers = may_match(self.corpus, query, key)
-        self.n_sentences = len(numbers)
+        self.n_total = len(numbers)
         yield
+
+        def note(part: Looks) -> None:
+            self.looks = part if self.looks is None else self.looks + part
+            self.n_done = self.looks.n_sentences
+
         for start in range(0, len(numbers), _AT_ONCE):
             sentences = self.corpus.take(numbers[start : start + _AT_ONCE])
-            began = time.monotonic()
-            with closing(self._engine.stream(Look(model, sentences, query, key, layer, head, joined))) as parts:
-                for part in parts:
-                    self._seconds += time.monotonic() - began
-                    self.looks = part if self.looks is None else self.looks + part
-                    yield
-                    began = time.monotonic()
+            yield from self._read(self._engine.stream(Look(model, sentences, query, key, layer, head, joined)), note)

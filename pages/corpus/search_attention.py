@@ -15,7 +15,7 @@ from analysis.corpus.looks import Hits, Looks
 from analysis.corpus.pattern import Kind, Pattern, may_match
 from analysis.corpus.sentences import Corpus
 from evidence.questions.look import Look
-from jobs.searching import Searching
+from jobs.attention_search import AttentionSearchJob
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
 from ui import (
@@ -61,7 +61,7 @@ _STARTS: Final[dict[Kind, str]] = {"word": "the", "piece": "##s", "upos": "NOUN"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AttentionQuery:
     """What is looked for, and the numbers of the sentences that can match, in a random order."""
 
     query: Pattern
@@ -89,35 +89,38 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     with widgets.controls():
         query = _pattern("A", FROM_KIND, FROM, scene.corpus)
         key = _pattern("B", TO_KIND, TO, scene.corpus)
-    with controls, widgets.popover(_of_heads_chosen(scene), ":material/tune:", "heads searched"):
+    with controls, widgets.popover(_heads_label(scene), ":material/tune:", "heads searched"):
         layer, head = _heads(scene)
         joined = _joined(query, key)
-    asked = _Asked(query, key, layer, head, joined, may_match(scene.corpus, query, key))
+    search = _AttentionQuery(query, key, layer, head, joined, may_match(scene.corpus, query, key))
     with st.container(key="answer search"):
-        _answer(scene, asked)
+        _answer(scene, search)
 
 
-def _answer(scene: Scene, asked: _Asked) -> None:
-    if not asked.numbers:
-        ask_for(f"No sentence holds both {asked.query} and {asked.key}. Look for other words.")
+def _answer(scene: Scene, search: _AttentionQuery) -> None:
+    if not search.numbers:
+        ask_for(f"No sentence holds both {search.query} and {search.key}. Look for other words.")
         return
-    job = _job(scene, asked)
-    found = None if job is None or (job.running and not job.n_ended) else job.looks
-    _results(scene, asked, _at_once(scene, asked) if found is None else found)
+    job = _job(scene, search)
+    looks = None if job is None or (job.running and not job.n_ended) else job.looks
+    _results(scene, search, _first_sentences(scene, search) if looks is None else looks)
 
 
-def _search(scene: Scene, asked: _Asked, n_searched: int) -> None:
+def _search(scene: Scene, search: _AttentionQuery, n_searched: int) -> None:
     """How many sentences were searched, and the button that searches all, or how far that is."""
-    job = _job(scene, asked)
+    job = _job(scene, search)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if n_searched < len(asked.numbers):
-            of = f"From {n_searched:,} of the {len(asked.numbers):,} sentences that may hold both, drawn at random."
+        if n_searched < len(search.numbers):
+            of = f"From {n_searched:,} of the {len(search.numbers):,} sentences that may hold both, drawn at random."
             st.caption(of, width="content")
-        if len(asked.numbers) > len(asked.at_once) and (job is None or not (job.running or job.complete)):
-            wanted = (scene.model, scene.source.fingerprint, *asked.wanted)
-            work.button("Search all", Searching, wanted, key="search corpus", primary=job is None)
+        if len(search.numbers) > len(search.at_once) and (job is None or not (job.running or job.complete)):
+            wanted = (scene.model, scene.source.fingerprint, *search.wanted)
+            work.button("Search all", AttentionSearchJob, wanted, key="search_corpus", primary=job is None)
             work.begin(
-                Searching, wanted, [scene.model], lambda: Searching(engine(), scene.model, scene.corpus, *asked.wanted)
+                AttentionSearchJob,
+                wanted,
+                [scene.model],
+                lambda: AttentionSearchJob(engine(), scene.model, scene.corpus, *search.wanted),
             )
     if job is not None:
         work.watch(job)
@@ -160,7 +163,7 @@ def _first(kind: Kind, corpus: Corpus) -> str:
     return _STARTS[kind]
 
 
-def _of_heads_chosen(scene: Scene) -> str:
+def _heads_label(scene: Scene) -> str:
     """Which heads are asked, as the button says it behind which they are chosen."""
     if SCOPE.value == "all":
         return "Every head"
@@ -185,27 +188,27 @@ def _joined(query: Pattern, key: Pattern) -> bool:
     )
 
 
-def _job(scene: Scene, asked: _Asked) -> Searching | None:
+def _job(scene: Scene, search: _AttentionQuery) -> AttentionSearchJob | None:
     """This visitor's search for the same in the same sentences, at work or over."""
-    job = desk().current(Searching)
-    if job is None or job.corpus is not scene.corpus or job.asked != (scene.model, *asked.wanted):
+    job = desk().current(AttentionSearchJob)
+    if job is None or job.corpus is not scene.corpus or job.arguments != (scene.model, *search.wanted):
         return None
     return job
 
 
-def _at_once(scene: Scene, asked: _Asked) -> Looks:
+def _first_sentences(scene: Scene, search: _AttentionQuery) -> Looks:
     """What is found in a few sentences, remembered for everybody."""
-    key = ("look", scene.model, engine().revision(scene.model), scene.source.fingerprint, *asked.wanted)
+    key = ("look", scene.model, engine().revision(scene.model), scene.source.fingerprint, *search.wanted)
 
     def compute() -> Looks:
-        sentences = scene.corpus.take(asked.at_once)
-        return engine().ask(Look(scene.model, sentences, *asked.wanted))
+        sentences = scene.corpus.take(search.at_once)
+        return engine().ask(Look(scene.model, sentences, *search.wanted))
 
     with st.spinner("Searching …", show_time=True):
         return engine().derived(key, compute)
 
 
-def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
+def _results(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
     if looks.n_cut:
         say_cut(
             f"{counted(looks.n_cut, 'sentence')} of these {'is' if looks.n_cut == 1 else 'are'} longer than the model "
@@ -214,13 +217,14 @@ def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
     order = np.argsort(-np.nan_to_num(looks.mean, nan=-1), kind="stable")
     best = int(order[0])
     if looks.n[best]:
-        st.markdown(_said(asked, looks, best))
+        st.markdown(_describe_looks(search, looks, best))
     else:
         ask_for(
             f"In none of {counted(looks.n_sentences, 'sentence')} that may hold both can a head look from "
-            f"{asked.query} to {asked.key}{' where the tree joins them' if asked.joined else ''}. Look for other words."
+            f"{search.query} to {search.key}{' where the tree joins them' if search.joined else ''}. Look for other "
+            "words."
         )
-    _search(scene, asked, looks.n_sentences)
+    _search(scene, search, looks.n_sentences)
     if not looks.n[best]:
         return
     hits = looks.strongest_of_all(_SHOWN) if len(looks.layer) > 1 else looks.head_hits(best).take(slice(_SHOWN))
@@ -232,22 +236,24 @@ def _results(scene: Scene, asked: _Asked, looks: Looks) -> None:
         right = st.container()
     with right:
         _sentences(scene, looks, hits)
-    _put_python(scene, asked, looks)
-    save.table("Heads", lambda: _of_heads(looks), "search-heads")
-    save.table("Pairs of words", lambda: _of_pairs(scene, looks), "search-pairs")
+    _put_python(scene, search, looks)
+    save.table("Heads", lambda: _head_table(looks), "search-heads")
+    save.table("Pairs of words", lambda: _pair_table(scene, looks), "search-pairs")
 
 
-def _put_python(scene: Scene, asked: _Asked, looks: Looks) -> None:
-    lines, imports = scene.source.in_python()
-    query, key = (f"Pattern({as_python.arguments(one.kind, one.values)})" for one in (asked.query, asked.key))
-    some = f"[:{looks.n_sentences}]" if looks.n_sentences < len(asked.numbers) else ""
-    more = as_python.arguments(layer=asked.layer, head=asked.head, joined=asked.joined or None)
-    given = ", ".join(filter(None, (as_python.literal(scene.model), "sentences, query, key", more)))
+def _put_python(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
+    lines, imports = scene.source.python_code()
+    query, key = (
+        f"Pattern({as_python.arguments(pattern.kind, pattern.values)})" for pattern in (search.query, search.key)
+    )
+    some = f"[:{looks.n_sentences}]" if looks.n_sentences < len(search.numbers) else ""
+    more = as_python.arguments(layer=search.layer, head=search.head, joined=search.joined or None)
+    arguments = ", ".join(filter(None, (as_python.literal(scene.model), "sentences, query, key", more)))
     as_python.put(
         f"{lines}"
         f"query, key = {query}, {key}\n"
         f"sentences = corpus.take(may_match(corpus, query, key){some})\n"
-        f"looks = engine.ask(Look({given}))\n"
+        f"looks = engine.ask(Look({arguments}))\n"
         "numbers = looks.mean  # of each head: its layer is in looks.layer, its number in looks.head",
         lambda: looks.mean,
         imports=(
@@ -258,11 +264,11 @@ def _put_python(scene: Scene, asked: _Asked, looks: Looks) -> None:
     )
 
 
-def _said(asked: _Asked, looks: Looks, best: int) -> str:
+def _describe_looks(search: _AttentionQuery, looks: Looks, best: int) -> str:
     """What was found, in a sentence or two."""
     layer, head, n = looks.layer[best] + 1, looks.head[best] + 1, int(looks.n[best])
     name = f"**Layer {layer}, head {head}**"
-    pair = as_text(f"from {asked.query} to {asked.key}")
+    pair = as_text(f"from {search.query} to {search.key}")
     n_heads = len(looks.layer)
     many = f"{name} looks {pair} the most of {n_heads} heads" if n_heads > 1 else f"{name} looks {pair}"
     share = looks.strongest[best] / n
@@ -288,19 +294,19 @@ def _bars(looks: Looks, places: list[int]) -> None:
 
 
 def _sentences(scene: Scene, looks: Looks, hits: Hits) -> None:
-    shown = []
+    rows = []
     for place in range(len(hits)):
         of = int(hits.of[place])
-        said = f"layer {looks.layer[of] + 1}, head {looks.head[of] + 1}" if len(looks.layer) > 1 else ""
+        note = f"layer {looks.layer[of] + 1}, head {looks.head[of] + 1}" if len(looks.layer) > 1 else ""
         if hits.strongest[place]:
-            said = f"{said}, where the word looks most".removeprefix(", ")
-        shown.append(
+            note = f"{note}, where the word looks most".removeprefix(", ")
+        rows.append(
             ExampleSentence(
                 scene.corpus.texts[hits.sentence[place]],
                 (int(hits.query_start[place]), int(hits.query_end[place])),
                 (((int(hits.key_start[place]), int(hits.key_end[place])), float(hits.weight[place])),),
                 beside=percent(float(hits.weight[place])),
-                note=said,
+                note=note,
                 layer=int(looks.layer[of]),
                 head=int(looks.head[of]),
                 token=int(hits.token[place]),
@@ -308,21 +314,21 @@ def _sentences(scene: Scene, looks: Looks, hits: Hits) -> None:
         )
     which = "each pair with the head that looks the most" if len(looks.layer) > 1 else "strongest first"
     caption(
-        f"The {counted(len(shown), 'strongest pair')}, {which}: A is framed, B tinted by its share of A’s attention."
-        if len(shown) > 1
+        f"The {counted(len(rows), 'strongest pair')}, {which}: A is framed, B tinted by its share of A’s attention."
+        if len(rows) > 1
         else "A is framed, B tinted by its share of A’s attention."
     )
-    example_sentences.show(shown, scene.info, "found sentences", "found-sentences", first=8, table=False)
+    example_sentences.show(rows, scene.info, "found sentences", "found-sentences", first=8, table=False)
 
 
-def _of_heads(looks: Looks) -> pd.DataFrame:
+def _head_table(looks: Looks) -> pd.DataFrame:
     table = looks.to_frame()
     table[["layer", "head"]] += 1
     names = {"mean": "attention", "expected": "uniform", "n": "pairs", "strongest": "looked at most"}
     return table.rename(columns=names)
 
 
-def _of_pairs(scene: Scene, looks: Looks) -> pd.DataFrame:
+def _pair_table(scene: Scene, looks: Looks) -> pd.DataFrame:
     hits = looks.hits
     texts = [scene.corpus.texts[number] for number in hits.sentence]
     return pd.DataFrame(
