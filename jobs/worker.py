@@ -69,7 +69,7 @@ class Worker:
                 return 0
             visitor, place = where
             n, passed = 0, False
-            for other in self._in_order():
+            for other in self._turn_order():
                 line = self._lines[other]
                 if other is visitor:
                     n, passed = n + place, True
@@ -102,7 +102,7 @@ class Worker:
         """The seconds of who has had least of those with jobs. Needs the lock."""
         return min((self._used_seconds[visitor] for visitor in self._lines), default=of_nobody)
 
-    def _in_order(self) -> list[object]:
+    def _turn_order(self) -> list[object]:
         """The visitors, in the order of their turns. Needs the lock."""
         return sorted(
             self._lines, key=lambda visitor: (visitor is not self._exclusive_owner, self._used_seconds[visitor])
@@ -110,7 +110,7 @@ class Worker:
 
     def _next(self) -> tuple[object, Job]:
         """Whose turn it is. A job that is to stop goes first: it has nothing left to do but end. Needs the lock."""
-        every = [(visitor, job) for visitor in self._in_order() for job in self._lines[visitor]]
+        every = [(visitor, job) for visitor in self._turn_order() for job in self._lines[visitor]]
         return next((entry for entry in every if entry[1].stopping), every[0])
 
     def _turn(self) -> None:

@@ -50,7 +50,7 @@ class Refer(Streamed[PronounAttention, PronounAttention]):
 
         runs = attend_many(loaded, [(sentence.text, None) for sentence in self.sentences])
         rows = (
-            (tuple(layer.n_heads for layer in run.layers), _from_pronoun(run, self.sentences[place]))
+            (tuple(layer.n_heads for layer in run.layers), _attention_from_pronoun(run, self.sentences[place]))
             for place, run in runs
         )
         while some := list(islice(rows, _AT_ONCE)):
@@ -70,7 +70,7 @@ class Refer(Streamed[PronounAttention, PronounAttention]):
         return cls(model, (Sentence(0, text, spans, nothing, nothing, (-2,) * len(spans), coreference=(6, 1, 4)),))
 
 
-class _FromPronoun(NamedTuple):
+class _PronounRow(NamedTuple):
     """Attention from a pronoun, whose first token is ``token``, to every word: (heads of all layers, words). None if
     one of the three words has no tokens of its own.
     """
@@ -80,17 +80,17 @@ class _FromPronoun(NamedTuple):
     shares: FloatArray | None = None
 
 
-def _from_pronoun(run: AttentionRun, sentence: Sentence) -> _FromPronoun:
+def _attention_from_pronoun(run: AttentionRun, sentence: Sentence) -> _PronounRow:
     assert sentence.coreference is not None
     if not own_tokens(run.encoding, sentence.spans)[list(sentence.coreference)].all():
-        return _FromPronoun(sentence)
+        return _PronounRow(sentence)
     pronoun, every = sentence.coreference[0], slice(None)
     layers = [attention_to_words(run, sentence, pronoun, layer, every) for layer in range(run.n_layers)]
     known = [layer for layer in layers if layer is not None]  # all of them: the pronoun has a token
-    return _FromPronoun(sentence, known[0][0], np.concatenate([shares for _, shares in known]))
+    return _PronounRow(sentence, known[0][0], np.concatenate([shares for _, shares in known]))
 
 
-def _compare(n_heads: tuple[int, ...], rows: Sequence[_FromPronoun]) -> PronounAttention:
+def _compare(n_heads: tuple[int, ...], rows: Sequence[_PronounRow]) -> PronounAttention:
     scored = [row for row in rows if row.shares is not None]
     shape = len(scored), sum(n_heads)
     antecedent, distractor = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)

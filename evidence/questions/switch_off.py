@@ -108,7 +108,7 @@ class SwitchOff(Streamed[Part, SwitchedOff]):
         rows, left_out = _rows(loaded, self.items)
         nothing = np.zeros(0, dtype=np.float32)
         yield Part(0, (), nothing, nothing, left_out)
-        sets = [_by_layer(loaded, heads) for heads in self.sets]
+        sets = [_group_by_layer(loaded, heads) for heads in self.sets]
         order = sorted(range(len(sets)), key=sets.__getitem__)
         for batch in batches(loaded, [row.encoding for row in rows], _task(self.items)):
             some = [rows[place] for place in batch]
@@ -116,7 +116,7 @@ class SwitchOff(Streamed[Part, SwitchedOff]):
                 run = LayerwiseRun(loaded, [row.encoding for row in some])
                 part = _part(loaded, 0, some, run.final)
             yield part
-            states, before = run.states, _by_layer(loaded, ())
+            states, before = run.states, _group_by_layer(loaded, ())
             for place in order:
                 give_way()
                 heads = sets[place]
@@ -130,7 +130,7 @@ class SwitchOff(Streamed[Part, SwitchedOff]):
                 with torch.inference_mode():
                     final = run.run(
                         len(some),
-                        Editor(_off(run, heads)),
+                        Editor(_gates_off(run, heads)),
                         first=first if states else 0,
                         states=states[first] if states else None,
                         between=note,
@@ -274,12 +274,12 @@ def _task(items: Sequence[Item]) -> TunedFor | None:
     return "classification" if isinstance(items[0], LabelledText) else None
 
 
-def _by_layer(loaded: LoadedModel, heads: Sequence[Head]) -> tuple[tuple[int, ...], ...]:
+def _group_by_layer(loaded: LoadedModel, heads: Sequence[Head]) -> tuple[tuple[int, ...], ...]:
     """The heads of each layer that are in a set; sets in the order of these share as many first layers as they can."""
     return tuple(tuple(head for at, head in heads if at == layer) for layer in range(loaded.info.n_layers))
 
 
-def _off(run: LayerwiseRun, heads: Sequence[tuple[int, ...]]) -> dict[int, Rows]:
+def _gates_off(run: LayerwiseRun, heads: Sequence[tuple[int, ...]]) -> dict[int, Rows]:
     """The same heads off in every text, layer by layer."""
     import torch
 

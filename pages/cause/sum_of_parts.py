@@ -58,7 +58,7 @@ def draw(scene: Scene) -> None:
     parts = [
         _Part(part, _name(part), part.logit - (part.foil_logit or 0.0) * difference) for part in decomposition.parts
     ]
-    rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
+    rows = _layer_rows(parts) if grouped == "layers" else _largest_rows(parts)
     _put_python(scene, parts, difference=difference)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -98,7 +98,7 @@ def _sum_labels(decomposition: Decomposition, *, difference: bool) -> tuple[str,
     return f"“{answer}” − “{other}”", f"logit of “{answer}” minus that of “{other}”"
 
 
-def _by_layer(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
+def _layer_rows(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     """Embeddings, the heads of each layer together, each feed-forward block, and biases."""
     rows = [(part.name, part.adds, "") for part in parts if part.of.layer is None and part.of.kind != "bias"]
     for layer in sorted({part.of.layer for part in parts if part.of.layer is not None}):
@@ -111,7 +111,7 @@ def _by_layer(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     return rows + [(part.name, part.adds, "") for part in parts if part.of.kind == "bias"]
 
 
-def _largest(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
+def _largest_rows(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     """The largest parts one by one, and all others together."""
     ranked = _ranked(parts)
     rows = [(part.name, part.adds, "") for part in ranked[:_MOST]]

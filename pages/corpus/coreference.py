@@ -446,7 +446,7 @@ def _rare_words(scene: Scene) -> None:
         )
     with sentences:
         show_sentences(
-            _with_rare_words(scene, share == "rare_listed", *heads[best]),
+            _rare_word_examples(scene, share == "rare_listed", *heads[best]),
             scene.info,
             "rare words in sentences",
             "rare-word-sentences",
@@ -455,7 +455,7 @@ def _rare_words(scene: Scene) -> None:
     save.table("Heads and rare words", lambda: _rare_frame(scene, known), "rare-words")
 
 
-def _with_rare_words(scene: Scene, listed: bool, layer: int, head: int) -> list[ExampleSentence]:
+def _rare_word_examples(scene: Scene, listed: bool, layer: int, head: int) -> list[ExampleSentence]:
     """Some sentences with their rarest word."""
     examples: list[ExampleSentence] = []
     for sentence in scene.corpus.take(range(min(_LOOKED_THROUGH, len(scene.corpus)))):

@@ -72,7 +72,7 @@ class _AttentionQuery:
     numbers: tuple[int, ...]
 
     @property
-    def at_once(self) -> tuple[int, ...]:
+    def first_numbers(self) -> tuple[int, ...]:
         """The sentences that are searched without being asked: all, unless they are many more than a few."""
         return self.numbers if len(self.numbers) <= 2 * _AT_ONCE else self.numbers[:_AT_ONCE]
 
@@ -113,7 +113,7 @@ def _search(scene: Scene, search: _AttentionQuery, n_searched: int) -> None:
         if n_searched < len(search.numbers):
             of = f"From {n_searched:,} of the {len(search.numbers):,} sentences that may hold both, drawn at random."
             st.caption(of, width="content")
-        if len(search.numbers) > len(search.at_once) and (job is None or not (job.running or job.complete)):
+        if len(search.numbers) > len(search.first_numbers) and (job is None or not (job.running or job.complete)):
             wanted = (scene.model, scene.source.fingerprint, *search.wanted)
             work.button("Search all", AttentionSearchJob, wanted, key="search_corpus", primary=job is None)
             work.begin(
@@ -201,7 +201,7 @@ def _first_sentences(scene: Scene, search: _AttentionQuery) -> Looks:
     key = ("look", scene.model, engine().revision(scene.model), scene.source.fingerprint, *search.wanted)
 
     def compute() -> Looks:
-        sentences = scene.corpus.take(search.at_once)
+        sentences = scene.corpus.take(search.first_numbers)
         return engine().ask(Look(scene.model, sentences, *search.wanted))
 
     with st.spinner("Searching …", show_time=True):

@@ -36,7 +36,7 @@ def corpus(n: int = SOME) -> Corpus:
     return sentences
 
 
-def surveyed(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> HeadStatistics:
+def measured(engine: Engine, model: str, sentences: tuple[Sentence, ...]) -> HeadStatistics:
     return engine.ask(MeasureHeads(model, sentences))
 
 
@@ -66,15 +66,15 @@ def same(statistics: HeadStatistics, other: HeadStatistics) -> None:
 @pytest.mark.parametrize("n_parts", [1, 3, 17])
 def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(engine: Engine, n_parts: int) -> None:
     sentences = corpus().take(range(SOME))
-    complete = surveyed(engine, TINY, sentences)
-    parts = [surveyed(engine, TINY, sentences[place::n_parts]) for place in range(n_parts)]
+    complete = measured(engine, TINY, sentences)
+    parts = [measured(engine, TINY, sentences[place::n_parts]) for place in range(n_parts)]
     same(reduce(add, parts[::-1]), complete)
     same(total(parts), complete)
 
 
 def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = corpus()
-    complete = surveyed(engine, TINY, sentences.take(range(SOME)))
+    complete = measured(engine, TINY, sentences.take(range(SOME)))
     monkeypatch.setattr(corpus_questions, "AT_ONCE", 7)
     so_far = list(corpus_questions.measure_heads(engine, TINY, sentences))
     assert [statistics.n_texts for statistics in so_far] == sorted({statistics.n_texts for statistics in so_far})
@@ -86,8 +86,8 @@ def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: 
 def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> None:
     """They are much alike: taken for independent, they make intervals too narrow by a fifth or more."""
     sentences = corpus(200).take(range(200))
-    by_frame = surveyed(engine, TINY, sentences)
-    alone = surveyed(engine, TINY, tuple(replace(sentence, frame=None) for sentence in sentences))
+    by_frame = measured(engine, TINY, sentences)
+    alone = measured(engine, TINY, tuple(replace(sentence, frame=None) for sentence in sentences))
     for name in ("previous", "separator", "entropy"):
         np.testing.assert_allclose(by_frame.measure(name), alone.measure(name), rtol=1e-9)
         (low, high), (above, below) = by_frame.interval(name), alone.interval(name)
@@ -101,7 +101,7 @@ def test_sentences_that_templates_made_count_by_their_frames(engine: Engine) -> 
 
 
 def test_it_travels(engine: Engine) -> None:
-    statistics = surveyed(engine, TINY, corpus(5).take(range(5)))
+    statistics = measured(engine, TINY, corpus(5).take(range(5)))
     same(wire.unpack(wire.pack(statistics)), statistics)
     same(pickle.loads(pickle.dumps(statistics)), statistics)
     question = MeasureHeads(TINY, corpus(5).take(range(5)))
@@ -111,7 +111,7 @@ def test_it_travels(engine: Engine) -> None:
 @pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
 def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
     sentences = corpus(20)
-    statistics = surveyed(engine, model, sentences.take(range(20)))
+    statistics = measured(engine, model, sentences.take(range(20)))
     runs = [engine.attend(model, text) for text in sentences.texts]
     expected = head_table(runs)
     table = statistics.table()
@@ -128,7 +128,7 @@ def test_measures_are_those_of_single_runs(engine: Engine, model: str) -> None:
 
 def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engine) -> None:
     sentences = corpus(12)
-    statistics = surveyed(engine, TINY, sentences.take(range(12)))
+    statistics = measured(engine, TINY, sentences.take(range(12)))
     sums = {"value_previous": [], "value_delimiter": [], "rare": []}  # type: dict[str, list[float]]
     for sentence in sentences:
         run = engine.attend(TINY, sentence.text)
@@ -152,7 +152,7 @@ def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engi
 
 def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
     sentences = corpus(15)
-    statistics = surveyed(engine, TINY, sentences.take(range(15)))
+    statistics = measured(engine, TINY, sentences.take(range(15)))
     cases = statistics.cases.select(Relation("nsubj", "up"))
     right = cases.heads_right()
     assert len(cases) >= 15
@@ -177,7 +177,7 @@ def test_which_head_is_right_is_what_a_loop_finds(engine: Engine) -> None:
 
 def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engine) -> None:
     sentences = corpus(30)
-    statistics = surveyed(engine, TINY, sentences.take(range(30)))
+    statistics = measured(engine, TINY, sentences.take(range(30)))
     heads = statistics.every_head()
     finding = findings(statistics.cases).get(ALL)
     assert finding is not None
@@ -197,7 +197,7 @@ def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engin
 
 def test_a_model_without_attention_is_refused_in_a_sentence(engine: Engine) -> None:
     with pytest.raises(NotSupported, match="no attention"):
-        surveyed(engine, "embedded/bilstm", corpus(3).take(range(3)))
+        measured(engine, "embedded/bilstm", corpus(3).take(range(3)))
 
 
 def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
@@ -207,7 +207,7 @@ def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
         f"{at + 1}\t{word}\t_\tNOUN\t_\t_\t{at}\t{'root' if not at else 'dep'}\t_\t_" for at, word in enumerate(words)
     ]
     sentences = read_corpus([("long.conllu", ("\n".join(rows) + "\n\n").encode())])
-    statistics = surveyed(engine, TINY, sentences.take([0]))
+    statistics = measured(engine, TINY, sentences.take([0]))
     skipped = statistics.skipped
     assert skipped.cut_sentences == 1
     assert skipped.cut_tokens == 602 - 512
@@ -232,9 +232,9 @@ def test_every_family_is_measured_as_its_single_runs_are(subject: ModelSpec) -> 
         runs = [engine.attend(model, text) for text in sentences.texts]
     except NotSupported:
         with pytest.raises(NotSupported):
-            surveyed(engine, model, sentences.take(range(len(sentences))))
+            measured(engine, model, sentences.take(range(len(sentences))))
         return
-    statistics = surveyed(engine, model, sentences.take(range(len(sentences))))
+    statistics = measured(engine, model, sentences.take(range(len(sentences))))
     expected = head_table(runs)
     for name in ("entropy", "distance", "itself", "previous", "delimiter", "same_word"):
         np.testing.assert_allclose(
@@ -315,7 +315,7 @@ def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engine, finds_the_object: str) -> None:
-    relations = findings(surveyed(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
+    relations = findings(measured(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
     of_verb = relations.get(Relation("obj", "down"))
     assert of_verb is not None
     assert of_verb.head == 2
@@ -333,5 +333,5 @@ def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engin
 @pytest.mark.slow
 def test_untrained_networks_find_nothing_beyond_the_offset(engine: Engine) -> None:
     sentences = built_in(300)
-    statistics = surveyed(engine, f"untrained:{TINY}", sentences.take(range(300)))
+    statistics = measured(engine, f"untrained:{TINY}", sentences.take(range(300)))
     assert [finding.relation for finding in findings(statistics.cases).relations if finding.p <= 0.05] == []

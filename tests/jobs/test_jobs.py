@@ -447,7 +447,7 @@ def test_a_process_can_end_while_jobs_run() -> None:
 
 
 @pytest.mark.slow
-def test_importing_the_room_loads_no_streamlit_and_no_torch() -> None:
+def test_importing_jobs_loads_no_streamlit_and_no_torch() -> None:
     loads = "import sys, jobs.study, jobs.measurement; print({'streamlit', 'plotly', 'torch'} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True, cwd=ROOT)
     assert loaded.stdout.strip() == "set()"

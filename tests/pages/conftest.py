@@ -14,6 +14,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
+from jobs import Job
 from model_zoo import Engine, timing
 from pages import PAGES
 from training import quality as quality_module
@@ -49,6 +50,19 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
 def two(checkpoint: Callable[[str], Path]) -> tuple[str, str]:
     """Two tiny models with tokenizers of different kinds: WordPiece and byte-level BPE."""
     return str(checkpoint("bert")), str(checkpoint("roberta"))
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Job]]:
+    """The jobs that are started; none is at work by itself."""
+    started: list[Job] = []
+    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr(
+        "web.background.Desk.current", lambda _, kind: next((job for job in started[::-1] if type(job) is kind), None)
+    )
+    yield started
+    for job in started:
+        job.forget()
 
 
 @pytest.fixture

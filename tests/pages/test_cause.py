@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
 from analysis.effects import lost, recovered
+from jobs import Job
 from jobs.explaining import ORDERS, Explaining
 from jobs.text_ablation import GreedyJob, InterventionJob
 from model_zoo import Engine
@@ -289,41 +290,35 @@ def test_a_classifier_is_asked_for_its_class(
 
 
 @pytest.mark.slow
-def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_texts_are_a_job_that_can_be_stopped(
+    open_page: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The bound is lowered, and the job advanced by hand: the worker's thread is not waited for."""
     monkeypatch.setattr(scenes, "_LONG", 10)
-    started: list[InterventionJob] = []
-    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
-    monkeypatch.setattr(
-        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
-    )
     app = open_page(PAGE, text=DOGS)
     next(button for button in app.button if button.label == "Run the model 84 times").click().run()
-    (job,) = started
+    (job,) = jobs
+    assert isinstance(job, InterventionJob)
     assert any(button.label == "Stop" for button in app.button)
     while job.running:
         job.advance()
     app.run()
     assert len(cell_maps(app)) == 1
     assert job.share == 1
-    started[0] = InterventionJob(job._engine, job.question)
-    started[0].stop()
-    started[0].advance()
+    jobs[0] = InterventionJob(job._engine, job.question)
+    jobs[0].stop()
+    jobs[0].advance()
     app.run()
     assert "Stopped before all runs were done" in prose(app)
 
 
-def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[GreedyJob] = []
-    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
-    monkeypatch.setattr(
-        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
-    )
+def test_the_search_says_what_it_found(open_page: Open, engine: Engine, jobs: list[Job]) -> None:
     text = "The cat sat on the [MASK] because it was tired."
     app = open_page(PAGE, text=text, model="embedded/tinybert")
     assert "Not in it" not in prose(app)
     next(button for button in app.button if button.label.startswith("Run the search")).click().run()
-    (job,) = started
+    (job,) = jobs
+    assert isinstance(job, GreedyJob)
     while job.running:
         job.advance()
     assert job.failure is None
@@ -344,20 +339,18 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
 
 
 @pytest.mark.slow
-def test_the_built_in_sentences(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_built_in_sentences(
+    open_page: Open, engine: Engine, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Three for a hundred."""
     from pages.cause import which_word
 
     few = which_word.built_in
     monkeypatch.setattr(which_word, "built_in", lambda model, causal: few(model, causal=causal)[:3])
-    started: list[Explaining] = []
-    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
-    monkeypatch.setattr(
-        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
-    )
     app = open_page(PAGE, text=DOGS, view="words", model="embedded/tinybert")
     next(button for button in app.button if button.label == "Run on 100 sentences").click().run()
-    (job,) = started
+    (job,) = jobs
+    assert isinstance(job, Explaining)
     while job.running:
         job.advance()
     assert job.failure is None

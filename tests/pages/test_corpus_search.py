@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,19 +37,6 @@ def search(open_page: Open) -> Open:
         return app
 
     return opened
-
-
-@pytest.fixture
-def jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Job]]:
-    """The jobs that are started; none is at work by itself."""
-    started: list[Job] = []
-    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
-    monkeypatch.setattr(
-        "web.background.Desk.current", lambda _, kind: next((job for job in started[::-1] if type(job) is kind), None)
-    )
-    yield started
-    for job in started:
-        job.forget()
 
 
 def done(job: Job) -> None:
