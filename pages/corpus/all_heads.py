@@ -94,7 +94,7 @@ def _say(statistics: HeadStatistics, sought: Sought, best: list[int], measure: H
     """The heads that do most what one looks for, in a sentence, with what can be said of each."""
     values = []
     for place in best:
-        value, low, high = (measure.written(ends[place]) for ends in (measure.values, measure.lows, measure.highs))
+        value, low, high = (measure.format(ends[place]) for ends in (measure.values, measure.lows, measure.highs))
         values.append(f"**{value}**{measure.after} ({low} to {high})")
     (layer, head), *others = (statistics.head(place) for place in best)
     then = ", ".join(
