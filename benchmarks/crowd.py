@@ -197,8 +197,8 @@ class Crowd:
         wrong = {"errors": len(faults), "first_errors": sorted(set(faults))[:3], "mix_ups": self.mix_ups()}
         cost = {"peak_mb": self.peak_mb, "cpu_s_of_action": self.server_cpu / n}
         cores = {"client_cpu": self.client_cpu / self.seconds, "server_cpu": self.server_cpu / self.seconds}
-        what = {"scenario": scenario, "server": side.name, "actions": n}
-        emit(**what, **took, worst_over_median=self.worst(), **wrong, **cost, **cores, **more)
+        fields = {"scenario": scenario, "server": side.name, "actions": n}
+        emit(**fields, **took, worst_over_median=self.worst(), **wrong, **cost, **cores, **more)
 
 
 @asynccontextmanager
@@ -233,7 +233,7 @@ async def crowd(side: Side, n_visitors: int, seconds: float, into: Crowd, pause:
     async with AsyncExitStack() as stack:
         visitors = [await stack.enter_async_context(visiting(side.url)) for _ in range(n_visitors)]
         async with measured(side, into):
-            found = await asyncio.gather(
+            visits = await asyncio.gather(
                 *(side.keep_acting(visitor, place, seconds, pause, fewest) for place, visitor in enumerate(visitors))
             )
-        into.actions += map(side.checked, itertools.chain.from_iterable(found))
+        into.actions += map(side.checked, itertools.chain.from_iterable(visits))

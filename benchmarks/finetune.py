@@ -140,8 +140,8 @@ def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
         "ratio": took["ours_s"] / took["trainer_s"],
         "peak_ratio": peaks["ours_peak_mb"] / peaks["trainer_peak_mb"],
     }
-    what = {"model": model, "set": name, "items": len(data.train), "threads": torch.get_num_threads()}
-    emit(benchmark="finetune", **what, **took, **peaks, **ratios)
+    fields = {"model": model, "set": name, "items": len(data.train), "threads": torch.get_num_threads()}
+    emit(benchmark="finetune", **fields, **took, **peaks, **ratios)
 
 
 def _ours_in_turn(engine: Engine, model: str, data: Data, learns: Learns, _number: int) -> float:
@@ -171,18 +171,22 @@ def candidates(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> I
 def trained(engine: Engine, data: Data, candidate: Run) -> Run:
     """Train one, with default settings."""
     settings = Settings(seed=candidate["seed"], examples=candidate["examples"])
-    *_, found = engine.stream(Finetune(candidate["model"], data, settings, tuned.new_id(), keep=False))
-    assert isinstance(found, Tuned)
-    score = found.score()
+    *_, result = engine.stream(Finetune(candidate["model"], data, settings, tuned.new_id(), keep=False))
+    assert isinstance(result, Tuned)
+    score = result.score()
     scored = {"score": score.measure, "value": score.value, "always_alike": score.baseline}
-    chosen = {"epoch": found.best.epoch, "dev": found.best.score}
-    beside = {"trivial": score.strongest_baseline, "trivial_is": found.strongest_baseline}
-    costs = {"ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / MB, "seconds": found.seconds}
-    said = [_said(each) for each in found.predictions]
-    return candidate | scored | chosen | beside | costs | {"rate": found.rate, "said": said}
+    chosen = {"epoch": result.best.epoch, "dev": result.best.score}
+    beside = {"trivial": score.strongest_baseline, "trivial_is": result.strongest_baseline}
+    costs = {
+        "ms_a_text": 1000 * result.latency,
+        "weights_mb": result.n_bytes / MB,
+        "seconds": result.seconds,
+    }
+    predictions = [_plain(prediction) for prediction in result.predictions]
+    return candidate | scored | chosen | beside | costs | {"rate": result.rate, "said": predictions}
 
 
-def _said(prediction: Prediction) -> Any:
+def _plain(prediction: Prediction) -> Any:
     """What the scores need of a prediction, as JSON."""
     match prediction:
         case Classified():
@@ -195,15 +199,15 @@ def _said(prediction: Prediction) -> Any:
             return prediction.score
 
 
-def _read(said: Any, item: Item) -> Prediction:
+def _read(value: Any, item: Item) -> Prediction:
     """The prediction again."""
     if isinstance(item, Labelled):
-        return Classified(said, ())
+        return Classified(value, ())
     if isinstance(item, Tagged):
-        return TaggedWords(item.words, tuple(said), (1.0,) * len(said))
+        return TaggedWords(item.words, tuple(value), (1.0,) * len(value))
     if isinstance(item, PassageQuestion):
-        return Answered((AnswerSpan(0, len(said), said, 1.0),) if said else (), 0.0)
-    return Rated(said)
+        return Answered((AnswerSpan(0, len(value), value, 1.0),) if value else (), 0.0)
+    return Rated(value)
 
 
 def race(
@@ -212,9 +216,9 @@ def race(
     """Every run that is wanted: from the log, or trained now, and then written there and to the output."""
     lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
     known = [json.loads(line) for line in lines]
-    found = []
+    runs = []
     for candidate in wanted:
-        run = next((each for each in known if candidate.items() <= each.items()), None)
+        run = next((known_run for known_run in known if candidate.items() <= known_run.items()), None)
         if run is None:
             run = train(data, candidate)
             line = json.dumps(run)
@@ -223,14 +227,14 @@ def race(
                     print(line, file=file)
             if not quiet:
                 print(line, flush=True)
-        found.append(run)
-    return found
+        runs.append(run)
+    return runs
 
 
 def together(data: Data, runs: Sequence[Run]) -> SeedScores:
     """The runs of a model as one: their mean with its interval over seeds and items, and what it stands beside."""
-    said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
-    score, first = evaluate(data, *said)[0], runs[0]
+    predictions = [[_read(value, item) for value, item in zip(run["said"], data.test, strict=True)] for run in runs]
+    score, first = evaluate(data, *predictions)[0], runs[0]
     return SeedScores(
         values=tuple(round(run["value"], 4) for run in runs),
         mean=round(score.value, 4),
@@ -251,15 +255,15 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
     for (model, examples), group in _by_model(runs).items():
         name = f"`{model.removeprefix(UNTRAINED)}`"
         name = f"random weights of {name}" if model.startswith(UNTRAINED) else name
-        found = together(data, group)
+        score = together(data, group)
         lines.append(
-            f"| {name} | {examples} | {written(found.mean)} ({written(found.low)}–{written(found.high)}) | "
-            f"{len(found.values)}: {written(min(found.values))} to {written(max(found.values))} | "
+            f"| {name} | {examples} | {written(score.mean)} ({written(score.low)}–{written(score.high)}) | "
+            f"{len(score.values)}: {written(min(score.values))} to {written(max(score.values))} | "
             f"{group[0]['weights_mb']:.0f} |"
         )
-    whole = [run for run in runs if run["examples"] == len(data.train)]
-    beside = {"majority baseline": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
-    for run in whole:
+    full_runs = [run for run in runs if run["examples"] == len(data.train)]
+    beside = {"majority baseline": full_runs[0]["always_alike"]} if full_runs[0]["always_alike"] is not None else {}
+    for run in full_runs:
         of = f" ({run['model']})" if "model" in run["trivial_is"] else ""
         beside[run["trivial_is"] + of] = run["trivial"]
     return "\n".join([*lines, *(f"| {name} | | {written(value)} | | |" for name, value in beside.items())])
@@ -275,10 +279,10 @@ def _hundredths(value: float) -> str:
 
 def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
     """The runs by model and number of examples: the seeds of each together."""
-    found: dict[tuple[str, int], list[Run]] = {}
+    groups: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
-        found.setdefault((run["model"], run["examples"]), []).append(run)
-    return found
+        groups.setdefault((run["model"], run["examples"]), []).append(run)
+    return groups
 
 
 def main() -> None:

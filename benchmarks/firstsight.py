@@ -111,7 +111,7 @@ class Bytes:
             self.scripts += size if kinds.get(event["requestId"]) == "Script" else 0
             self.styles += size if kinds.get(event["requestId"]) == "Stylesheet" else 0
 
-        def said(event: Mapping[str, Any]) -> None:
+        def on_event(event: Mapping[str, Any]) -> None:
             # Frames are binary: base64 of three bytes are four characters.
             size = len(event["response"]["payloadData"]) * 3 // 4
             self.all += size
@@ -119,7 +119,7 @@ class Bytes:
 
         network.on("Network.responseReceived", lambda event: kinds.update({event["requestId"]: event["type"]}))
         network.on("Network.loadingFinished", finished)
-        network.on("Network.webSocketFrameReceived", said)
+        network.on("Network.webSocketFrameReceived", on_event)
         network.send("Network.enable")
 
 
@@ -176,8 +176,8 @@ def measure(browser: Browser, url: str, bare: Mapping[str, str], repeats: int) -
                 "shift_phone": phone.shift,
             }
         )
-    found = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
-    return {"picture": first.kind, **found, "slow_ratio": found["slow_picture_s"] / found["slow_bare_s"]}
+    medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
+    return {"picture": first.kind, **medians, "slow_ratio": medians["slow_picture_s"] / medians["slow_bare_s"]}
 
 
 def main() -> None:

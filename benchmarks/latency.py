@@ -1,26 +1,32 @@
-"""``python -m benchmarks.latency [--repeats N]``: how long a click takes until the new picture is drawn.
+"""``python -m benchmarks.latency [--repeats N] [--only ACTION ...]``: from a click to its picture.
 
-Starts the app and drives Chromium: a click on another head in the grid until that head's heatmap is drawn, at 32
-and 128 tokens; beside it, in the same run and in turns, a click on a bare Streamlit page that only changes a
-number. One JSON line per action, medians after a warm-up.
+Starts the app and drives Chromium; beside each action, in the same run and in turns, a click on a bare Streamlit page
+that only changes a number. One JSON line per action and length of the text, medians after a warm-up; lines with
+``figure`` are the figures to reach. "head": another head in the grid of Attention until its heatmap is drawn.
+"measure": another measure in the switch "Show", with a new text and again when its numbers are remembered. "off": one
+more head of Cause switched off until the prediction without it is drawn.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import tempfile
-import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page
+from analysis.shown import Measure
+from playwright.sync_api import Browser, Page, Position
 
 from benchmarks.attention import text_of
 from benchmarks.browser import chromium
-from benchmarks.measure import arguments, emit, interleaved
+from benchmarks.measure import arguments, at_most, emit, interleaved
 from benchmarks.server import app
+from ui.show import SHOW
 
 BARE_PAGE = """import streamlit as st
 st.session_state.n = st.session_state.get("n", 0)
@@ -28,66 +34,94 @@ if st.button("one more"):
     st.session_state.n += 1
 st.markdown(f"n is {st.session_state.n}")
 """
-TARGET = 2.0
+TARGET: Final = 2.0
+OFF_SENTENCE: Final = "The cat sat on the [MASK] because it was tired."
+DIRECTIONS: Final[dict[Measure, str]] = {
+    "value-weighted": "Takes from",
+    "ALTI": "Takes from",
+    "value zeroing": "Changes without",
+}
 
-# Resolves when the heatmap is drawn for the wanted head: the steppers say it, and the component has drawn another
-# picture, which it counts on its element.
-CLICK_HEAD = """([layer, head]) => new Promise((resolve, reject) => {
-    const inside = key => [...document.querySelectorAll(`.st-key-${key} *`)].find(host => host.shadowRoot).shadowRoot;
-    const box = inside('grid').querySelector(`[aria-label="Layer ${layer}, head ${head}"]`).getBoundingClientRect();
-    const heatmap = inside('heatmap').querySelector('.heatmap');
-    const before = heatmap.dataset.picture;
-    const wanted = `Layer ${layer}, head ${head}`;
-    const place = {x: box.x + box.width / 2, y: box.y + box.height / 2};
+# Resolves ``window.__drawn`` at the frame after what ``look`` sees has become what is waited for, and notes the press.
+UNTIL = """() => {
+    const inside = key => [...document.querySelectorAll(`.st-key-${key} *`)].find(host => host.shadowRoot)?.shadowRoot;
+    const look = LOOK, isDone = DONE, before = look();
     window.__drawn = new Promise((done, fail) => {
-        setTimeout(() => fail(new Error(`${wanted} was not drawn within 30 s`)), 30000);
-        const look = () => {
-            const set = [["Layer", layer], ["Head", head]].every(([name, number]) =>
-                Number(document.querySelector(`input[aria-label="${name}"]`)?.value) === number);
-            window.__picture = heatmap.dataset.picture;
-            if (set && __picture !== before) requestAnimationFrame(() => done(performance.now()));
-            else requestAnimationFrame(look);
+        setTimeout(() => fail(new Error(`not drawn within 60 s: ${JSON.stringify(look())}`)), 60000);
+        const again = () => {
+            window.__seen = look();
+            requestAnimationFrame(isDone(before, __seen) ? () => done(performance.now()) : again);
         };
-        requestAnimationFrame(look);
+        requestAnimationFrame(again);
     });
-    window.addEventListener('mousedown', () => { window.__clicked = performance.now(); },
-                            {once: true, capture: true});
-    resolve(place);
+    window.addEventListener('mousedown', () => { window.__clicked = performance.now(); }, {once: true, capture: true});
+}"""
+HEATMAP = """() => {
+    const heatmap = inside('heatmap')?.querySelector('.heatmap');
+    const head = ['Layer', 'Head'].map(name => Number(document.querySelector(`input[aria-label="${name}"]`)?.value));
+    return {
+        head,
+        direction: inside('lit_words')?.querySelector('.direction span')?.textContent,
+        element: heatmap && (heatmap.__name ??= Math.random()),
+        picture: heatmap?.dataset.picture,
+    };
+}"""
+DRAWN_AGAIN = "now.picture && (now.element !== before.element || now.picture !== before.picture)"
+# The sentence about the prediction and its bars; the map has its outline by then.
+CAUSE = """() => ({
+    sentence: document.querySelector('[data-testid=stMain]').innerText.match(/With [^.]* off, [^.]*/)?.[0] ?? '',
+    bars: document.querySelector('.js-plotly-plot .barlayer')?.innerHTML ?? '',
+    off: inside('cause_map').querySelector('.cells').dataset.picked.split(' '),
 })"""
+
+
+def time_click(page: Page, look: str, is_done: str, click: Callable[[], object]) -> float:
+    """Milliseconds from pressing the mouse until ``is_done``, a JavaScript function of what ``look`` returned before
+    and returns now, holds on the screen; then the page comes to rest.
+    """
+    page.evaluate(UNTIL.replace("LOOK", look).replace("DONE", is_done))
+    click()
+    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+    wait_until_idle(page)
+    return milliseconds
 
 
 def click_head(page: Page, layer: int, head: int) -> float:
     """Milliseconds from pressing the mouse on a head in the grid to its heatmap drawn."""
-    page.evaluate("document.querySelector('.st-key-grid').scrollIntoView({block: 'center'})")
-    place = page.evaluate(CLICK_HEAD, [layer, head])
-    page.mouse.move(place["x"], place["y"])
-    page.mouse.click(place["x"], place["y"])
-    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
-    counted = page.evaluate("window.__picture")
-    wait_until_idle(page)
-    if page.locator(".st-key-heatmap .heatmap").get_attribute("data-picture") != counted:
+    is_done = f"(before, now) => `${{now.head}}` === '{layer},{head}' && {DRAWN_AGAIN}"
+    cell = page.locator(f'.st-key-grid [aria-label="Layer {layer}, head {head}"]')
+    cell.scroll_into_view_if_needed()
+    milliseconds = time_click(page, HEATMAP, is_done, cell.click)
+    if page.locator(".st-key-heatmap .heatmap").get_attribute("data-picture") != page.evaluate("__seen.picture"):
         raise RuntimeError("the heatmap was drawn again after it was taken to be ready")
     return milliseconds
 
 
+def click_measure(page: Page, measure: Measure, direction: str) -> float:
+    """Milliseconds from pressing the mouse on an option of the switch until words and heatmap are of it."""
+    page.get_by_role("combobox", name="Show").click()
+    option = page.get_by_role("option", name=SHOW.labels[measure], exact=True)
+    option.wait_for()
+    is_done = f"(before, now) => now.direction === {json.dumps(direction)} && {DRAWN_AGAIN}"
+    return time_click(page, HEATMAP, is_done, option.click)
+
+
+def click_off(page: Page, layer: int, head: int) -> float:
+    """Milliseconds from pressing the mouse on a head of the map of Cause to the prediction without it."""
+    places: dict[str, Any] = json.loads(page.locator(".st-key-cause_map .cells").get_attribute("data-places") or "")
+    canvas = page.locator(".st-key-cause_map canvas")
+    position = Position(
+        x=places["left"] + (head + 0.5) * places["across"], y=places["top"] + (layer + 0.5) * places["down"]
+    )
+    is_done = f"""(before, now) => now.sentence !== before.sentence && now.bars !== before.bars
+        && now.off.includes('{layer}.{head}')"""
+    return time_click(page, CAUSE, is_done, lambda: canvas.click(position=position))
+
+
 def click_number(page: Page, n: int) -> float:
     """Milliseconds from pressing the mouse on the button to the new number on the bare page."""
-    page.evaluate(
-        """n => {
-            window.__drawn = new Promise(done => {
-                const look = () => document.body.innerText.includes(`n is ${n}`)
-                    ? requestAnimationFrame(() => done(performance.now())) : requestAnimationFrame(look);
-                requestAnimationFrame(look);
-            });
-            window.addEventListener('mousedown', () => { window.__clicked = performance.now(); },
-                                    {once: true, capture: true});
-        }""",
-        n,
-    )
-    page.get_by_role("button", name="one more").click()
-    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
-    wait_until_idle(page)
-    return milliseconds
+    button = page.get_by_role("button", name="one more")
+    return time_click(page, "() => document.body.innerText", f"(_, text) => text.includes('n is {n}')", button.click)
 
 
 def wait_until_idle(page: Page) -> None:
@@ -114,27 +148,68 @@ def beside_a_bare_page() -> Iterator[tuple[Browser, str, Page]]:
             yield browser, url, bare_page
 
 
-def _click_in_turn(page: Page, number: int) -> float:
-    return click_head(page, 2 + number % 5, 2 + number % 11)
+def open_attention(page: Page, url: str, text: str) -> None:
+    """The page with a text, its heatmap and grid drawn."""
+    open_page(page, f"{url}/attention?" + urlencode({"text": text}))
+    page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
+    page.wait_for_selector(".st-key-grid .heads[data-picture]")
+    wait_until_idle(page)
+
+
+def time_heads(page: Page, url: str, bare_click: Callable[[int], float], repeats: int) -> None:
+    for n_tokens in (32, 128):
+        open_attention(page, url, text_of(n_tokens))
+        tasks = {"head": lambda number: click_head(page, 2 + number % 5, 2 + number % 11), "bare": bare_click}
+        report("another head", n_tokens, interleaved(tasks, repeats, warm_up=3))
+
+
+def time_measures(page: Page, url: str, bare_click: Callable[[int], float], repeats: int) -> None:
+    for n_tokens in (32, 128):
+
+        def show_new(measure: Measure, number: int, n_tokens: int = n_tokens) -> float:
+            open_attention(page, url, text_of(n_tokens, [*DIRECTIONS].index(measure) + len(DIRECTIONS) * number))
+            return click_measure(page, measure, DIRECTIONS[measure])
+
+        def show_again(measure: Measure, _number: int) -> float:
+            click_measure(page, "weights", "Attends to")
+            return click_measure(page, measure, DIRECTIONS[measure])
+
+        tasks: dict[str, Callable[[int], float]] = {"bare": bare_click}
+        for measure in DIRECTIONS:
+            tasks |= {measure: partial(show_new, measure), f"{measure} again": partial(show_again, measure)}
+        report("another measure", n_tokens, interleaved(tasks, repeats, warm_up=1))
+
+
+def time_off(page: Page, url: str, bare_click: Callable[[int], float], repeats: int) -> None:
+    open_page(page, f"{url}/cause?{urlencode({'text': OFF_SENTENCE, 'off': '1.1'})}")
+    page.wait_for_selector(".st-key-cause_map .cells[data-picture]")
+    wait_until_idle(page)
+    # Each click switches one more head off: the second of the first layer, of the second, and so on.
+    tasks = {"off": lambda number: click_off(page, number % 6, 1 + number // 6), "bare": bare_click}
+    report("a head off", len(OFF_SENTENCE.split()) + 3, interleaved(tasks, repeats, warm_up=3))
+
+
+def report(action: str, n_tokens: int, milliseconds: dict[str, float]) -> None:
+    """The medians, and each as a multiple of a click on the bare page."""
+    emit(action=action, tokens=n_tokens, **milliseconds)
+    for name, value in milliseconds.items():
+        if name != "bare":
+            at_most(f"{name}, {n_tokens} tokens, over a bare page", value / milliseconds["bare"], TARGET)
+
+
+ACTIONS: Final = {"head": time_heads, "measure": time_measures, "off": time_off}
 
 
 def main() -> None:
-    repeats = arguments(__doc__, 15).parse_args().repeats
+    parser = arguments(__doc__, 15)
+    parser.add_argument("--only", nargs="+", choices=ACTIONS, default=list(ACTIONS))
+    options = parser.parse_args()
     with beside_a_bare_page() as (browser, url, bare_page):
         clicks = itertools.count(1)
-        for n_tokens in (32, 128):
+        for name in options.only:
             page = browser.new_page()
-            open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
-            page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
-            page.wait_for_selector(".st-key-grid .heads[data-picture]")
-            sides: dict[str, Callable[[int], float]] = {
-                "click_ms": partial(_click_in_turn, page),
-                "bare_page_ms": lambda _: click_number(bare_page, next(clicks)),
-            }
-            took = interleaved(sides, repeats, warm_up=3)
+            ACTIONS[name](page, url, lambda _: click_number(bare_page, next(clicks)), options.repeats)
             page.close()
-            ratio = took["click_ms"] / took["bare_page_ms"]
-            emit(action="another head", tokens=n_tokens, **took, ratio=ratio, to_reach=TARGET)
 
 
 if __name__ == "__main__":

@@ -67,30 +67,30 @@ async def one_and_many(ours: Side, baseline: Side, n_visitors: int, seconds: flo
 
 async def with_pauses(side: Side, n_visitors: int, seconds: float) -> None:
     """Many visitors who look at what they got before they ask again."""
-    found = Crowd()
-    await crowd(side, n_visitors, max(seconds, 3 * PAUSE), found, PAUSE)
-    found.emit(f"{n_visitors} visitors, {PAUSE:.0f} s apart", side)
-    at_most("many with pauses, p95 s", found.p95(), 1)
+    visitors = Crowd()
+    await crowd(side, n_visitors, max(seconds, 3 * PAUSE), visitors, PAUSE)
+    visitors.emit(f"{n_visitors} visitors, {PAUSE:.0f} s apart", side)
+    at_most("many with pauses, p95 s", visitors.p95(), 1)
 
 
 async def many_texts(side: Side, n_texts: int) -> None:
     """One visitor with one text after another: memory after every tenth of them, and what it grew after the first
     two tenths. Ends early on a machine where it would take too long.
     """
-    found = Crowd()
+    visit = Crowd()
     step = max(1, n_texts // 10)
     memory: list[float] = []
     kinds = itertools.cycle(KINDS)
-    async with visiting(side.url) as visitor, measured(side, found):
+    async with visiting(side.url) as visitor, measured(side, visit):
         begun = time.perf_counter()
-        while len(found.actions) < n_texts and time.perf_counter() - begun < LONGEST:
-            found.actions.append(side.checked(await side.act(visitor, 0, next(kinds))))
-            if len(found.actions) % step == 0:
+        while len(visit.actions) < n_texts and time.perf_counter() - begun < LONGEST:
+            visit.actions.append(side.checked(await side.act(visitor, 0, next(kinds))))
+            if len(visit.actions) % step == 0:
                 memory.append(side.memory_mb)
     later = memory[1:]
     slope = statistics.linear_regression(range(len(later)), later).slope if len(later) > 1 else None
-    found.emit(f"{n_texts} texts", side, memory_mb=[round(mb) for mb in memory], mb_more_a_tenth=slope)
-    growth = later[-1] / later[0] if len(found.actions) == n_texts else None  # None: too slow to tell
+    visit.emit(f"{n_texts} texts", side, memory_mb=[round(mb) for mb in memory], mb_more_a_tenth=slope)
+    growth = later[-1] / later[0] if len(visit.actions) == n_texts else None  # None: too slow to tell
     at_most("many texts, memory at the end over that after a fifth of them", growth, 1.03)
 
 
@@ -139,8 +139,8 @@ async def leaving(side: Side) -> None:
 
 async def stopped(side: Side, seconds: float = STOPPED_SECONDS) -> None:
     """The process is stopped under five visitors and continues."""
-    found = Crowd()
-    visits = asyncio.create_task(crowd(side, 5, seconds + 10, found))
+    visitors = Crowd()
+    visits = asyncio.create_task(crowd(side, 5, seconds + 10, visitors))
     await asyncio.sleep(2)
     side.process.send_signal(signal.SIGSTOP)
     try:
@@ -149,10 +149,10 @@ async def stopped(side: Side, seconds: float = STOPPED_SECONDS) -> None:
         side.process.send_signal(signal.SIGCONT)
         going_on = time.perf_counter()
     await visits
-    served = {action.place for action in found.actions if action.begun > going_on and not action.faults}
-    found.emit(f"stopped for {seconds:.0f} s under 5 visitors", side, served_afterwards=len(served))
+    served = {action.place for action in visitors.actions if action.begun > going_on and not action.faults}
+    visitors.emit(f"stopped for {seconds:.0f} s under 5 visitors", side, served_afterwards=len(served))
     at_least("stopped process, visitors served afterwards", len(served), 5)
-    at_most("stopped process, errors", len(found.faults()), 0)
+    at_most("stopped process, errors", len(visitors.faults()), 0)
 
 
 async def measure(ours: Side, baseline: Side, n_visitors: int, seconds: float, n_texts: int) -> None:

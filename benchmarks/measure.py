@@ -28,11 +28,11 @@ def interleaved(tasks: Mapping[str, Callable[[int], float]], repeats: int, warm_
     """Median of what each task measures; it is told the number of the round, from 0. Every round runs all tasks, so a
     slow moment slows them all; those of the warm-up do not count.
     """
-    found: dict[str, list[float]] = {name: [] for name in tasks}
+    measured: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(warm_up + repeats):
         for name, task in tasks.items():
-            found[name].append(task(number))
-    return {name: statistics.median(values[warm_up:]) for name, values in found.items()}
+            measured[name].append(task(number))
+    return {name: statistics.median(values[warm_up:]) for name, values in measured.items()}
 
 
 def medians(tasks: Mapping[str, Callable[[], object]], repeats: int, warm_up: int = 2) -> dict[str, float]:

@@ -150,14 +150,16 @@ def main() -> None:
         app.append(child(CHILD, json.dumps(APP)))
         for name, runs in alone.items():
             runs.append(child(CHILD, json.dumps([(name, f"import {name}")]))[1:])
-        for name, found in threads.items():
-            found += child(THREADS, name)
+        for name, lines in threads.items():
+            lines += child(THREADS, name)
     for runs in alone.values():
         tell("alone", runs)
     tell("app", app)
-    for name, found in threads.items():
-        per_second, *n_bytes = columns(found)
-        memory = {at: each / MB for at, each in zip(("highest_mb", "after_mb", "given_back_mb"), n_bytes, strict=True)}
+    for name, lines in threads.items():
+        per_second, *n_bytes = columns(lines)
+        memory = {
+            at: value / MB for at, value in zip(("highest_mb", "after_mb", "given_back_mb"), n_bytes, strict=True)
+        }
         emit(benchmark="memory", kind="threads", allocator=name, answers_per_second=per_second, **memory)
 
 

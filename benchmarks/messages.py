@@ -37,18 +37,18 @@ _ENVELOPE = 50_000
 
 def most_typed() -> int:
     """The characters of the longest text that the browser lets anybody type."""
-    found = re.search(r"MOST_TYPED = ([\d_]+);", (ROOT / "ui/browser/browser.js").read_text("utf-8"))
-    assert found
-    return int(found[1])
+    match = re.search(r"MOST_TYPED = ([\d_]+);", (ROOT / "ui/browser/browser.js").read_text("utf-8"))
+    assert match
+    return int(match[1])
 
 
 def largest(messages: Sequence[bytes]) -> tuple[int, str]:
     """The bytes of the largest message, and what it draws."""
     message = max(messages, key=len)
-    told = ForwardMsg.FromString(message)
-    kind = told.WhichOneof("type") or ""
-    if kind == "delta" and told.delta.WhichOneof("type") == "new_element":
-        element = told.delta.new_element
+    parsed = ForwardMsg.FromString(message)
+    kind = parsed.WhichOneof("type") or ""
+    if kind == "delta" and parsed.delta.WhichOneof("type") == "new_element":
+        element = parsed.delta.new_element
         kind = element.WhichOneof("type") or ""
         if kind == "bidi_component":
             kind = element.bidi_component.component_name
@@ -57,8 +57,9 @@ def largest(messages: Sequence[bytes]) -> tuple[int, str]:
 
 def most_sent_back(messages: Sequence[bytes]) -> int:
     """Bytes of the largest message that a browser with these elements can send."""
-    told = [ForwardMsg.FromString(message) for message in messages]
-    kinds = [one.delta.new_element.WhichOneof("type") for one in told if one.WhichOneof("type") == "delta"]
+    parsed = [ForwardMsg.FromString(message) for message in messages]
+    elements = (answer.delta.new_element for answer in parsed if answer.WhichOneof("type") == "delta")
+    kinds = [element.WhichOneof("type") for element in elements]
     n_texts = sum(kind in ("text_area", "text_input") for kind in kinds)
     return n_texts * most_typed() * _WIDEST + _ENVELOPE
 

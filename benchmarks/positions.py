@@ -117,9 +117,9 @@ def table(before: Path, after: Path | None) -> str:
     times = ("before", "after")[: len(measured)]
     lines = ["| page | view | " + " | ".join(f"{w}x{h}, {time}" for w, h in SIZES for time in times) + " |"]
     lines.append("|" + " --- |" * 2 + " ---: |" * (len(SIZES) * len(times)))
-    for page_view in dict.fromkeys(page_view for one in measured for page_view, _ in one):
-        found = [one.get((page_view, size)) for size in SIZES for one in measured]
-        lines.append(f"| {page_view.page} | {page_view.view} | " + " | ".join(map(_cell, found)) + " |")
+    for page_view in dict.fromkeys(page_view for positions in measured for page_view, _ in positions):
+        cells = [positions.get((page_view, size)) for size in SIZES for positions in measured]
+        lines.append(f"| {page_view.page} | {page_view.view} | " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines)
 
 
@@ -130,12 +130,12 @@ def _cell(position: Position | None) -> str:
 
 
 def _read(file: Path) -> dict[tuple[PageView, tuple[int, int]], Position]:
-    found = {}
+    positions = {}
     for line in file.read_text("utf-8").splitlines():
-        one = json.loads(line)
-        position = Position(one["top"], one["bottom"], one["height"])
-        found[PageView(one["page"], one["view"]), (one["window"][0], one["window"][1])] = position
-    return found
+        record = json.loads(line)
+        position = Position(record["top"], record["bottom"], record["height"])
+        positions[PageView(record["page"], record["view"]), (record["window"][0], record["window"][1])] = position
+    return positions
 
 
 def main() -> None:

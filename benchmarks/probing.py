@@ -63,12 +63,12 @@ class Timed:
         while True:
             start = time.perf_counter()
             try:
-                found = next(states)
+                state = next(states)
             except StopIteration:
                 return
             finally:
                 self.seconds += time.perf_counter() - start
-            yield found
+            yield state
 
 
 def percent(value: float | None) -> str:

@@ -2,25 +2,23 @@
 engine in this process.
 
 Parts, each a line or a few: ``questions`` (one question direct and through Serve: ``overhead_ms``), ``clicks`` (what a
-click on a head carries: ``heatmap_bytes``, beside the whole run and beside other ways to carry it), ``formats`` (a
-layer as msgpack, pickle, safetensors and Arrow), ``light`` (the web process: seconds to its start, memory), ``killed``
-(a replica killed in the middle of 200 questions: ``lost``, ``wrong``), ``visitors`` (many visitors before one process
-with an engine of its own, and before two that ask a cluster of two replicas, in turns), and ``simulation`` (visitors
-that replicas can hold, from the service times of ``visitors``). Lines with ``figure`` are the figures to reach.
+click on a head carries: ``heatmap_bytes``, beside the whole run and the matrix), ``light`` (the web process: seconds to
+its start, memory), ``killed`` (a replica killed in the middle of 200 questions: ``lost``, ``wrong``), ``visitors``
+(many visitors before one process with an engine of its own, and before two that ask a cluster of two replicas, in
+turns), and ``simulation`` (visitors that replicas can hold, from the service times of ``visitors``). Lines with
+``figure`` are the figures to reach.
 """
 
 from __future__ import annotations
 
 import asyncio
 import heapq
-import pickle
 import random
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import psutil
 
 from benchmarks.crowd import KINDS, Crowd, Side, crowd, owners
@@ -28,7 +26,7 @@ from benchmarks.load import PAUSE, warm_up
 from benchmarks.measure import arguments, at_least, at_most, columns, emit, emit_machine, medians, percentile95
 from benchmarks.server import TOKEN, Cluster, app, cluster
 from model_zoo import DEFAULT_MODEL, Engine
-from model_zoo.types import MB, AttentionRun, QueryKeyLayer
+from model_zoo.types import MB
 from serving import wire
 from serving.remote import RemoteEngine
 
@@ -43,7 +41,7 @@ _LATE = 1.0
 """Seconds: the 95th percentile of an action should stay below."""
 
 
-def questions(asked: RemoteEngine, local: Engine) -> None:
+def questions(remote: RemoteEngine, local: Engine) -> None:
     """One visitor asks for attention to texts that nobody has asked for, here and there in turns."""
     numbers = iter(range(10**6))
     for n_tokens, text in LENGTHS.items():
@@ -54,38 +52,38 @@ def questions(asked: RemoteEngine, local: Engine) -> None:
         def look(engine: Any, text: str = text) -> Callable[[], object]:
             return lambda: engine.attend(DEFAULT_MODEL, f"{next(numbers)} {text}").head(2, 3)
 
-        tasks = {"direct": attend(local), "serve": attend(asked), "direct look": look(local), "look": look(asked)}
-        found = medians(tasks, 40, warm_up=5)
-        overhead = found["serve"] - found["direct"]
+        tasks = {"direct": attend(local), "serve": attend(remote), "direct look": look(local), "look": look(remote)}
+        milliseconds = medians(tasks, 40, warm_up=5)
+        overhead = milliseconds["serve"] - milliseconds["direct"]
         emit(
             part="questions",
             tokens=local.attend(DEFAULT_MODEL, f"1 {text}").n_tokens,
-            direct_ms=found["direct"],
-            serve_ms=found["serve"],
+            direct_ms=milliseconds["direct"],
+            serve_ms=milliseconds["serve"],
             overhead_ms=overhead,
-            with_a_head_direct_ms=found["direct look"],
-            with_a_head_serve_ms=found["look"],
+            with_a_head_direct_ms=milliseconds["direct look"],
+            with_a_head_serve_ms=milliseconds["look"],
         )
         at_most(f"question of {n_tokens} tokens, ms through Serve more than direct", overhead, 20)
 
 
-def clicks(asked: RemoteEngine, local: Engine) -> None:
+def clicks(remote: RemoteEngine, local: Engine) -> None:
     """What travels for one head that was not looked at before, for models of different depth."""
     for text in LENGTHS.values():
         carried = {}
         for model in (DEFAULT_MODEL, "embedded/tinybert"):
-            run, whole = asked.attend(model, text), local.attend(model, text)
-            before = asked.counts.received_bytes
+            run, local_run = remote.attend(model, text), local.attend(model, text)
+            before = remote.counts.received_bytes
             run.head(0, 1)
-            carried[model] = asked.counts.received_bytes - before
+            carried[model] = remote.counts.received_bytes - before
             emit(
                 part="clicks",
                 model=model,
                 layers=run.n_layers,
                 tokens=run.n_tokens,
                 heatmap_bytes=carried[model],
-                as_matrix_bytes=whole.head(0, 1).nbytes,
-                whole_run_bytes=len(wire.pack(list(whole.layers))),
+                as_matrix_bytes=local_run.head(0, 1).nbytes,
+                whole_run_bytes=len(wire.pack(list(local_run.layers))),
             )
         width = {model: local.info(model).width // local.info(model).n_heads for model in carried}
         a_number = {model: n_bytes / width[model] for model, n_bytes in carried.items()}
@@ -97,61 +95,6 @@ def clicks(asked: RemoteEngine, local: Engine) -> None:
         at_most("heatmap, kB", carried[DEFAULT_MODEL] / 1000, 100)
 
 
-def formats(local: Engine) -> None:
-    """A layer of 128 tokens, written and read: the arrays alone for those formats that have no other values."""
-    import pyarrow
-    from safetensors.numpy import load, save
-
-    run: AttentionRun = local.attend(DEFAULT_MODEL, LENGTHS[128])
-    layer = run.layers[2]
-    assert isinstance(layer, QueryKeyLayer)
-    arrays = {"query": layer.query, "key": layer.key, "value": layer.value}
-
-    def by_arrow() -> int:
-        batch = pyarrow.record_batch([pyarrow.array(one.reshape(-1)) for one in arrays.values()], names=list(arrays))
-        sink = pyarrow.BufferOutputStream()
-        with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
-            writer.write_batch(batch)
-        data = sink.getvalue()
-        read = pyarrow.ipc.open_stream(data).read_next_batch()
-        assert np.array_equal(read.column(0).to_numpy(), layer.query.reshape(-1))
-        return len(data)
-
-    def round_trip(write: Callable[[Any], bytes], read: Callable[[bytes], Any], value: Any) -> Callable[[], int]:
-        def both() -> int:
-            data = write(value)
-            read(data)
-            return len(data)
-
-        return both
-
-    contiguous = {name: np.ascontiguousarray(one) for name, one in arrays.items()}
-    ways = {
-        "msgpack": round_trip(wire.pack, wire.unpack, layer),
-        "pickle": round_trip(lambda value: pickle.dumps(value, protocol=5), pickle.loads, layer),
-        "safetensors": round_trip(save, load, contiguous),
-        "arrow": by_arrow,
-    }
-    found = medians(ways, 50)
-    for name, milliseconds in found.items():
-        emit(
-            part="formats",
-            format=name,
-            ms=milliseconds,
-            bytes=ways[name](),
-            over_msgpack=milliseconds / found["msgpack"],
-        )
-    encoding = run.encoding
-    found = medians(
-        {
-            "msgpack": round_trip(wire.pack, wire.unpack, encoding),
-            "pickle": round_trip(pickle.dumps, pickle.loads, encoding),
-        },
-        50,
-    )
-    emit(part="formats", what="128 tokens", msgpack_ms=found["msgpack"], pickle_ms=found["pickle"])
-
-
 def light(of: Cluster) -> None:
     """A web process that asks a cluster, beside one with an engine: until its health is told, and after its pages."""
 
@@ -161,7 +104,7 @@ def light(of: Cluster) -> None:
         ("asks a cluster, without docstrings", without_docstrings),
         ("has an engine", {}),
     ):
-        found = []
+        starts = []
         with app("app.py", environment=environment):  # writes its bytecode, where that is not there
             pass
         for _ in range(3):
@@ -171,59 +114,61 @@ def light(of: Cluster) -> None:
                 side = Side(name, url, process, owners(2))
                 start = side.memory_mb
                 asyncio.run(warm_up(side))
-                found.append((seconds, start, side.memory_mb))
-        seconds, start, after = columns(found)
+                starts.append((seconds, start, side.memory_mb))
+        seconds, start, after = columns(starts)
         emit(part="light", web_process=name, start_s=seconds, memory_mb=start, memory_after_eight_views_mb=after)
         if environment is without_docstrings:
             at_most("light web process, s to its start", seconds, 1.5)
             at_most("light web process, MB after eight views", after, 210)
 
 
-def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
+def killed(of: Cluster, remote: RemoteEngine, local: Engine) -> None:
     """Eight threads ask; after a quarter of the answers one of two replicas is killed."""
     texts = [f"The cat number {number} sat on the [MASK]." for number in range(QUESTIONS)]
-    found: dict[str, Any] = {}
-    again = asked.counts.retries
+    answers: dict[str, Any] = {}
+    again = remote.counts.retries
 
     def ask(text: str) -> None:
-        found[text] = asked.fill_mask(DEFAULT_MODEL, text, 3)
+        answers[text] = remote.fill_mask(DEFAULT_MODEL, text, 3)
 
     with ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(ask, text) for text in texts]
-        while len(found) < QUESTIONS // 4:
+        while len(answers) < QUESTIONS // 4:
             time.sleep(0.001)
-        at = len(found)
+        at = len(answers)
         of.replicas()[0].kill()
-        lost = sum(one.exception() is not None for one in waiting)
+        lost = sum(future.exception() is not None for future in waiting)
 
     def best(answer: Any) -> list[str]:
-        return [one.token for mask in answer for one in mask.best]
+        return [prediction.token for mask in answer for prediction in mask.best]
 
-    wrong = sum(best(found[text]) != best(local.fill_mask(DEFAULT_MODEL, text, 3)) for text in found)
+    wrong = sum(best(answers[text]) != best(local.fill_mask(DEFAULT_MODEL, text, 3)) for text in answers)
     emit(
         part="killed",
         questions=QUESTIONS,
         killed_after=at,
         lost=lost,
         wrong=wrong,
-        asked_again=asked.counts.retries - again,
+        asked_again=remote.counts.retries - again,
     )
     at_most("a replica killed, questions lost", lost, 0)
     at_most("a replica killed, answers wrong", wrong, 0)
 
 
 def _seconds(processes: Sequence[psutil.Process]) -> float:
-    return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
+    return sum(times.user + times.system for times in (process.cpu_times() for process in processes))
 
 
-async def _visitors(own: Side, light_ones: Sequence[Side], of: Cluster, n: int, seconds: float) -> tuple[float, float]:
+async def _visitors(
+    own_side: Side, light_ones: Sequence[Side], of: Cluster, n: int, seconds: float
+) -> tuple[float, float]:
     """Seconds of processor that an action takes of a light web process, and of a replica."""
-    for side in (own, *light_ones):
+    for side in (own_side, *light_ones):
         await warm_up(side)
     alone, together = Crowd(), [Crowd() for _ in light_ones]
     replicas_s = 0.0
     for _ in range(ROUNDS):
-        await crowd(own, n, seconds / ROUNDS, alone)
+        await crowd(own_side, n, seconds / ROUNDS, alone)
         before = _seconds(of.replicas())
         await asyncio.gather(
             *(
@@ -232,7 +177,7 @@ async def _visitors(own: Side, light_ones: Sequence[Side], of: Cluster, n: int, 
             )
         )
         replicas_s += _seconds(of.replicas()) - before
-    alone.emit(f"{n} visitors, an engine of its own", own)
+    alone.emit(f"{n} visitors, an engine of its own", own_side)
     for side, into in zip(light_ones, together, strict=True):
         into.emit(f"{n // len(light_ones)} visitors, on a cluster", side)
     n_actions = sum(len(into.actions) for into in together)
@@ -259,12 +204,12 @@ def visitors(of: Cluster, n: int, seconds: float) -> tuple[float, float]:
     of_all = owners(n)
     half = n // 2
     with (
-        app("app.py") as (own_url, own),
+        app("app.py") as (own_url, own_process),
         app("app.py", environment=of.environment) as (a_url, a),
         app("app.py", environment=of.environment) as (b_url, b),
     ):
         light_ones = [Side("cluster A", a_url, a, of_all[:half]), Side("cluster B", b_url, b, of_all[half:])]
-        return asyncio.run(_visitors(Side("own engine", own_url, own, of_all), light_ones, of, n, seconds))
+        return asyncio.run(_visitors(Side("own engine", own_url, own_process, of_all), light_ones, of, n, seconds))
 
 
 def p95(n_visitors: int, webs: int, replicas: int, web_s: float, model_s: float, seconds: float = 300.0) -> float:
@@ -288,15 +233,15 @@ def p95(n_visitors: int, webs: int, replicas: int, web_s: float, model_s: float,
             free["web"][place] = max(now, free["web"][place]) + chance.expovariate(1 / web_s)
             heapq.heappush(events, (free["web"][place], visitor, 1, now))
         elif step == 1:
-            place = min(chance.choices(range(replicas), k=2), key=lambda each: free["model"][each])
+            place = min(chance.choices(range(replicas), k=2), key=lambda replica: free["model"][replica])
             free["model"][place] = max(now, free["model"][place]) + chance.expovariate(1 / model_s)
             heapq.heappush(events, (free["model"][place], visitor, 2, begun))
         else:
             if now > seconds / 5:  # the queues have filled by then
                 taken.append(now - begun)
             heapq.heappush(events, (now + chance.expovariate(1 / PAUSE), visitor, 0, 0.0))
-    found = percentile95(taken)
-    return float("inf") if found is None else found
+    percentile = percentile95(taken)
+    return float("inf") if percentile is None else percentile
 
 
 def simulation(web_s: float, model_s: float) -> None:
@@ -312,7 +257,7 @@ def simulation(web_s: float, model_s: float) -> None:
         emit(part="simulation", replicas=replicas, web_processes=webs, visitors=low, web_s=web_s, model_s=model_s)
 
 
-PARTS = ("questions", "clicks", "formats", "light", "killed", "visitors", "simulation")
+PARTS = ("questions", "clicks", "light", "killed", "visitors", "simulation")
 
 
 def main() -> None:
@@ -329,19 +274,17 @@ def main() -> None:
     local = Engine(threads=1)
     with cluster("cpus=0.5", "min_replicas=2") as of:
         emit(part="machine", idle_mb=_idle_mb(of), replicas=len(of.replicas()))
-        asked = RemoteEngine(of.address, TOKEN)
-        asked.info(DEFAULT_MODEL)
+        remote = RemoteEngine(of.address, TOKEN)
+        remote.info(DEFAULT_MODEL)
         if "questions" in parts:
-            questions(asked, local)
+            questions(remote, local)
         if "clicks" in parts:
-            clicks(asked, local)
-        if "formats" in parts:
-            formats(local)
+            clicks(remote, local)
         if "light" in parts:
             light(of)
         times = visitors(of, chosen.visitors, chosen.seconds) if {"visitors", "simulation"} & set(parts) else None
         if "killed" in parts:
-            killed(of, asked, local)
+            killed(of, remote, local)
     if times is not None and "simulation" in parts:
         simulation(*times)
 
@@ -349,7 +292,7 @@ def main() -> None:
 def _idle_mb(of: Cluster) -> float:
     """Memory of all processes of an idle cluster, pages that they share counted once for each (USS)."""
     every = [of.process, *of.process.children(recursive=True)]
-    return sum(one.memory_full_info().uss for one in every) / MB
+    return sum(process.memory_full_info().uss for process in every) / MB
 
 
 if __name__ == "__main__":

@@ -103,24 +103,28 @@ class Cluster:
 
     def replicas(self) -> list[psutil.Process]:
         """The processes that answer. They call themselves what they do, once they do it."""
-        found = []
+        replicas = []
         for child in self.process.children(recursive=True):
             try:
                 if "".join(child.cmdline()[:1]).startswith("ray::ServeReplica:models"):
-                    found.append(child)
+                    replicas.append(child)
             except psutil.NoSuchProcess:
                 continue
-        return found
+        return replicas
 
     def ports(self) -> dict[int, str]:
         """Every port that one of its processes listens at, and on which address."""
-        found: dict[int, str] = {}
-        for each in [self.process, *self.process.children(recursive=True)]:
+        addresses: dict[int, str] = {}
+        for process in [self.process, *self.process.children(recursive=True)]:
             try:
-                found |= {one.laddr.port: one.laddr.ip for one in each.net_connections("tcp") if one.status == "LISTEN"}
+                addresses |= {
+                    connection.laddr.port: connection.laddr.ip
+                    for connection in process.net_connections("tcp")
+                    if connection.status == "LISTEN"
+                }
             except psutil.NoSuchProcess:
                 continue
-        return found
+        return addresses
 
     @property
     def environment(self) -> dict[str, str]:
@@ -134,11 +138,11 @@ def cluster(*settings: str) -> Iterator[Cluster]:
     home = Path(tempfile.mkdtemp(prefix="inside-bert-cluster-"))
     port, metrics = free_port(), free_port()
     command = [sys.executable, "-m", "serving", "--port", str(port), "--metrics-port", str(metrics), "--cpus", "4"]
-    own = {"HOME": str(home), "HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    environment = {"HOME": str(home), "HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
     started = subprocess.Popen(
         [*command, f"tuned_folder={home / 'tuned'}", *settings],
         cwd=ROOT,
-        env=os.environ | own,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -146,14 +150,14 @@ def cluster(*settings: str) -> Iterator[Cluster]:
     watchdog = threading.Timer(SECONDS_TO_START, started.kill)
     watchdog.start()
     assert started.stdout is not None
-    said = []
+    lines = []
     for line in started.stdout:
-        said.append(line)
+        lines.append(line)
         if line.startswith("Ready"):
             break
     watchdog.cancel()
-    if not said or not said[-1].startswith("Ready"):
-        raise RuntimeError(f"the cluster did not start: {''.join(said)}")
+    if not lines or not lines[-1].startswith("Ready"):
+        raise RuntimeError(f"the cluster did not start: {''.join(lines)}")
     reader = threading.Thread(target=started.stdout.read, daemon=True)  # so that it never waits for one
     reader.start()
     process = psutil.Process(started.pid)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from analysis import sinks as rule
-from analysis.intervals import interval, mean_spread
+from analysis.intervals import interval
 from benchmarks.measure import arguments, emit
 from model_zoo import Engine, running, sinks
 from model_zoo.heldout import spread_pairs
@@ -46,7 +46,7 @@ def sentences(n: int) -> list[str]:
 def runs(loaded: LoadedModel, texts: Sequence[str]) -> list[AttentionRun]:
     """Their runs with hidden states, in their order."""
     made = running.attend_many(loaded, [(text, None) for text in texts], states_of=True)
-    return [run for _, run in sorted(made, key=lambda one: one[0])]
+    return [run for _, run in sorted(made, key=lambda numbered: numbered[0])]
 
 
 def draw_anew(loaded: LoadedModel, seed: int) -> None:
@@ -63,7 +63,7 @@ def deviations(run: AttentionRun) -> DoubleArray:
     """The standard deviation of the scores in each layer, over what a query may see, (layers,)."""
     every = (layer.load() for layer in run.layers)
     scores = [layer.scores(slice(None)) for layer in every if isinstance(layer, QueryKeyLayer)]
-    return np.array([each[np.isfinite(each)].std() for each in scores], dtype=np.float64)
+    return np.array([head_scores[np.isfinite(head_scores)].std() for head_scores in scores], dtype=np.float64)
 
 
 def stretched(run: AttentionRun, factors: DoubleArray) -> AttentionRun:
@@ -79,9 +79,9 @@ def stretched(run: AttentionRun, factors: DoubleArray) -> AttentionRun:
     )
 
 
-def by_head(found: Sequence[BoolArray]) -> DoubleArray:
+def by_head(cases: Sequence[BoolArray]) -> DoubleArray:
     """In which share of the cases each head has a name, (all heads,), from (layers, heads, k) a sentence."""
-    return np.stack(found).mean(axis=(0, -1)).ravel()
+    return np.stack(cases).mean(axis=(0, -1)).ravel()
 
 
 def of_networks(loaded: LoadedModel, trained: Sequence[AttentionRun], n: int) -> Iterator[tuple[str, list[Sinks]]]:
@@ -90,10 +90,10 @@ def of_networks(loaded: LoadedModel, trained: Sequence[AttentionRun], n: int) ->
     wanted = np.mean([deviations(run) for run in trained], axis=0)
     for seed in range(n):
         draw_anew(loaded, seed)
-        found = runs(loaded, texts)
-        factors = wanted / np.mean([deviations(run) for run in found], axis=0)
-        yield RANDOM, list(map(sinks.measure_run, found))
-        yield STRETCHED, [sinks.measure_run(stretched(run, factors)) for run in found]
+        trained_runs = runs(loaded, texts)
+        factors = wanted / np.mean([deviations(run) for run in trained_runs], axis=0)
+        yield RANDOM, list(map(sinks.measure_run, trained_runs))
+        yield STRETCHED, [sinks.measure_run(stretched(run, factors)) for run in trained_runs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,34 +105,34 @@ class Row:
     networks: str
     heads: int
     cases: int
-    found: dict[str, int]
+    counts: dict[str, int]
     shares: dict[str, tuple[float, float, float]]
 
 
 def row(name: str, networks: Sequence[Sequence[Sinks]]) -> Row:
-    found, shares = {}, {}
+    counts, shares = {}, {}
     heads = cases = 0
     for word, test in NAMES.items():
-        told = [[test(one) for one in network] for network in networks]
-        of_heads = np.concatenate([by_head(network) for network in told])
-        heads, cases = len(of_heads), sum(each.size for network in told for each in network)
-        found[word] = sum(int(each.sum()) for network in told for each in network)
-        share = found[word] / cases
-        shares[word] = (share, *interval(share, [mean_spread(of_heads)], heads))
-    return Row(name, heads, cases, found, shares)
+        named = [[test(head) for head in network] for network in networks]
+        of_heads = np.concatenate([by_head(network) for network in named])
+        heads, cases = len(of_heads), sum(head_cases.size for network in named for head_cases in network)
+        counts[word] = sum(int(head_cases.sum()) for network in named for head_cases in network)
+        share = counts[word] / cases
+        shares[word] = (share, *interval(share, [of_mean(of_heads)], heads))
+    return Row(name, heads, cases, counts, shares)
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
     """README's table."""
 
-    def cell(one: Row, word: str) -> str:
-        share, low, high = (100 * value for value in one.shares[word])
-        return f"{one.found[word]:,}: {share:.1f} ({low:.1f}–{high:.1f})"
+    def cell(table_row: Row, word: str) -> str:
+        share, low, high = (100 * value for value in table_row.shares[word])
+        return f"{table_row.counts[word]:,}: {share:.1f} ({low:.1f}–{high:.1f})"
 
     head = "| networks | heads | cases | " + " | ".join(f"{word}, %" for word in NAMES) + " |"
     lines = [
-        f"| {one.networks} | {one.heads:,} | {one.cases:,} | {' | '.join(cell(one, word) for word in NAMES)} |"
-        for one in rows
+        f"| {line.networks} | {line.heads:,} | {line.cases:,} | {' | '.join(cell(line, word) for word in NAMES)} |"
+        for line in rows
     ]
     return "\n".join([head, "|---" * (3 + len(NAMES)) + "|", *lines])
 
@@ -152,14 +152,14 @@ def main() -> None:
             trained = runs(loaded, texts)
         trained_ones[f"`{model}`"] = [list(map(sinks.measure_run, trained))]
         with engine._memory.lease(UNTRAINED + model) as loaded:
-            for kind, found in of_networks(loaded, trained, chosen.networks):
-                drawn.setdefault(kind, []).append(found)
+            for kind, sampled in of_networks(loaded, trained, chosen.networks):
+                drawn.setdefault(kind, []).append(sampled)
     rows = [row(name, networks) for name, networks in (trained_ones | drawn).items()]
     if chosen.markdown:
         print(as_markdown(rows))
         return
-    for each in rows:
-        emit(benchmark="sinks", **asdict(each))
+    for table_row in rows:
+        emit(benchmark="sinks", **asdict(table_row))
 
 
 if __name__ == "__main__":

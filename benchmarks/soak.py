@@ -63,7 +63,7 @@ _AWAY = 1.0, 6.0  # seconds without a connection
 TINY = {"view": "train", "model": "embedded/tinybert", "set": "sentiment", "examples": "60", "epochs": "3"}
 _GONE = "trained in a visit that is over"
 # Refusals that say what to do: there is no memory for it now, or the visitor has chosen a model that cannot do this.
-_TOLD = ("leave no room for it", "has no attention")
+_EXPECTED = ("leave no room for it", "has no attention")
 
 # Work that is started by a button: the page, its address, and a pattern for the button's label.
 WORK: Mapping[str, tuple[str, Mapping[str, str], str]] = {
@@ -97,24 +97,24 @@ NONSENSE: Mapping[str, bytes] = {
 
 def sent_by_no_browser(rng: random.Random) -> BackMsg:
     """A message of the protocol that no page sends."""
-    asked = BackMsg()
+    message = BackMsg()
     kind = rng.choice(("clear", "unknown", "not a number", "heartbeat", "stop", "fragment"))
     if kind == "clear":
-        asked.clear_cache = True
+        message.clear_cache = True
     elif kind == "heartbeat":
-        asked.app_heartbeat = True
+        message.app_heartbeat = True
     elif kind == "stop":
-        asked.stop_script = True
+        message.stop_script = True
     else:
-        asked.rerun_script.page_name = "train"
-        state = asked.rerun_script.widget_states.widgets.add(id="$$ID-0123456789abcdef0123456789abcdef-train_epochs")
+        message.rerun_script.page_name = "train"
+        state = message.rerun_script.widget_states.widgets.add(id="$$ID-0123456789abcdef0123456789abcdef-train_epochs")
         if kind == "not a number":
             state.double_value = float("nan")
         elif kind == "unknown":
             state.json_value = "{" * 100
         else:
-            asked.rerun_script.fragment_id = "no fragment has this id"
-    return asked
+            message.rerun_script.fragment_id = "no fragment has this id"
+    return message
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class Tally:
     actions: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
+    complaints: Counter[str] = field(default_factory=Counter)
     """Why something could not be done, in the app's own words: not an error."""
     warnings: Counter[str] = field(default_factory=Counter)
     """Of the log."""
@@ -182,11 +182,11 @@ class Guest:
             (act,) = self.rng.choices(acts, weights)
             self.tally.actions[act.__name__] += 1
             try:
-                async with asyncio.timeout(PATIENCE_WITH_WORK) as whole:
+                async with asyncio.timeout(PATIENCE_WITH_WORK) as deadline:
                     await act()
             except TimeoutError:
-                what, limit = ("not done", PATIENCE_WITH_WORK) if whole.expired() else ("no answer", PATIENCE)
-                self.tally.errors.append(f"{act.__name__} ({self._page}): {what} within {limit:.0f} s")
+                fault, limit = ("not done", PATIENCE_WITH_WORK) if deadline.expired() else ("no answer", PATIENCE)
+                self.tally.errors.append(f"{act.__name__} ({self._page}): {fault} within {limit:.0f} s")
                 await self._anew()
             except OSError as error:
                 self.tally.errors.append(f"{act.__name__}: {error}")
@@ -199,13 +199,13 @@ class Guest:
         self._trained = None
         await self.come()
 
-    def _sound(self, answer: Answer, what: str) -> Answer:
-        for said in answer.errors():
-            told = next((each for each in _TOLD if each in said), None)
-            if told is None:
-                self.tally.errors.append(f"{what}: {said}")
+    def _sound(self, answer: Answer, action: str) -> Answer:
+        for error in answer.errors():
+            message = next((pattern for pattern in _EXPECTED if pattern in error), None)
+            if message is None:
+                self.tally.errors.append(f"{action}: {error}")
             else:
-                self.tally.told[told] += 1
+                self.tally.complaints[message] += 1
         return answer
 
     async def look(self) -> None:
@@ -233,12 +233,12 @@ class Guest:
         while answer.button("Stop") is not None:
             await asyncio.sleep(1)
             answer = self._sound(await self.visitor.set(), "training")
-        found = tuned_in(answer)
-        if found is not None and found != self._trained:
-            self._trained = found
+        tuned_id = tuned_in(answer)
+        if tuned_id is not None and tuned_id != self._trained:
+            self._trained = tuned_id
             await self._open_trained()
-        elif told := list(answer.complaints()):
-            self.tally.told.update(told)
+        elif complaints := list(answer.complaints()):
+            self.tally.complaints.update(complaints)
         else:
             self.tally.lost.append("a training is gone")
 
@@ -323,8 +323,8 @@ _TUNED = re.compile(rf"{tuned.PREFIX.removesuffix('/')}(?:/|%2F)([0-9a-f]{{16}})
 
 def tuned_in(answer: Answer) -> str | None:
     """The model that the page shows first."""
-    found = (_TUNED.search(message) for message in answer.messages)
-    match = next(filter(None, found), None)
+    matches = (_TUNED.search(message) for message in answer.messages)
+    match = next(filter(None, matches), None)
     return None if match is None else f"{tuned.PREFIX}{match[1].decode()}"
 
 
@@ -341,11 +341,11 @@ def read_log(lines: Iterable[str], tally: Tally) -> None:
             continue
         if not isinstance(record, dict):
             continue
-        said = f"{record.get('message')} {' < '.join(record.get('frames', [])[-3:])}".strip()
+        summary = f"{record.get('message')} {' < '.join(record.get('frames', [])[-3:])}".strip()
         if record.get("level") in ("ERROR", "CRITICAL"):
-            tally.errors.append(f"log: {said}")
+            tally.errors.append(f"log: {summary}")
         else:
-            tally.warnings[re.sub(r"[0-9a-f-]{36}", "…", said)] += 1
+            tally.warnings[re.sub(r"[0-9a-f-]{36}", "…", summary)] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +358,11 @@ class Place:
 
     def now(self) -> Figures:
         """Memory and disk in MB, threads, files that are open."""
-        files = [each.stat() for each in self.folder.rglob("*") if each.is_file()]
+        files = [status.stat() for status in self.folder.rglob("*") if status.is_file()]
         return {
             "rss_mb": self.process.memory_info().rss / MB,
             "group_mb": None if self.group is None else int(_first(self.group, _USED).read_text()) / MB,
-            "files_mb": sum(each.st_size for each in files) / MB,
+            "files_mb": sum(status.st_size for status in files) / MB,
             "threads": self.process.num_threads(),
             "open_files": self.process.num_fds(),
         }
@@ -471,7 +471,7 @@ def verdict(tally: Tally, figures: Mapping[str, Figures], allowance: float) -> b
         verdict="well" if well else "not well",
         **tally.counts() | {"actions": dict(tally.actions)},
         **{name: counts.most_common(10) for name, counts in first.items()},
-        told=tally.told.most_common(5),
+        complaints=tally.complaints.most_common(5),
         warnings=tally.warnings.most_common(5),
         **{name: [figures[at][name] for at in figures] for name in before},
     )
@@ -493,8 +493,8 @@ def main() -> None:
     chosen = parser.parse_args()
     emit_machine(machine=os.uname().machine, **vars(chosen))
     with ExitStack() as stack:
-        own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
-        folder, log = own / "tmp", own / "log"
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
+        folder, log = home / "tmp", home / "log"
         folder.mkdir()
         environment = {"TMPDIR": str(folder), "INSIDE_BERT_LOG_FORMAT": "json"}
         if chosen.hosted:

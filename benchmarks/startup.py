@@ -62,7 +62,7 @@ def main() -> None:
             bares.append(bare())
             homes.append(seconds_until(browser, "/", "[data-testid='stPageLink']"))
             heatmaps.append(seconds_until(browser, "/attention", ".heatmap[data-picture]"))
-    (bare_s, bare_mb), (home_s, _), (heatmap_s, memory_mb) = (columns(found) for found in (bares, homes, heatmaps))
+    (bare_s, bare_mb), (home_s, _), (heatmap_s, memory_mb) = (columns(runs) for runs in (bares, homes, heatmaps))
     seconds = {"bare_s": bare_s, "home_s": home_s, "heatmap_s": heatmap_s, "heatmap_over_bare": heatmap_s / bare_s}
     emit(benchmark="startup", **seconds, bare_memory_mb=bare_mb, memory_mb=memory_mb)
 

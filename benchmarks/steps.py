@@ -60,8 +60,8 @@ class OnScreen:
 
 def measure(page: Page, *, revealed: bool) -> OnScreen:
     """Looks at the step that is open, as soon as it is at rest. Raises playwright's Error where it never is."""
-    found = page.evaluate(_MEASURE, revealed)
-    return OnScreen(**found | {"place": tuple(found["place"])})
+    seen = page.evaluate(_MEASURE, revealed)
+    return OnScreen(**seen | {"place": tuple(seen["place"])})
 
 
 def _press(page: Page, key: Literal["show-me", "step-on"]) -> None:
@@ -87,13 +87,13 @@ def main() -> None:
             for revealed in (False, True):
                 for width, height in SIZES:
                     page.set_viewport_size({"width": width, "height": height})
-                    found = measure(page, revealed=revealed)
-                    stays = places.setdefault(width, found.place) == found.place
-                    good[width, "answers"] += found.answers
-                    if found.question and found.way and stays:
+                    seen = measure(page, revealed=revealed)
+                    stays = places.setdefault(width, seen.place) == seen.place
+                    good[width, "answers"] += seen.answers
+                    if seen.question and seen.way and stays:
                         good[width, "after" if revealed else "before"] += 1
-                    if not (found.question and found.way and stays and found.answers):
-                        emit(lesson=lesson, step=step, revealed=revealed, window=[width, height], **asdict(found))
+                    if not (seen.question and seen.way and stays and seen.answers):
+                        emit(lesson=lesson, step=step, revealed=revealed, window=[width, height], **asdict(seen))
                 _press(page, "step-on" if revealed else "show-me")
     for width, height in SIZES:
         emit(

@@ -30,11 +30,11 @@ _BORDER = "what-no-file-of-ours-holds"
 _ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
-def ends(told: ForwardMsg) -> bool:
+def ends(message: ForwardMsg) -> bool:
     """Whether this is the last message of a page: not of a run that ends early because another one takes its place, as
     the first that a server draws does (``ui.page``).
     """
-    return told.WhichOneof("type") == "script_finished" and told.script_finished in _ENDS
+    return message.WhichOneof("type") == "script_finished" and message.script_finished in _ENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +55,30 @@ class Answer:
     def elements(self) -> Iterator[Element]:
         """What was drawn, piece by piece."""
         for message in self.messages:
-            told = ForwardMsg.FromString(message)
-            if told.WhichOneof("type") == "delta" and told.delta.WhichOneof("type") == "new_element":
-                yield told.delta.new_element
+            parsed = ForwardMsg.FromString(message)
+            if parsed.WhichOneof("type") == "delta" and parsed.delta.WhichOneof("type") == "new_element":
+                yield parsed.delta.new_element
 
     def button(self, label: str) -> str | None:
         """The id of the last button that was drawn with such a label (a pattern for all of it) and can be pressed."""
-        buttons = (each.button for each in self.elements() if each.WhichOneof("type") == "button")
-        found = [each.id for each in buttons if not each.disabled and re.fullmatch(label, each.label)]
-        return found[-1] if found else None
+        buttons = (button.button for button in self.elements() if button.WhichOneof("type") == "button")
+        ids = [button.id for button in buttons if not button.disabled and re.fullmatch(label, button.label)]
+        return ids[-1] if ids else None
 
     def uploader(self) -> str | None:
         """The id of the first control for files that was drawn."""
-        found = (each.file_uploader.id for each in self.elements() if each.WhichOneof("type") == "file_uploader")
-        return next(found, None)
+        ids = (element.file_uploader.id for element in self.elements() if element.WhichOneof("type") == "file_uploader")
+        return next(ids, None)
 
     def errors(self) -> Iterator[str]:
         """Errors on the page, tracebacks, and pages that were not found or not run."""
         for message in self.messages:
-            told = ForwardMsg.FromString(message)
-            kind = told.WhichOneof("type")
+            parsed = ForwardMsg.FromString(message)
+            kind = parsed.WhichOneof("type")
             if kind == "page_not_found":
                 yield "page not found"
-            elif kind == "session_event" and told.session_event.HasField("script_compilation_exception"):
-                yield told.session_event.script_compilation_exception.message
+            elif kind == "session_event" and parsed.session_event.HasField("script_compilation_exception"):
+                yield parsed.session_event.script_compilation_exception.message
         for element in self.elements():
             if element.WhichOneof("type") == "exception":
                 yield f"{element.exception.type}: {element.exception.message}"
@@ -106,22 +106,22 @@ class Visitor:
         self._page = self._query = ""
         self.session = ""
 
-    async def send(self, asked: BackMsg | bytes) -> None:
+    async def send(self, request: BackMsg | bytes) -> None:
         """Send a message, or what is none, and do not wait for an answer. Raises ConnectionError where the app has
         hung up.
         """
         try:
-            await self._socket.send(asked.SerializeToString() if isinstance(asked, BackMsg) else asked)
+            await self._socket.send(request.SerializeToString() if isinstance(request, BackMsg) else request)
         except ConnectionClosed as error:
             raise ConnectionError(f"The app closed the connection: {error}") from error
 
     async def ask(self, page: str, query: Mapping[str, str]) -> None:
         """Ask for a page as a link to it does, and do not wait for the answer."""
         self._query = urlencode(query)
-        asked = BackMsg()
-        asked.rerun_script.page_name = page
-        asked.rerun_script.query_string = self._query
-        await self.send(asked)
+        request = BackMsg()
+        request.rerun_script.page_name = page
+        request.rerun_script.query_string = self._query
+        await self.send(request)
 
     async def open(self, page: str, query: Mapping[str, str]) -> Answer:
         """Ask for a page and wait until it is drawn. Raises ConnectionError where the app hangs up."""
@@ -138,11 +138,11 @@ class Visitor:
         ConnectionError where the app hangs up.
         """
         begun = time.perf_counter()
-        asked = BackMsg()
-        asked.rerun_script.page_script_hash = self._page
-        asked.rerun_script.query_string = self._query
-        asked.rerun_script.widget_states.widgets.extend(states)
-        await self.send(asked)
+        request = BackMsg()
+        request.rerun_script.page_script_hash = self._page
+        request.rerun_script.query_string = self._query
+        request.rerun_script.widget_states.widgets.extend(states)
+        await self.send(request)
         return await self._drawn(begun)
 
     async def press(self, button: str) -> Answer:
@@ -153,16 +153,16 @@ class Visitor:
         """Put a file into the control with this id, and wait until the page is drawn. Raises OSError where the app does
         not take it.
         """
-        asked = BackMsg()
-        asked.file_urls_request.request_id = name
-        asked.file_urls_request.file_names.append(name)
-        asked.file_urls_request.session_id = self.session
-        await self.send(asked)
+        request = BackMsg()
+        request.file_urls_request.request_id = name
+        request.file_urls_request.file_names.append(name)
+        request.file_urls_request.session_id = self.session
+        await self.send(request)
         while True:
-            told = ForwardMsg.FromString(await self._receive())
-            if told.WhichOneof("type") == "file_urls_response":
+            parsed = ForwardMsg.FromString(await self._receive())
+            if parsed.WhichOneof("type") == "file_urls_response":
                 break
-        urls = told.file_urls_response.file_urls[0]
+        urls = parsed.file_urls_response.file_urls[0]
         await asyncio.to_thread(put, self._url, urls.upload_url, name, data)
         state = WidgetState(id=uploader)
         info = state.file_uploader_state_value.uploaded_file_info.add(name=name, size=len(data), file_id=urls.file_id)
@@ -185,23 +185,23 @@ class Visitor:
             while True:
                 message = await self._receive()
                 messages.append(message)
-                if len(message) <= _LONGEST_END and ends(told := ForwardMsg.FromString(message)):
+                if len(message) <= _LONGEST_END and ends(parsed := ForwardMsg.FromString(message)):
                     # What a run that began before this question still had to say can come first: a connection that was
                     # lost in the midst of it, a message that nobody waited for.
-                    run = told.metadata.run.script_run_id.encode()
+                    run = parsed.metadata.run.script_run_id.encode()
                     if not any(run in before for before in messages[:-1]):
                         messages.clear()
                         continue
                     answer = Answer(time.perf_counter() - begun, messages)
                     break
-        for told in map(ForwardMsg.FromString, messages):
-            kind = told.WhichOneof("type")
+        for parsed in map(ForwardMsg.FromString, messages):
+            kind = parsed.WhichOneof("type")
             if kind == "new_session":
-                self.session = told.new_session.initialize.session_id
+                self.session = parsed.new_session.initialize.session_id
             elif kind == "navigation":
-                self._page = told.navigation.page_script_hash
+                self._page = parsed.navigation.page_script_hash
             elif kind == "page_info_changed":
-                self._query = told.page_info_changed.query_string
+                self._query = parsed.page_info_changed.query_string
         return answer
 
 
@@ -246,7 +246,7 @@ async def visiting(url: str, session: str = "", patience: float | None = None) -
     # the client's own: an app that is stopped for a while must not lose its visitors by that.
     async with connect(
         address,
-        subprotocols=[Subprotocol(each) for each in ("streamlit", *(["no-token", session] if session else []))],
+        subprotocols=[Subprotocol(name) for name in ("streamlit", *(["no-token", session] if session else []))],
         max_size=None,
         compression=None,
         ping_interval=None,

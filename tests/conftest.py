@@ -133,12 +133,12 @@ def publication(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pub
     """``publication(hub_id)`` is a model of ``published.LAYOUTS``, written once a session."""
     written: dict[str, Publication] = {}
 
-    def found(hub_id: str) -> Publication:
+    def find(hub_id: str) -> Publication:
         if hub_id not in written:
             written[hub_id] = write(LAYOUTS[hub_id], tmp_path_factory.mktemp("published"))
         return written[hub_id]
 
-    return found
+    return find
 
 
 @pytest.fixture(scope="session")
@@ -236,8 +236,8 @@ def visitor(app: None) -> Callable[..., Visitor]:  # noqa: ARG001
     """``visitor("pages/attention/page.py", view="lines")`` is a visitor who has opened that address."""
 
     def open_(page: str, **query: str) -> Visitor:
-        found = Visitor(STEPS)
-        found.open(Address(page, tuple(query.items())))
-        return found
+        newcomer = Visitor(STEPS)
+        newcomer.open(Address(page, tuple(query.items())))
+        return newcomer
 
     return open_

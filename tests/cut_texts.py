@@ -28,7 +28,7 @@ def encoding(text: str, pieces: Sequence[Piece], pair: Sequence[Piece] = (), tex
     )
 
 
-def whole(text: str) -> Encoding:
+def whole_words(text: str) -> Encoding:
     """Every word between spaces as one token."""
     spans = []
     at = 0

@@ -22,7 +22,7 @@ def same(a: Any, b: Any, but: frozenset[str] = frozenset()) -> bool:
         names = {field.name for field in dataclasses.fields(a)} - but
         return all(same(getattr(a, name), getattr(b, name), but) for name in names)
     if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(same(*each, but) for each in zip(a, b, strict=True))
+        return len(a) == len(b) and all(same(*pair, but) for pair in zip(a, b, strict=True))
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key], but) for key in a)
     return bool(a == b) or (a != a and b != b)

@@ -41,21 +41,21 @@ def varied(model: str) -> list[Any]:
     """Every question to a model, also with each choice that one of its fields leaves, with each kind of answer that it
     can be about, and with every kind of change.
     """
-    found: list[Any] = []
+    values: list[Any] = []
     for kind in QUESTIONS:
         usual = kind.example(model)
         if getattr(usual, "model", model) != model:  # it is about one model alone
             continue
-        found.append(usual)
+        values.append(usual)
         names = {field.name for field in dataclasses.fields(kind)}
         for name, hint in get_type_hints(kind).items():
-            literals = [each for each in (hint, *get_args(hint)) if get_origin(each) is Literal]
-            for choice in (choice for each in literals for choice in get_args(each) if name in names):
+            literals = [literal for literal in (hint, *get_args(hint)) if get_origin(literal) is Literal]
+            for choice in (choice for literal in literals for choice in get_args(literal) if name in names):
                 with suppress(InvalidInput):  # it goes with other fields
-                    found.append(dataclasses.replace(usual, **{name: choice}))
+                    values.append(dataclasses.replace(usual, **{name: choice}))
         if "aim" in names:
             pairs = {"next sentence": "It slept."}
-            found += [
+            values += [
                 dataclasses.replace(usual, aim=TargetAnswer(reads), masked=(), text_pair=pairs.get(reads))
                 for reads in get_args(Reads)
                 if reads != "mask"
@@ -70,11 +70,11 @@ def varied(model: str) -> list[Any]:
     for reads, text, other in (("mask", "The [MASK] sat.", "The [MASK] slept."), ("next token", "A cat", "The dog")):
         for change in changes:
             put_in = [("zero", None), ("mean", None), ("other", other)]
-            found += [Intervene(model, text, (change,), aim=TargetAnswer(reads), value=v, other=o) for v, o in put_in]
+            values += [Intervene(model, text, (change,), aim=TargetAnswer(reads), value=v, other=o) for v, o in put_in]
         patched = Change(states=(1,), positions=(1,))
-        found.append(Intervene(model, text, (patched,), aim=TargetAnswer(reads), value="other", other=other))
-    return list(dict.fromkeys(found))
+        values.append(Intervene(model, text, (patched,), aim=TargetAnswer(reads), value="other", other=other))
+    return list(dict.fromkeys(values))
 
 
-def asked(engine: Engine, question: Any) -> Any:
+def ask(engine: Engine, question: Any) -> Any:
     return tuple(engine.stream(question)) if isinstance(question, Comparison) else engine.ask(question)

@@ -40,10 +40,10 @@ def _opened(handed: Any) -> int:
     return number
 
 
-def _confined(script: str, arguments: list[str], environment: dict[str, str], given: int, said: int) -> None:
-    sys.stdin = os.fdopen(given)
+def _confined(script: str, arguments: list[str], environment: dict[str, str], reading: int, writing: int) -> None:
+    sys.stdin = os.fdopen(reading)
     for number in (1, 2):
-        os.dup2(said, number)
+        os.dup2(writing, number)
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [script, *arguments]

@@ -45,18 +45,18 @@ def tries(count: int, strategy: st.SearchStrategy[T], check: Callable[[T], None]
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    def each(value: T) -> None:
+    def run_with(value: T) -> None:
         nonlocal done
         done += 1
         check(value)
 
-    each()
+    run_with()
     assert done >= (2 if few else count * _TIMES), f"{done} inputs were tried"
 
 
-def one_sentence(said: str) -> None:
+def one_sentence(message: str) -> None:
     """A message is for the screen: something, of a length that can be read, which ends as a sentence does."""
-    assert said.strip()
-    assert len(said) < 1000, said
-    assert said.rstrip()[-1] in ".)…”", said
-    assert said.isprintable() or "\n" not in said, said
+    assert message.strip()
+    assert len(message) < 1000, message
+    assert message.rstrip()[-1] in ".)…”", message
+    assert message.isprintable() or "\n" not in message, message

@@ -10,9 +10,9 @@ from model_zoo.types import AttentionRun, Encoding, FloatArray
 def make_encoding(first: str, second: str | None = None, special: bool = True) -> Encoding:
     """One token a word, "+" before what continues a word; ids are taken from the order of the alphabet."""
     frame = {} if special else {"front": None, "end": None}
-    found = builders.encoding(first.split(), None if second is None else second.split(), continues="+", **frame)
-    alphabet = sorted(set(found.tokens))
-    return replace(found, ids=tuple(alphabet.index(token) for token in found.tokens))
+    encoding = builders.encoding(first.split(), None if second is None else second.split(), continues="+", **frame)
+    alphabet = sorted(set(encoding.tokens))
+    return replace(encoding, ids=tuple(alphabet.index(token) for token in encoding.tokens))
 
 
 def random_maps(seed: int, heads: int, n: int) -> FloatArray:

@@ -44,8 +44,8 @@ def expect_view(page: Page, title: str) -> None:
 def choose(here: Any, label: str, option: str) -> None:
     """Open a list and choose from it."""
     box = here.page.get_by_role("combobox", name=label, exact=True).first
-    found = here.page.get_by_role("option", name=option, exact=True)
-    here.until(lambda: box.press("ArrowDown"), lambda patience: found.click(timeout=patience))
+    entry = here.page.get_by_role("option", name=option, exact=True)
+    here.until(lambda: box.press("ArrowDown"), lambda patience: entry.click(timeout=patience))
 
 
 def cell(page: Page, column: int, row: int) -> Locator:

@@ -19,9 +19,9 @@ def until(holds: Callable[[], Found], every: float = 0.02, patience: float = PAT
     where it can be called, such as a log.
     """
     end, pause = time.monotonic() + patience, threading.Event()
-    while not (found := holds()):
+    while not (value := holds()):
         if time.monotonic() > end:
             name = getattr(holds, "__qualname__", holds)
             pytest.fail(f"{name} never came true. {why() if callable(why) else why}".rstrip())
         pause.wait(every)
-    return found
+    return value

@@ -23,7 +23,10 @@ def lines(file: Path, options: bool = False) -> list[str]:
     return [line for line in written if line and line[0] != "#" and line.startswith("-") is options]
 
 
-LOCKED = {canonicalize_name(each.name): each for each in map(Requirement, lines(ROOT / "constraints.txt"))}
+LOCKED = {
+    canonicalize_name(requirement.name): requirement
+    for requirement in map(Requirement, lines(ROOT / "constraints.txt"))
+}
 
 
 def version(name: str) -> Version:

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?")
 _PICTURE = re.compile(r"data:image/svg\+xml;base64,([\w+/=]*)")
 
 
-def shown(notebook: NotebookNode) -> Iterator[tuple[str, str, NotebookNode]]:
+def cell_outputs(notebook: NotebookNode) -> Iterator[tuple[str, str, NotebookNode]]:
     """What each cell shows in its order: "text", in however many pieces it came, which is a matter of time, or "html"
     where it is a picture or a table; that itself; and the cell.
     """
@@ -33,13 +33,13 @@ def shown(notebook: NotebookNode) -> Iterator[tuple[str, str, NotebookNode]]:
                 yield "html", output.data["text/html"], cell
 
 
-def alike(one: str, other: str, share: float = 0.0) -> bool:
+def alike(first: str, second: str, share: float = 0.0) -> bool:
     """Whether two texts are the same, but for numbers that differ by one in their last place, or by a ``share`` of
     theirs.
     """
-    if _NUMBER.split(one) != _NUMBER.split(other):
+    if _NUMBER.split(first) != _NUMBER.split(second):
         return False
-    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    pairs = zip(_NUMBER.findall(first), _NUMBER.findall(second), strict=True)
     values = ((float(a.replace(",", "")), float(b.replace(",", "")), len(a.partition(".")[2])) for a, b in pairs)
     return all(abs(a - b) < max(1.01 * 10**-places, share * abs(a)) for a, b, places in values)
 
@@ -55,14 +55,14 @@ def alike(one: str, other: str, share: float = 0.0) -> bool:
         ("the → dog", "the → man", False),
     ],
 )
-def test_numbers_may_differ_in_their_last_place_alone(one: str, other: str, same: bool) -> None:
-    assert alike(one, other) is same
+def test_numbers_may_differ_in_their_last_place_alone(first: str, other: str, same: bool) -> None:
+    assert alike(first, other) is same
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_small_and_has_no_scripts_of_others(path: Path) -> None:
     assert path.stat().st_size < MOST_BYTES
-    outputs = list(shown(nbformat.read(path, as_version=4)))
+    outputs = list(cell_outputs(nbformat.read(path, as_version=4)))
     assert outputs
     for _, text, _ in outputs:
         assert "<script" not in text
@@ -73,7 +73,7 @@ def test_a_notebook_is_small_and_has_no_scripts_of_others(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_says_what_it_was_kept_with(path: Path) -> None:
-    kept, now = list(shown(nbformat.read(path, as_version=4))), list(shown(executed(path)))
+    kept, now = list(cell_outputs(nbformat.read(path, as_version=4))), list(cell_outputs(executed(path)))
     assert [(kind, cell.id) for kind, _, cell in now] == [(kind, cell.id) for kind, _, cell in kept]
     for (kind, before, cell), (_, after, _) in zip(kept, now, strict=True):
         sizes = "sizes" in cell.metadata.get("tags", ())  # in kB, of pictures whose scripts change

@@ -29,34 +29,34 @@ INCLUDED = [
 ]
 
 
-def found(pattern: str, text: str) -> list[str]:
+def find_all(pattern: str, text: str) -> list[str]:
     matches = re.findall(pattern, text, re.MULTILINE)
     assert matches, pattern
     return matches
 
 
 def block(language: str) -> str:
-    return "\n".join(found(rf"```{language}\n((?:.|\n)*?)```", PAGE))
+    return "\n".join(find_all(rf"```{language}\n((?:.|\n)*?)```", PAGE))
 
 
 def test_settings_that_are_named_exist() -> None:
-    for name in found(rf"{PREFIX}(\w+)", PAGE + DOCKERFILE):
+    for name in find_all(rf"{PREFIX}(\w+)", PAGE + DOCKERFILE):
         assert name.lower() in Settings.model_fields
 
 
 def test_options_of_streamlit_that_are_named_exist() -> None:
     options = config.get_config_options()
-    for name in found(r"--([a-z]+\.[A-Za-z]+)=", PAGE + DOCKERFILE):
+    for name in find_all(r"--([a-z]+\.[A-Za-z]+)=", PAGE + DOCKERFILE):
         assert name in options
     variables = {option.env_var for option in options.values()}
-    for name in found(r"(STREAMLIT_[A-Z_]+)", PAGE):
+    for name in find_all(r"(STREAMLIT_[A-Z_]+)", PAGE):
         assert name in variables
 
 
 def test_commands_and_files_that_are_named_exist() -> None:
-    for module in found(r"python -m ([\w.]+)", PAGE):
+    for module in find_all(r"python -m ([\w.]+)", PAGE):
         assert find_spec(module)
-    for target in found(r"\]\(([\w./-]+)\)", PAGE):
+    for target in find_all(r"\]\(([\w./-]+)\)", PAGE):
         assert (ROOT / "docs" / target).is_file()
 
 
@@ -64,30 +64,30 @@ def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
     routes = {route.path for route in server.routes()}  # type: ignore[attr-defined]
     assert {"/healthz", "/metrics"} <= routes
     assert "/healthz" in DOCKERFILE
-    assert all(path in routes for path in found(r"location = (/\w+)", PAGE))
+    assert all(path in routes for path in find_all(r"location = (/\w+)", PAGE))
 
 
 def test_the_sample_for_nginx_keeps_the_cookie_to_tls_and_bounds_who_sends_by_half() -> None:
     sample = block("nginx")
-    (cookie,) = found(r'"(inside_bert=[^"]+)"', sample)
+    (cookie,) = find_all(r'"(inside_bert=[^"]+)"', sample)
     assert {"Secure", "HttpOnly", "SameSite=Lax"} < set(cookie.split("; "))
     assert "listen 443 ssl;" in sample
-    assert max(map(int, found(r"client_(?:header|body)_timeout (\d+)s;", sample))) < 60  # which nginx has by itself
-    (zone,) = found(r"^limit_conn_zone \$binary_remote_addr zone=(\w+):", sample)
-    assert found(rf"^    limit_conn {zone} (\d+);", sample)
+    assert max(map(int, find_all(r"client_(?:header|body)_timeout (\d+)s;", sample))) < 60  # which nginx has by itself
+    (zone,) = find_all(r"^limit_conn_zone \$binary_remote_addr zone=(\w+):", sample)
+    assert find_all(rf"^    limit_conn {zone} (\d+);", sample)
 
 
 def test_who_passes_the_image_on_is_told_of_the_licences() -> None:
     bundled = {line.split("\t")[-2] for line in MODELS.read_text(encoding="utf-8").splitlines() if "(bundled)" in line}
     assert {name.replace("CC-BY-SA-", "CC BY-SA ") for name in bundled} == {"CC BY-SA 4.0"}
-    (said,) = found(r"^Anyone who passes the image on (.+(?:\n.+)*)", PAGE)
+    (sentence,) = find_all(r"^Anyone who passes the image on (.+(?:\n.+)*)", PAGE)
     for name in ("Apache 2.0", "CC BY-SA 4.0", "MPL 2.0", "OFL"):
-        assert name in said.replace("\n", " ")
+        assert name in sentence.replace("\n", " ")
 
 
 def test_the_container_has_a_python_that_the_project_takes() -> None:
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    (version,) = found(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
+    (version,) = find_all(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
     assert SpecifierSet(wanted).contains(version)
 
 
@@ -96,30 +96,30 @@ def test_the_container_takes_torch_alone_from_another_index(index: str, tmp_path
     """Its steps run with a pip that writes down what it is told."""
     (tmp_path / "pip").write_text('#!/bin/sh\necho "$@" >> "$TOLD"\n', encoding="utf-8")
     (tmp_path / "pip").chmod(0o755)
-    told = tmp_path / "told"
-    variables = {"TOLD": str(told), "TORCH_INDEX": index, "REQUIREMENTS": "requirements.txt"}
-    for step in found(r"^RUN (.*pip install(?:.*\\\n)*.*)$", DOCKERFILE):
+    log = tmp_path / "told"
+    variables = {"TOLD": str(log), "TORCH_INDEX": index, "REQUIREMENTS": "requirements.txt"}
+    for step in find_all(r"^RUN (.*pip install(?:.*\\\n)*.*)$", DOCKERFILE):
         environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"} | variables
         subprocess.run(["/bin/sh", "-c", step], cwd=ROOT, env=environment, check=True)
-    *others, everything = (line.split() for line in told.read_text(encoding="utf-8").splitlines())
-    (torch,) = found(r"^(torch==\S+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    *others, everything = (line.split() for line in log.read_text(encoding="utf-8").splitlines())
+    (torch,) = find_all(r"^(torch==\S+)", (ROOT / "constraints.txt").read_text(encoding="utf-8"))
     assert others == ([["install", "--no-cache-dir", "--no-deps", "--index-url", index, torch]] if index else [])
-    assert not [each for each in everything if "index" in each]
-    copied = {name for line in found(r"^COPY (.+) \./$", DOCKERFILE) for name in line.split()}
+    assert not [options for options in everything if "index" in options]
+    copied = {name for line in find_all(r"^COPY (.+) \./$", DOCKERFILE) for name in line.split()}
     assert {"constraints.txt", "requirements.txt"} <= copied <= set(INCLUDED)
 
 
 def test_ports_agree() -> None:
-    (port,) = set(found(r"(?:^EXPOSE |127\.0\.0\.1:|--server\.port=)(\d+)", DOCKERFILE))
+    (port,) = set(find_all(r"(?:^EXPOSE |127\.0\.0\.1:|--server\.port=)(\d+)", DOCKERFILE))
     assert f"-p 127.0.0.1:{port}:{port}" in PAGE
     behind_the_proxy = re.findall(r"server 127\.0\.0\.1:(\d+);", PAGE)
-    assert sorted(behind_the_proxy) == found(r"--server\.port=(\d+)", PAGE)
+    assert sorted(behind_the_proxy) == find_all(r"--server\.port=(\d+)", PAGE)
 
 
 def test_the_container_writes_where_the_page_lets_it() -> None:
-    (user,) = found(r"^USER (\d+):\d+$", DOCKERFILE)
+    (user,) = find_all(r"^USER (\d+):\d+$", DOCKERFILE)
     assert user != "0"
-    environment = dict(item.split("=") for item in found(r"^ENV (.+)$", DOCKERFILE)[0].split())
+    environment = dict(item.split("=") for item in find_all(r"^ENV (.+)$", DOCKERFILE)[0].split())
     assert f"--tmpfs {environment['HOME']}:size=" in PAGE
     assert f":{environment['HF_HOME']} " in PAGE
 

@@ -42,13 +42,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def installed(home: Path, *what: str) -> Path:
+def installed(home: Path, *requirements: str) -> Path:
     """The programs of a new environment with something in it, and this one's packages; nothing is downloaded."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
     (packages,) = home.glob("lib/python*/site-packages")
     (packages / "others.pth").write_text("\n".join(site.getsitepackages()))
     pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python"), "install", "--no-index", "--no-deps"]
-    subprocess.run([*pip, "--no-compile", *what], check=True, capture_output=True)
+    subprocess.run([*pip, "--no-compile", *requirements], check=True, capture_output=True)
     return home / "bin"
 
 
@@ -88,8 +88,8 @@ def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None
 
 def test_the_wheel_says_which_version_and_which_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        said = archive.read(f"look_inside_bert-{__version__}.dist-info/METADATA").decode()
-    named = {line.partition(": ")[2] for line in said.splitlines() if line.startswith("Requires-Dist: ")}
+        metadata = archive.read(f"look_inside_bert-{__version__}.dist-info/METADATA").decode()
+    named = {line.partition(": ")[2] for line in metadata.splitlines() if line.startswith("Requires-Dist: ")}
 
     def wanted(file: str, extra: str = "") -> set[str]:
         lines = (ROOT / file).read_text(encoding="utf-8").splitlines()

@@ -75,25 +75,25 @@ def test_an_answer_about_another_text_is_a_fault() -> None:
 
 
 def test_what_the_app_complains_of_is_a_fault() -> None:
-    raised, warned, told = ForwardMsg(), ForwardMsg(), ForwardMsg()
+    raised, warned, notice = ForwardMsg(), ForwardMsg(), ForwardMsg()
     raised.delta.new_element.exception.type = "ValueError"
     raised.delta.new_element.exception.message = "no"
     warned.delta.new_element.alert.body = "Type a text."
     warned.delta.new_element.alert.format = Alert.WARNING
-    told.delta.new_element.alert.body = "That is well."
-    told.delta.new_element.alert.format = Alert.INFO
-    said = [message.SerializeToString() for message in (raised, warned, told)]
-    assert checked([*drawn("The otter near the violin."), *said]).faults == ("ValueError: no", "Type a text.")
+    notice.delta.new_element.alert.body = "That is well."
+    notice.delta.new_element.alert.format = Alert.INFO
+    messages = [message.SerializeToString() for message in (raised, warned, notice)]
+    assert checked([*drawn("The otter near the violin."), *messages]).faults == ("ValueError: no", "Type a text.")
 
 
 def test_the_worst_action_is_told_beside_the_median_of_its_own_kind() -> None:
     slow, fast = list(KINDS)[:2]
-    found = Crowd(seconds=10.0)
+    visitors = Crowd(seconds=10.0)
     for kind, seconds in ((slow, 4.0), (slow, 4.0), (slow, 4.0), (fast, 0.1), (fast, 0.1), (fast, 0.3)):
-        found.actions.append(Checked(0, kind, 0.0, seconds, (), mixed_up=False))
-    assert found.worst() == pytest.approx(3.0)
-    assert found.throughput == pytest.approx(0.6)
-    assert found.kinds() == {slow: 4.0, fast: 0.1}
+        visitors.actions.append(Checked(0, kind, 0.0, seconds, (), mixed_up=False))
+    assert visitors.worst() == pytest.approx(3.0)
+    assert visitors.throughput == pytest.approx(0.6)
+    assert visitors.kinds() == {slow: 4.0, fast: 0.1}
 
 
 def test_no_text_is_asked_for_twice() -> None:

@@ -123,4 +123,4 @@ def test_a_visitor_loses_no_work(network: CuttingProxy, monkeypatch: pytest.Monk
     in_a_loop.run(visit())
     assert tally.errors == []
     assert tally.lost == []
-    assert not tally.told
+    assert not tally.complaints

@@ -32,11 +32,11 @@ _LONG = "the cat sat on the mat and it was late " * 60  # 600 words
 
 def texts() -> list[str]:
     """200 of them: sentences, each part by itself, and both together in both orders."""
-    found = [*SENTENCES, *_PARTS, _LONG, "", " ", "!", "\U0001f600" * 3]
+    candidates = [*SENTENCES, *_PARTS, _LONG, "", " ", "!", "\U0001f600" * 3]
     for number, part in enumerate(_PARTS):
         for step in range(5):
             sentence = SENTENCES[(number * 5 + step) % len(SENTENCES)]
-            found += [f"{part} {sentence}"] if step % 2 else [f"{sentence} {part}"]
-    found += [f"{first} {second}" for first, second in pairwise(SENTENCES)]
-    found += [f"{part}, {other}" for part in _PARTS[:4] for other in _PARTS[4:]]
-    return found[:200]
+            candidates += [f"{part} {sentence}"] if step % 2 else [f"{sentence} {part}"]
+    candidates += [f"{first} {second}" for first, second in pairwise(SENTENCES)]
+    candidates += [f"{part}, {other}" for part in _PARTS[:4] for other in _PARTS[4:]]
+    return candidates[:200]

@@ -85,8 +85,8 @@ def question(model: str, of: Data | None = None, **settings: Any) -> Finetune:
     return Finetune(model, data() if of is None else of, Settings(**(plain | settings)), tuned.new_id())
 
 
-def outcome(engine: Engine, asked: Finetune) -> Tuned:
+def outcome(engine: Engine, question: Finetune) -> Tuned:
     """What comes out of a training."""
-    found: list[Event] = list(engine.stream(asked))
-    assert isinstance(found[-1], Tuned)
-    return found[-1]
+    events: list[Event] = list(engine.stream(question))
+    assert isinstance(events[-1], Tuned)
+    return events[-1]

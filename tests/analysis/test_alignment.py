@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from cut_texts import BPE, UNIGRAM, WORDPIECE, Piece, cuttings, encoding, ranges, whole
+from cut_texts import BPE, UNIGRAM, WORDPIECE, Piece, cuttings, encoding, ranges, whole_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,14 +100,14 @@ def test_words_that_overlap_without_nesting_become_one() -> None:
     ],
 )
 def test_tokens_that_cover_nothing_join_their_neighbour(pieces: list[Piece], expected: list[tuple[int, int]]) -> None:
-    alignment = align([whole("a b"), encoding("a b", pieces)])
+    alignment = align([whole_words("a b"), encoding("a b", pieces)])
     assert alignment.labels == ("a", "b")
     assert ranges(alignment.units[1]) == expected
 
 
 def test_a_word_one_model_drops_goes_with_its_neighbour() -> None:
     text = "a ☃ b"
-    alignment = align([whole(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
+    alignment = align([whole_words(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
     assert alignment.labels == ("a", "☃ b")
     assert [ranges(units) for units in alignment.units] == [[(1, 2), (2, 4)], [(1, 2), (2, 3)]]
 
@@ -143,7 +143,7 @@ def test_pairs_are_aligned_text_by_text() -> None:
 def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_counted() -> None:
     text = "so very unhappy now"
     cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7)), ("un", 2, (8, 10))]), n_dropped=3)
-    alignment = align([cut, whole(text)])
+    alignment = align([cut, whole_words(text)])
     assert alignment.labels == ("so", "very")  # "unhappy" is seen in part only
     assert alignment.n_beyond == (1, 2)
     assert alignment.n_dropped == (3, 0)
@@ -156,7 +156,7 @@ def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_cou
 def test_a_cut_between_words_keeps_the_last_one() -> None:
     text = "so very unhappy now"
     cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7))]), n_dropped=4)
-    both = align([cut, whole(text)])
+    both = align([cut, whole_words(text)])
     assert both.labels == ("so", "very")
     assert both.n_beyond == (0, 2)
     same = align([cut, cut])
@@ -175,12 +175,12 @@ def test_a_second_text_that_fell_off_whole_leaves_the_first() -> None:
 def test_nothing_in_common_other_texts_and_other_numbers_are_refused() -> None:
     empty = replace(encoding("a b", []), n_dropped=2)
     with pytest.raises(InvalidInput, match="No word of this text is seen in full by every model"):
-        align([whole("a b"), empty])
+        align([whole_words("a b"), empty])
     with pytest.raises(InvalidInput, match="different texts"):
-        align([whole("a b"), whole("a c")])
+        align([whole_words("a b"), whole_words("a c")])
     for number in (1, 5):
         with pytest.raises(ValueError, match=f"got {number}"):
-            align([whole("a")] * number)
+            align([whole_words("a")] * number)
 
 
 def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:

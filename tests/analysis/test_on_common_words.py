@@ -7,7 +7,7 @@ from dataclasses import replace
 import builders
 import numpy as np
 import pytest
-from cut_texts import BPE, UNIGRAM, WORDPIECE, cuttings, encoding, whole
+from cut_texts import BPE, UNIGRAM, WORDPIECE, cuttings, encoding, whole_words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +26,7 @@ from model_zoo.types import Encoding
 def test_attention_by_hand() -> None:
     text = "ab c"
     pieces = encoding(text, [("a", 0, (0, 1)), ("##b", 0, (1, 2)), ("c", 1, (3, 4))])
-    units = align([pieces, whole(text)]).units[0]
+    units = align([pieces, whole_words(text)]).units[0]
     weights = np.array(
         [
             [0.2, 0.2, 0.2, 0.2, 0.2],
@@ -67,7 +67,7 @@ def test_attention_of_every_word_sums_to_one_and_equals_merging_words(
 def test_words_outside_the_common_part_count_to_the_rest() -> None:
     text = "so very unhappy now"
     cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7))]), n_dropped=4)
-    other = whole(text)
+    other = whole_words(text)
     units = align([cut, other]).units[1]
     weights = builders.random_maps(0, 6, 6)
     actual = map_to_common_words(weights, units, other.special)

@@ -14,10 +14,10 @@ from urllib.parse import urlparse
 import builders
 import nbformat
 import pytest
+from notebook_servers import OPEN, command, connected, jupyter, marimo
 from on_screen import PATIENCE_MS
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.notebook_servers import OPEN, command, connected, jupyter, marimo
 from viz.palette import theme
 
 pytestmark = pytest.mark.browser

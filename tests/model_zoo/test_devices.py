@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from equal import same
-from every_question import SUBJECTS, asked, varied
+from every_question import SUBJECTS, ask, varied
 from pretended_gpu import OnGpu, pretended_gpu
 
 from model_zoo import Engine, anatomy, loading
@@ -29,7 +29,7 @@ _OF_A_DEVICE = frozenset({"device", "seconds", "peak_bytes"})
 def outcome(engine: Engine, question: Any) -> Any:
     """The answer, or the failure."""
     try:
-        return asked(engine, question)
+        return ask(engine, question)
     except Exception as error:
         return type(error), str(error)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from every_question import SUBJECTS, asked, varied
+from every_question import SUBJECTS, ask, varied
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import ModelZooError
@@ -75,12 +75,12 @@ def test_every_question_is_answered(name: str, gpu: Engine, engine: Engine, chec
     """What runs in full precision has the processor's numbers; what is refused there is refused here."""
     for question in varied(name if "/" in name else str(checkpoint(name))):
         try:
-            expected = asked(engine, question)
+            expected = ask(engine, question)
         except ModelZooError as error:
             with pytest.raises(type(error)):
-                asked(gpu, question)
+                ask(gpu, question)
             continue
-        actual = asked(gpu, question)
+        actual = ask(gpu, question)
         assert type(actual) is type(expected)
         if getattr(question, "full_precision", False):
             np.testing.assert_allclose(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import TEXT
-from every_question import MODULES, QUESTIONS, asked, example
+from every_question import MODULES, QUESTIONS, ask, example
 from result_html import parse_with_table
 
 from model_zoo import DEFAULT_MODEL, Engine
@@ -103,7 +103,7 @@ def test_a_question_is_a_frozen_key(kind: type[Any], causal: str) -> None:
 @pytest.mark.parametrize("kind", SHARED, ids=lambda kind: kind.__name__)
 def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: Engine, causal: str) -> None:
     question = example(kind, causal)
-    answer = asked(engine, question)
+    answer = ask(engine, question)
     if not isinstance(question, Comparison) and question.remembered and not question.of_loaded:
         assert engine.ask(example(kind, causal)) is answer
         assert engine.ask_all([question, question]) == [answer, answer]
@@ -129,7 +129,7 @@ PLAIN = {
 
 @pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
 def test_an_answer_shows_itself_in_a_notebook(kind: type[Any], engine: Engine, causal: str) -> None:
-    answer = asked(engine, example(kind, causal))
+    answer = ask(engine, example(kind, causal))
     parts = [part for part in within(answer) if isinstance(part, Shows)]
     assert (kind.__name__ in PLAIN) == (not parts)
     for part in parts[:1]:
@@ -142,11 +142,11 @@ def test_size_is_at_least_what_pickle_takes(kind: type[Any], engine: Engine, cau
     """Arrays take as much in memory as in a pickle, and Python's strings, numbers and tuples more; the weights of the
     model are in neither. What is mostly arrays is told to a tenth, by ``n_bytes`` too.
     """
-    answer = asked(engine, example(kind, causal))
+    answer = ask(engine, example(kind, causal))
     size, pickled = size_of(answer), len(pickle.dumps(answer))
     assert size >= 0.9 * pickled
     if isinstance(answer, AttentionRun | HiddenStates):
-        answer = asked(engine, dataclasses.replace(example(kind, causal), text="A longer text. " * 10))
+        answer = ask(engine, dataclasses.replace(example(kind, causal), text="A longer text. " * 10))
         size, pickled = size_of(answer), len(pickle.dumps(answer))
         assert size == pytest.approx(pickled, rel=0.1)
         assert answer.n_bytes == pytest.approx(pickled, rel=0.1)
@@ -183,7 +183,7 @@ with open(sys.argv[2], "wb") as file:
 
 @pytest.mark.slow
 def test_questions_and_answers_go_through_a_process_without_torch(engine: Engine, causal: str, tmp_path: Path) -> None:
-    pairs = [(question, asked(engine, question)) for question in (example(kind, causal) for kind in SHARED)]
+    pairs = [(question, ask(engine, question)) for question in (example(kind, causal) for kind in SHARED)]
     sent, back = tmp_path / "sent", tmp_path / "back"
     sent.write_bytes(pickle.dumps(pairs))
     done = subprocess.run(

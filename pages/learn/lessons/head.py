@@ -20,7 +20,7 @@ from ui.sources import KOBAYASHI, VASWANI
 from viz.strips import Strip
 
 _MOST_KEYS: Final = 12  # that a picture compares
-# The figures are those of ``python -m benchmarks.cause --only areas --markdown``.
+# The figures are those of ``python -m benchmarks.faithfulness --only areas --markdown``.
 _NO_EXPLANATION: Final = (
     "Nor does it say which words a prediction depends on. With the bundled BERT and 100 built-in sentences, hiding "
     "words in the order of mean attention does hardly better than hiding those nearest to the mask: the area under the "

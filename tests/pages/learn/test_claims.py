@@ -287,7 +287,7 @@ def test_smaller(model: str) -> None:
 def test_what_attention_explains_is_what_was_measured() -> None:
     """The lesson's figures are those of the README's table, which a command writes."""
     readme = Path("README.md").read_text(encoding="utf-8")
-    tables = readme.partition("`python -m benchmarks.cause --only areas")[2].split("\n\n")[1:3]
+    tables = readme.partition("`python -m benchmarks.faithfulness --only areas")[2].split("\n\n")[1:3]
     claim = head._NO_EXPLANATION
     for table in tables:
         rows = {cells[1].strip(): cells[2:] for line in table.splitlines() if len(cells := line.split("|")) == 8}

@@ -34,7 +34,7 @@ def jupyter(folder: Path) -> Iterator[str]:
         settings = Path(home) / "settings" / "@jupyterlab" / "apputils-extension"
         settings.mkdir(parents=True)
         (settings / "notification.jupyterlab-settings").write_text(json.dumps(_NO_NEWS), encoding="utf-8")
-        own = {
+        folders = {
             "JUPYTERLAB_SETTINGS_DIR": str(Path(home) / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(Path(home) / "workspaces"),
             "JUPYTER_CONFIG_DIR": str(Path(home) / "config"),
@@ -45,7 +45,7 @@ def jupyter(folder: Path) -> Iterator[str]:
                  "--ServerApp.ip=127.0.0.1", "--ServerApp.port={port}", "--ServerApp.port_retries=0",
                  "--IdentityProvider.token=", "--LabApp.extension_manager=readonly",
                  "--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"]  # fmt: skip
-        with _served(words, home, own, "/api/status") as url:
+        with _served(words, home, folders, "/api/status") as url:
             yield url
 
 
@@ -65,13 +65,13 @@ def marimo(file: Path) -> Iterator[str]:
 @contextmanager
 def _served(words: Sequence[str], home: str, environment: dict[str, str], health: str) -> Iterator[str]:
     url = f"http://127.0.0.1:{(port := free_port())}"
-    own = {"HOME": home, "IPYTHONDIR": home, "PYTHONPATH": str(ROOT), **environment}
+    home_settings = {"HOME": home, "IPYTHONDIR": home, "PYTHONPATH": str(ROOT), **environment}
     log = Path(home) / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, *(word.format(port=port) for word in words)],
             cwd=home,
-            env={**os.environ, **own},
+            env={**os.environ, **home_settings},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
