@@ -45,7 +45,7 @@ def alike(first: str, second: str, share: float = 0.0) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "other", "same"),
     [
         ("head (2, 8): 54%", "head (2, 8): 55%", True),
         ("head (2, 8): 54%", "head (2, 8): 56%", False),
