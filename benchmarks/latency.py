@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from analysis.shown import Measure
 from playwright.sync_api import Browser, Page, Position
 
+from analysis.views import Measure
 from benchmarks.attention import text_of
 from benchmarks.browser import chromium
 from benchmarks.measure import arguments, at_most, emit, interleaved

@@ -118,7 +118,7 @@ def row(name: str, networks: Sequence[Sequence[Sinks]]) -> Row:
         heads, cases = len(of_heads), sum(head_cases.size for network in named for head_cases in network)
         counts[word] = sum(int(head_cases.sum()) for network in named for head_cases in network)
         share = counts[word] / cases
-        shares[word] = (share, *interval(share, [of_mean(of_heads)], heads))
+        shares[word] = (share, *interval(share, [mean_spread(of_heads)], heads))
     return Row(name, heads, cases, counts, shares)
 
 
