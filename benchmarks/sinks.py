@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from analysis import sinks as rule
-from analysis.intervals import interval
+from analysis.intervals import interval, mean_spread
 from benchmarks.measure import arguments, emit
 from model_zoo import Engine, running, sinks
 from model_zoo.heldout import spread_pairs
