@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from analysis.corpus.relations import ALL, Relation
 
-_ENDS: Final = {
-    "acl": ("relative clause", "noun"),
-    "advcl": ("adverbial clause", "verb"),
-    "advmod": ("adverb", "modified word"),
-    "amod": ("adjective", "noun"),
-    "appos": ("apposition", "noun"),
-    "aux": ("auxiliary", "main verb"),
-    "case": ("preposition", "noun"),
-    "cc": ("conjunction", "second conjunct"),
-    "ccomp": ("object clause", "verb"),
-    "clf": ("classifier", "number"),
-    "compound": ("modifying noun", "noun"),
-    "conj": ("second conjunct", "first conjunct"),
-    "cop": ("copula", "predicate"),
-    "csubj": ("subject clause", "verb"),
-    "det": ("determiner", "noun"),
-    "discourse": ("interjection", "verb"),
-    "expl": ("expletive", "verb"),
-    "iobj": ("indirect object", "verb"),
-    "mark": ("subordinator", "clause"),
-    "nmod": ("attached noun", "noun"),
-    "nsubj": ("subject", "verb"),
-    "nummod": ("number", "noun"),
-    "obj": ("object", "verb"),
-    "obl": ("oblique noun", "verb"),
-    "parataxis": ("parallel clause", "verb"),
-    "vocative": ("person addressed", "verb"),
-    "xcomp": ("open complement", "verb"),
-}
+_LINES: Final = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()[1:]
+_ENDS: Final = {deprel: (dependent, head) for deprel, dependent, head in (line.split("\t") for line in _LINES)}
 """What the dependent is, and its head. A clause stands for its verb, which the tree names as its head."""
 
 

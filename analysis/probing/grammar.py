@@ -6,9 +6,11 @@ development and test, so that a probe cannot pass by having met the words.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -47,6 +49,10 @@ def listed(words: str) -> tuple[str, ...]:
     return tuple(words.split())
 
 
+WORDS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+"""Word lists, by name; those of one task are a table of its own."""
+
+
 def _nouns(words: str) -> tuple[Noun, ...]:
     """Nouns with their plural: add -s, or written as singular/plural."""
     return tuple(Noun(*word.split("/")) if "/" in word else Noun(word, word + "s") for word in words.split())
@@ -67,50 +73,19 @@ def _verbs(words: str) -> tuple[Verb, ...]:
     return tuple(verbs)
 
 
-PEOPLE = _nouns(
-    "farmer doctor nurse king queen teacher student soldier painter singer baker driver lawyer sailor hunter "
-    "judge priest guard waiter butcher poet dancer pilot neighbor prince cousin uncle writer banker tailor "
-    "miner thief/thieves clerk actor mayor monk"
-)
-ANIMALS = _nouns(
-    "dog horse cat cow goat duck rabbit bear lion pig wolf/wolves fox/foxes mouse/mice frog snake monkey "
-    "camel donkey eagle tiger"
-)
-THINGS = _nouns(
-    "lamp stone table chair box/boxes bottle cup basket bucket ladder hammer rope wheel barrel mirror statue "
-    "clock coin letter book map hat coat ring candle kettle plate bag cart boat drum flag vase blanket "
-    "pillow carpet"
-)
-PLACES = listed(
-    "garden kitchen village forest market street valley harbor castle church field tower barn hall cellar "
-    "stable station school park museum library theater cave tunnel"
-)
+PEOPLE = _nouns(WORDS["people"])
+ANIMALS = _nouns(WORDS["animals"])
+THINGS = _nouns(WORDS["things"])
+PLACES = listed(WORDS["places"])
 # By kind, in the order in which English puts them before a noun: what one thinks of it, size, age, colour, origin.
-KINDS_OF_ADJECTIVES = (
-    listed("strange famous lovely beautiful dirty splendid shabby ugly elegant familiar simple curious"),
-    listed("small tall large little heavy huge tiny"),
-    listed("old new"),
-    listed("grey"),
-    listed("local foreign"),
-)
+KINDS_OF_ADJECTIVES = tuple(map(listed, WORDS["adjectives"]))
 ADJECTIVES = tuple(word for words in KINDS_OF_ADJECTIVES for word in words)
 _KIND = {word: kind for kind, words in enumerate(KINDS_OF_ADJECTIVES) for word in words}
-ADVERBS = listed(
-    "slowly quietly suddenly finally quickly silently gradually gently calmly repeatedly briefly immediately "
-    "eventually abruptly smoothly"
-)
+ADVERBS = listed(WORDS["adverbs"])
 # What a person and a thing can do alike; past forms, which do not show the number of the subject.
-NEUTRAL_PAST = listed(
-    "disappeared vanished fell moved remained stayed arrived returned stopped turned rolled sank burned "
-    "trembled shook slipped appeared stood changed survived swayed collapsed emerged floated drifted leaned "
-    "rested spun tumbled rose"
-)
+NEUTRAL_PAST = listed(WORDS["neutral_past"])
 # Verbs that take a person or a thing as their object.
-TRANSITIVE = _verbs(
-    "see/saw find/found carry/carried watch know/knew like hide/hid draw/drew paint move follow push "
-    "hold/held touch bring/brought describe remember admire ignore choose/chose lift need want love hate "
-    "miss examine notice protect recognize study/studied photograph pull discover"
-)
+TRANSITIVE = _verbs(WORDS["transitive"])
 # Not "by", which after "moved" or "burned" may name who did it, nor "at", which few of the places take.
 PREPOSITIONS = ("near", "behind", "beside", "above", "under")
 FUNCTION_WORDS = frozenset(

@@ -15,6 +15,7 @@ from analysis.probing.grammar import (
     PEOPLE,
     PLACES,
     THINGS,
+    WORDS,
     Sentence,
     Side,
     labelled_sentences,
@@ -23,11 +24,13 @@ from analysis.probing.grammar import (
     pick_different,
 )
 
+_WORDS = WORDS["coordination"]
+
 LABELS = ("natural", "inverted")
-OBTAINED = listed("bought found made won borrowed stole ordered received chose wanted needed got")
-DID_TO_IT = listed("broke painted cleaned dropped hid lost sold burned ruined carried examined polished mended washed")
-MET = listed("met saw called visited helped followed noticed watched")
-DID_TO_THEM = listed("thanked greeted hugged paid blamed warned admired ignored praised kissed teased")
+OBTAINED = listed(_WORDS["obtained"])
+DID_TO_IT = listed(_WORDS["did_to_it"])
+MET = listed(_WORDS["met"])
+DID_TO_THEM = listed(_WORDS["did_to_them"])
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:

@@ -14,6 +14,7 @@ from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ADJECTIVES,
     PEOPLE,
+    WORDS,
     Sentence,
     Side,
     labelled_sentences,
@@ -22,6 +23,8 @@ from analysis.probing.grammar import (
     pick_different,
 )
 
+_WORDS = WORDS["depth"]
+
 # How many complement clauses hang in each of the three branches, one in the other.
 BRANCHES = {
     "1": ((1, 1, 1),),
@@ -29,11 +32,7 @@ BRANCHES = {
     "3": ((3, 0, 0), (0, 3, 0), (0, 0, 3)),
 }
 # Verbs that can stand alone as well as before "that": all clauses use the same ones.
-SAYING = listed(
-    "complained agreed insisted forgot knew worried boasted objected guessed promised remembered swore "
-    "understood argued protested joked replied answered confessed dreamed muttered noticed shouted whispered "
-    "screamed wrote heard"
-)
+SAYING = listed(_WORDS["saying"])
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:

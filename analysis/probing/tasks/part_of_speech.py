@@ -14,6 +14,7 @@ from analysis.probing.grammar import (
     ADJECTIVES,
     PEOPLE,
     PLACES,
+    WORDS,
     Sentence,
     Side,
     labelled_words,
@@ -23,52 +24,21 @@ from analysis.probing.grammar import (
     pick_different,
 )
 
+_WORDS = WORDS["part_of_speech"]
+
 # Each can be counted ("every walk") and can do without an object ("to walk").
-NOUN_OR_VERB = listed(
-    "walk dream talk dance fight swim jump cry laugh smile sail climb hike sneeze shout march race vote hunt "
-    "wait pause drink guess search visit return struggle whisper play nap ride hope answer reply call attack "
-    "study escape change trade drive"
-)
+NOUN_OR_VERB = listed(_WORDS["noun_or_verb"])
 # What describes an event and says how, when or where something was done: the words, the events and the verbs they suit.
 _USES = tuple(
-    (listed(words), frozenset(listed(events)), frozenset(listed(verbs)))
-    for words, events, verbs in (
-        (
-            "daily weekly monthly yearly nightly midweek",
-            "meeting lesson game service class show trip concert party",
-            "worked danced sang trained played",
-        ),
-        (
-            "early late",
-            "meeting lesson game service train class show trip concert party",
-            "worked danced sang trained played slept",
-        ),
-        ("overnight nonstop", "journey service train trip party", "worked traveled drove played slept"),
-        ("fast", "game train journey trip road", "worked danced drove played walked"),
-        ("hard", "lesson game job class journey trip road", "worked trained played"),
-        ("long", "meeting journey lesson game job class show trip concert party", "worked trained slept walked"),
-        ("loud", "meeting game lesson class show party concert", "sang played"),
-        ("live", "show class concert", "sang danced played"),
-        ("solo", "journey show job trip concert", "worked traveled danced sang played walked"),
-        ("barefoot", "lesson class journey trip party", "danced worked trained walked"),
-        (
-            "upstairs downstairs downtown uptown underground outside backstage",
-            "meeting lesson class show job party concert",
-            "worked danced sang trained played slept",
-        ),
-        ("online", "meeting lesson game class show job service concert party", "worked trained played"),
-        ("overseas", "journey job service meeting trip", "worked traveled sang trained played slept"),
-        ("uphill downhill westward eastward", "journey route trip road", "traveled drove walked"),
-        ("straight", "route road", "traveled drove walked"),
-    )
+    (listed(words), frozenset(listed(events)), frozenset(listed(verbs))) for words, events, verbs in _WORDS["uses"]
 )
 ADJECTIVE_OR_ADVERB = tuple(word for words, _, _ in _USES for word in words)
 SUITS = {word: (events, verbs) for words, events, verbs in _USES for word in words}
-EVENTS = listed("meeting journey trip lesson game concert service train road job route party class show")
-MOVED = listed("worked traveled played danced sang walked drove trained slept")
-SURPRISED = listed("surprised pleased amused annoyed scared helped")
+EVENTS = listed(_WORDS["events"])
+MOVED = listed(_WORDS["moved"])
+SURPRISED = listed(_WORDS["surprised"])
 # Before a noun ("liked this walk") and before "to" ("liked to walk").
-LIKED = listed("liked remembered wanted loved hated needed expected chose preferred")
+LIKED = listed(_WORDS["liked"])
 
 
 PLACES_OF_WORD = ((4, 1), (4, 4), (5, 1), (5, 4))  # words of the clause before and after the word asked about
