@@ -1,6 +1,6 @@
 """Which sentences stand in the text that the bundled models were pretrained on, told by hashes of its sentences.
 
-``pretraining.xz`` holds the hashes; ``python -m training.hash_sentences`` makes it.
+``pretraining.xz`` holds the hashes; ``python -m tools.hash_sentences`` makes it.
 """
 
 from __future__ import annotations

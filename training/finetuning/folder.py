@@ -97,35 +97,29 @@ def card(outcome: Tuned) -> str:
         if settings.patience is not None and outcome.steps[-1].epoch < settings.epochs
         else ""
     )
-    return "\n".join(
-        [
-            f"# {data.title}: {outcome.base}, tuned",
-            "",
-            f"{outcome.base} tuned for {data.kind} on “{data.title}” ({sizes}).{labels}{scale} Load it with "
-            f"transformers' {_CLASSES[data.kind]}, or name its folder as a model in the app that made it.",
-            "",
-            "## Scores on the test split",
-            "",
-            "| Score | Value | 95% interval | Majority baseline | Strongest baseline |",
-            "|---|---|---|---|---|",
-            *rows,
-            "",
-            "The intervals are over the test items, those of one template together (jackknife, on the log-odds; at "
-            "an end of the scale Wilson's), and not over seeds. "
-            f"{describe_seeds(data, outcome.base, settings) or 'Another seed may change a score by more.'} The "
-            "strongest baseline, chosen on the development split from some that need "
-            f"no tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
-            "may be harder.",
-            "",
-            "## How it was tuned",
-            "",
-            f"AdamW; {learned(settings)}. Learning rate {outcome.rate:g}, warm-up {settings.warmup:g} of the "
-            f"steps, then falling to 0; batch {settings.batch}, {settings.epochs} epochs{first}{early}, weight "
-            f"decay {settings.weight_decay:g}, texts cut at {settings.max_tokens} tokens, seed {settings.seed}. "
-            f"{chosen_by(outcome)} {outcome.n_learning:,} of {outcome.n_parameters:,} weights trained, in "
-            f"{outcome.seconds:,.0f} seconds.",
-            "",
-        ]
+    return (
+        Path(__file__)
+        .with_name("card.md")
+        .read_text(encoding="utf-8")
+        .format(
+            title=data.title,
+            base=outcome.base,
+            task=data.kind,
+            sizes=sizes,
+            labels=labels,
+            scale=scale,
+            auto_class=_CLASSES[data.kind],
+            rows="\n".join(rows),
+            seeds=describe_seeds(data, outcome.base, settings) or "Another seed may change a score by more.",
+            strongest=outcome.strongest_baseline or "not known",
+            learned=learned(settings),
+            rate=outcome.rate,
+            settings=settings,
+            first=first,
+            early=early,
+            chosen_by=chosen_by(outcome),
+            outcome=outcome,
+        )
     )
 
 

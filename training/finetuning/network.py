@@ -142,7 +142,7 @@ class SmallVocabulary:
         self._embedding.num_embeddings = len(weight)
 
     def places(self, ids: torch.Tensor) -> torch.Tensor:
-        """The rows of tokens, in their stead."""
+        """The embedding rows selected by token ids, of the same shape."""
         return self._places[ids]
 
     def restore(self, decay: float) -> None:

@@ -12,6 +12,7 @@ from pages.learn.case import Case
 from pages.learn.lessons import LESSONS, family
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES
+from tools.transfer import frozen
 from training.finetuning import transfer
 from training.finetuning.scores import evaluate
 from training.finetuning.seeds import fingerprint
@@ -70,9 +71,7 @@ def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
 
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
     for result in transfer.recorded():
-        assert engine.info(result.model).revision == result.revision, (
-            "run python -m training.finetuning.transfer --write"
-        )
+        assert engine.info(result.model).revision == result.revision, "run python -m tools.transfer --write"
         assert fingerprint(SETS[result.set].build()) == result.items
         assert result.low <= result.score <= result.high
 
@@ -81,7 +80,7 @@ def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> N
 def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
     """The features of Tiny BERT, computed anew."""
     data = SETS["entities"].build()
-    result = transfer.frozen(engine, "embedded/tinybert", data)
+    result = frozen(engine, "embedded/tinybert", data)
     for way, predictions in result.items():
         stored = transfer.scores_by_way("entities", "embedded/tinybert")[way]
         assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.corpus.pretraining import hashes, read
+from tools.hash_sentences import main
 from training.corpus import read_documents
-from training.hash_sentences import main
 
 
 def test_books_and_documents_held_out_are_left_out(corpus: Path, tmp_path: Path) -> None:

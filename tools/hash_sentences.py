@@ -1,4 +1,4 @@
-"""``python -m training.hash_sentences CORPUS.jsonl.xz``: hashes of the sentences that the bundled models were trained
+"""``python -m tools.hash_sentences CORPUS.jsonl.xz``: hashes of the sentences that the bundled models were trained
 on, for ``analysis.corpus.pretraining``, which tells by them when somebody brings such sentences.
 """
 
@@ -20,7 +20,7 @@ LEFT_OUT: Final = ("litbank", "openstax", "standardebooks", "wordnet-3.0")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status 0 when done, 2 when the corpus could not be used."""
-    parser = argparse.ArgumentParser(prog="python -m training.hash_sentences", description="Hash a corpus' sentences.")
+    parser = argparse.ArgumentParser(prog="python -m tools.hash_sentences", description="Hash a corpus' sentences.")
     parser.add_argument("corpus", type=Path, metavar="CORPUS.jsonl.xz", help="what the bundled models were trained on")
     parser.add_argument("--out", type=Path, default=pretraining.FILE, help="where to write them")
     options = parser.parse_args(arguments)
