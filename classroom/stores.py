@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from classroom.rooms import AWAY, FORGOTTEN, PRESENT_FOR, Room, Rooms, RoomsUnreachable, Store, is_over
-from web.process import kept
+from web.process import process_cache
 from web.settings import WrongSetting, settings
 
 if sys.platform != "win32":
@@ -34,7 +34,7 @@ _ROOMS: Final = TypeAdapter(dict[str, Room])
 _BEGAN: Final = time.time() - time.monotonic()
 
 
-@kept()
+@process_cache()
 def rooms() -> Rooms:
     """The rooms of this server, in the store that its settings name. Raises WrongSetting if it cannot be used."""
     return Rooms(_store(), settings().longest_text)

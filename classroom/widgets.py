@@ -23,7 +23,7 @@ from ui.page import Companion
 from ui.widgets import popover
 from web import local_network
 from web.paths import start
-from web.process import kept
+from web.process import process_cache
 
 SECONDS_BETWEEN_LOOKS: Final = 2.0
 _TYPED: Final = "room_code"
@@ -207,7 +207,7 @@ def _netloc(host: str, port: int | None) -> str:
     return f"{host}:{port}" if port else host
 
 
-@kept(most=200)  # the rooms that there may be
+@process_cache(most=200)  # the rooms that there may be
 def _qr(link: str) -> str:
     return str(segno.make(link, error="m", micro=False).svg_data_uri(scale=8, border=3, light="white"))
 

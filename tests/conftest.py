@@ -221,7 +221,7 @@ def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPat
     """The app as if its server had just been started, but for the session's engine: to read its models and compute its
     answers anew takes longer than a page's run.
     """
-    process.forget()
+    process.clear_all()
     VISITS.close()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
 

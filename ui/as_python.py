@@ -72,21 +72,21 @@ def has_lines() -> bool:
 
 def script(parts: Mapping[str, Part]) -> str:
     """All parts as one script."""
-    imports = _merged({_ENGINE, *(line for part in parts.values() for line in part.imports)})
-    groups = ["\n".join(group) for _, group in itertools.groupby(sorted(imports, key=_whose), key=_whose)]
+    imports = _merge_imports({_ENGINE, *(line for part in parts.values() for line in part.imports)})
+    groups = ["\n".join(group) for _, group in itertools.groupby(sorted(imports, key=_import_group), key=_import_group)]
     blocks = [f"# {name}\n{part.lines}" if name else part.lines for name, part in parts.items()]
     tuned = any(map(is_id, _WORDS.findall("\n".join(blocks))))
     blocks[0] = f"{_TUNED if tuned else ''}engine = Engine()\n{blocks[0]}"
     return "\n\n".join([*groups, *blocks]) + "\n"
 
 
-def _whose(line: str) -> int:
+def _import_group(line: str) -> int:
     """Python's own modules stand first, the project's last."""
     module = line.split()[1].partition(".")[0]
     return 0 if module in sys.stdlib_module_names else 1 + (_ROOT / module).exists()
 
 
-def _merged(imports: Collection[str]) -> list[str]:
+def _merge_imports(imports: Collection[str]) -> list[str]:
     """Each module's names in one line, in order."""
     names: dict[str, set[str]] = {}
     for line in imports:

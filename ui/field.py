@@ -92,20 +92,20 @@ class Field(Generic[T]):
         """
         if self.codec.labels:
             return self.offering(self.codec.labels)
-        return self._tied() | dict(self.codec.limits)
+        return self._bind_widget() | dict(self.codec.limits)
 
     def offering(self, labels: Mapping[Any, str]) -> dict[str, Any]:
         """The same for a widget whose options its view knows: they are mapped to what they are called.
 
         The browser knows what is chosen by what that is called, so the value is set again where the names change.
         """
-        tied, called, names = self._tied(), st.session_state.setdefault(_CALLED, {}), tuple(labels.values())
+        tied, called, names = self._bind_widget(), st.session_state.setdefault(_CALLED, {}), tuple(labels.values())
         if called.get(self.key) != names:
             called[self.key] = names
             st.session_state[self.key] = self.value
         return tied | {"options": list(labels), "format_func": lambda option: labels.get(option, option)}
 
-    def _tied(self) -> dict[str, Any]:
+    def _bind_widget(self) -> dict[str, Any]:
         """What ties the widget that is drawn next to this field."""
         value = self.default if self.value is None else self.value  # nothing chosen where something has to be
         if self.clean is not None:

@@ -1,7 +1,7 @@
 """The glossary: what each term means, in a sentence or two, and where it comes from.
 
 In texts a term stands in double brackets: ``[[softmax]]``, or ``[[shares|softmax]]`` where it is shown as another word.
-``worded`` makes of it a word with a dotted line, which says what it means where one points at it, and opens the page of
+``link_terms`` makes of it a word with a dotted line, which says what it means where one points at it, and opens the page of
 the glossary. A term is added as a line of ``glossary.tsv``.
 """
 
@@ -50,9 +50,9 @@ TERMS: Final[dict[str, Term]] = _read()
 _TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 
 
-def worded(text: str) -> str:
+def link_terms(text: str) -> str:
     """Markdown in which terms can be pointed at. Raises KeyError for a term that is not in the glossary."""
-    return _TERM.sub(lambda term: dotted(term[1], term[2] or term[1]), text)
+    return _TERM.sub(lambda term: term_html(term[1], term[2] or term[1]), text)
 
 
 def link(words: str, name: str = "") -> str:
@@ -63,19 +63,19 @@ def link(words: str, name: str = "") -> str:
     return f'<a href="glossary{term}" target="_blank">{words}</a>'
 
 
-def dotted(words: str, name: str) -> str:
+def term_html(words: str, name: str) -> str:
     """HTML of a word that can be pointed at, with what the term means. Raises KeyError for an unknown term."""
     term = TERMS[name.lower()]
     meaning = f'<span class="said" role="note">{as_text(escape(term.meaning))} {link("Glossary", term.name)}</span>'
     return f'<span class="term" role="term" aria-label="{escape(words)}" tabindex="0">{words}{meaning}</span>'
 
 
-def listed(names: Iterable[str]) -> str:
+def list_terms(names: Iterable[str]) -> str:
     """HTML of terms that can be pointed at, with commas between them."""
-    return ", ".join(dotted(TERMS[name.lower()].name, name) for name in names)
+    return ", ".join(term_html(TERMS[name.lower()].name, name) for name in names)
 
 
-def plain(text: str) -> str:
+def strip_terms(text: str) -> str:
     """The same text without marks, for where nothing can be pointed at."""
     return _TERM.sub(lambda term: term[1], text)
 
@@ -85,7 +85,7 @@ def terms(text: str) -> list[str]:
     return [(term[2] or term[1]).lower() for term in _TERM.finditer(text)]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """What a visitor typed, in quotation marks, as it is: it must not turn into formatting or terms. Of a text as long
     as a page the beginning says which it is, and the question below it stays on the screen.
     """

@@ -23,7 +23,7 @@ from ui.field import Field
 from ui.messages import Unfinished, as_text, caption
 from web import uploads
 from web.background import desk
-from web.process import forgotten_by
+from web.process import register_clear
 from web.settings import settings
 from web.uploads import File
 
@@ -38,7 +38,7 @@ _READ: Final[LRUCache[Hashable, tuple[Any, int]]] = LRUCache(
 )
 _HELD: Final = "read_files"
 _LOCK: Final = Lock()
-forgotten_by(_READ.clear)
+register_clear(_READ.clear)
 
 
 def read(files: Sequence[File], call: partial[Data]) -> Data:

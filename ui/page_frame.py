@@ -18,7 +18,7 @@ def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ..
     """A page's title, what the literature calls what is on the screen, and a sentence about it, on one line; ``more``
     is behind "?", with the way to the glossary and what a visitor can set for all pages.
     """
-    called = f'<span class="terms">{glossary.listed(terms)}</span> ' if terms else ""
+    called = f'<span class="terms">{glossary.list_terms(terms)}</span> ' if terms else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="headline"):
         st.title(title, anchor=False, width="content")
         st.markdown(called + about, width="stretch", unsafe_allow_html=True)

@@ -25,8 +25,8 @@ from viz.layout import for_paper
 from viz.palette import theme
 from web.engine import engine
 from web.metrics import versions
-from web.process import kept
-from web.saved import ADDRESS, OFFERED, Offered
+from web.process import process_cache
+from web.saved import ADDRESS, OFFERS, DownloadOffer
 
 Kind = Literal["csv", "npz", "html", "conllu"]
 _MIME = {"csv": "text/csv", "npz": "application/octet-stream", "html": "text/html", "conllu": "text/plain"}
@@ -222,7 +222,7 @@ def _fonts() -> dict[str, Any]:
     return {"serial": serial, "fonts": fonts, "problem": problem, "weights": weights}
 
 
-@kept(most=16)
+@process_cache(most=16)
 def _fonts_of(normal: str, bold: str) -> tuple[dict[str, Any], bytes]:
     from viz import paper  # imported here, because fontTools takes a second
 
@@ -294,8 +294,8 @@ def model(label: str, id_: str, name: str, help: str) -> None:
     """
     key = f"offered {id_}"
     if key not in st.session_state:
-        address_, offered = secrets.token_urlsafe(16), Offered(id_, name)
-        OFFERED[address_] = offered
+        address_, offered = secrets.token_urlsafe(16), DownloadOffer(id_, name)
+        OFFERS[address_] = offered
         st.session_state[key] = address_, offered
     address_, _ = st.session_state[key]
     # Below the page's own address, so that it leads there under any path, and behind any proxy.

@@ -13,11 +13,11 @@ from model_zoo.types import MB
 from serving.remote import RemoteEngine
 from web import garbage
 from web.nodelay import nodelay
-from web.process import kept
+from web.process import process_cache
 from web.settings import LOCAL, settings
 
 
-@kept()
+@process_cache()
 def engine() -> EngineInterface:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
     limits = settings()
@@ -33,7 +33,7 @@ def cluster() -> RemoteEngine | None:
     return engine_ if isinstance(engine_, RemoteEngine) else None
 
 
-@kept()
+@process_cache()
 def warm_up() -> threading.Thread:
     """Load torch and the default model beside the first page, so that the first picture comes sooner."""
 

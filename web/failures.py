@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from web.process import kept
+from web.process import process_cache
 
 
 class Counter:
@@ -12,6 +12,6 @@ class Counter:
         self.n = 0
 
 
-@kept()
+@process_cache()
 def unforeseen() -> Counter:
     return Counter()

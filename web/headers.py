@@ -82,17 +82,17 @@ class Headers:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update({**self._fixed, "Content-Security-Policy": self._for(scope)})
+                headers.update({**self._fixed, "Content-Security-Policy": self._policy_for(scope)})
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
-    def _for(self, scope: Scope) -> str:
+    def _policy_for(self, scope: Scope) -> str:
         """The policy. Older browsers do not take the page's own websocket for its own address, so it is named."""
         host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
         sources = {"connect-src": f"'self' ws://{host} wss://{host}"} if _HOST.fullmatch(host) else {}
-        return _written({**self._policy, **sources})
+        return _join_directives({**self._policy, **sources})
 
 
-def _written(directives: Mapping[str, str]) -> str:
+def _join_directives(directives: Mapping[str, str]) -> str:
     return "; ".join(f"{name} {sources}" for name, sources in directives.items())

@@ -41,7 +41,7 @@ class Turns:
     waiting: int = 0
 
     @classmethod
-    def of(cls, queue: Queue) -> Turns:
+    def from_queue(cls, queue: Queue) -> Turns:
         return cls(queue.running, queue.waiting)
 
 
@@ -108,8 +108,8 @@ def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
             at=time.time(),
             since=process.create_time(),
             visitors=_visitors(),
-            pages=Turns.of(pages),
-            jobs=Turns.of(jobs),
+            pages=Turns.from_queue(pages),
+            jobs=Turns.from_queue(jobs),
             engine=engine_.state(),
             models=tuple(engine_.held()),
             device=engine_.device if engine_.started else None,

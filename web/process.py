@@ -14,28 +14,28 @@ from cachetools.keys import hashkey
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-_kept: Final[list[Callable[[], object]]] = []
+_clears: Final[list[Callable[[], object]]] = []
 
 
-def kept(most: int = 1, key: Callable[..., object] = hashkey) -> Callable[[Function], Function]:
+def process_cache(most: int = 1, key: Callable[..., object] = hashkey) -> Callable[[Function], Function]:
     """Remembers what a function returned, for everybody, for the last ``most`` of its arguments, which ``key`` tells
     apart. Asked for by several threads at once, it is made once; what was raised is not remembered.
     """
 
     def decorate(function: Function) -> Function:
         remembered = cached(LRUCache(most), key=key, condition=Condition())(function)
-        _kept.append(remembered.cache_clear)
+        _clears.append(remembered.cache_clear)
         return cast(Function, remembered)
 
     return decorate
 
 
-def forgotten_by(clear: Callable[[], object]) -> None:
-    """Has ``forget`` call what empties a cache of another kind."""
-    _kept.append(clear)
+def register_clear(clear: Callable[[], object]) -> None:
+    """Has ``clear_all`` call what empties a cache of another kind."""
+    _clears.append(clear)
 
 
-def forget() -> None:
+def clear_all() -> None:
     """Everything that is kept, as if the process had just been started."""
-    for clear in _kept:
+    for clear in _clears:
         clear()

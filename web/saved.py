@@ -26,14 +26,14 @@ ADDRESS: Final = "saved"
 
 
 @dataclass(frozen=True)
-class Offered:
+class DownloadOffer:
     """A tuned model that its visitor may save; ``name`` is that of the file without its ending."""
 
     model: str
     name: str
 
 
-OFFERED: Final[WeakValueDictionary[str, Offered]] = WeakValueDictionary()
+OFFERS: Final[WeakValueDictionary[str, DownloadOffer]] = WeakValueDictionary()
 """By the last part of their addresses, which end with the visit: it alone holds what is offered."""
 
 _OVER = "There is nothing at this address any more, since that session is over. Train the model again."
@@ -53,7 +53,7 @@ class Saved:
     async def _answer(self, request: Request, stays: ExitStack) -> Response:
         if request.method not in ("GET", "HEAD"):
             return Response(status_code=405)
-        wanted = OFFERED.get(request.path_params["name"])
+        wanted = OFFERS.get(request.path_params["name"])
         if wanted is None:
             return PlainTextResponse(_OVER, 404)
         try:
@@ -63,6 +63,6 @@ class Saved:
         headers = {"Cache-Control": "no-store"}
         return FileResponse(file, media_type="application/zip", filename=f"{wanted.name}.zip", headers=headers)
 
-    def _written(self, wanted: Offered, stays: ExitStack) -> Path:
+    def _written(self, wanted: DownloadOffer, stays: ExitStack) -> Path:
         self._engine().tuned_folder(wanted.model)  # fetched, where models stand on a cluster
         return stays.enter_context(tuned.archive(wanted.model, partial(zipped, name=wanted.name)))

@@ -278,7 +278,7 @@ def _origin(name: str, hosted: bool = False) -> str:
     return "profile hosted" if hosted and name in _HOSTED else "default"
 
 
-def _written(value: object) -> str:
+def _format_value(value: object) -> str:
     match value:
         case None | "":
             return "–"
@@ -295,13 +295,13 @@ def table() -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
     for name, field in Settings.model_fields.items():
         value = getattr(current, name)
-        text = hide_password(_written(value)) if field.repr or not value else "(hidden)"
-        default = _written(field.get_default(call_default_factory=True))
+        text = hide_password(_format_value(value)) if field.repr or not value else "(hidden)"
+        default = _format_value(field.get_default(call_default_factory=True))
         rows.append((name, text, _origin(name, current.hosted), default, field.description or ""))
     return rows
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def _align(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -317,8 +317,8 @@ def page() -> str:
     rows = [_row(("Setting", "Default", "When hosted", "Allowed", "Meaning")), _row(["---"] * 5)]
     for name, field in Settings.model_fields.items():
         extra = field.json_schema_extra
-        default = extra["default_text"] if isinstance(extra, dict) else _written(field.default)
-        hosted = _written(_HOSTED[name]) if name in _HOSTED else ""
+        default = extra["default_text"] if isinstance(extra, dict) else _format_value(field.default)
+        hosted = _format_value(_HOSTED[name]) if name in _HOSTED else ""
         rows.append(_row((f"`{name}`", str(default), hosted, allowed(field), field.description or "")))
     return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", _ABOUT, *rows, ""])
 
@@ -352,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if parser.parse_args(arguments).markdown:
         print(page(), end="")
         return
-    print(_aligned(table()))
+    print(_align(table()))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class File:
     cache: str
 
     @classmethod
-    def of(cls, content: bytes, kind: str, cache: str) -> File:
+    def compress(cls, content: bytes, kind: str, cache: str) -> File:
         digest = hashlib.sha256(content).hexdigest()[:32]
         return cls(kind, gzip.compress(content, 6, mtime=0), f'W/"{digest}"', cache)
 
@@ -57,7 +57,9 @@ class Shell:
     def __init__(self, app: ASGIApp, documents: Mapping[str, str]) -> None:
         self._app = app
         self._start = start()
-        files = {path: File.of(document.encode(), "text/html", "no-cache") for path, document in documents.items()}
+        files = {
+            path: File.compress(document.encode(), "text/html", "no-cache") for path, document in documents.items()
+        }
         self._files = {f"{self._start}{path}": file for path, file in (files | {"index.html": files[""]}).items()}
         self._scripts = {
             f"{self._start}{path.relative_to(STATIC).as_posix()}": path
@@ -77,4 +79,4 @@ class Shell:
 
 
 def _packed(path: Path) -> File:
-    return File.of(path.read_bytes(), _KINDS[path.suffix], _FOREVER)
+    return File.compress(path.read_bytes(), _KINDS[path.suffix], _FOREVER)

@@ -84,9 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         HEADS.models,
         file_of=HEADS.file_of,
         make=measured,
-        content=lambda engine, model, results: HEADS.packed(engine.revision(model), results),
-        changed=lambda model, results: (f": {line}" for line in differences(HEADS.stored(model), results)),
-        table=lambda: table(HEADS.stored(DEFAULT_MODEL)),
+        content=lambda engine, model, results: HEADS.pack(engine.revision(model), results),
+        changed=lambda model, results: (f": {line}" for line in differences(HEADS.load(model), results)),
+        table=lambda: table(HEADS.load(DEFAULT_MODEL)),
     )
 
 

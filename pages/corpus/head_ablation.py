@@ -28,7 +28,7 @@ from viz.example_sentences import ExampleSentence
 from viz.switched_off import switched_off
 from web.background import desk
 from web.engine import engine
-from web.process import kept
+from web.process import process_cache
 
 SCORES: Final[Mapping[Kind, str]] = {
     "words": "ln P of the hidden word",
@@ -155,7 +155,7 @@ def first_look(scene: Scene, source: ItemSource) -> HeadAblationJob | None:
     return _first_look(scene.model, (scene.layer, scene.head), shape, source.name, source.make)
 
 
-@kept(most=16, key=lambda model, head, _shape, name, _make: (model, head, name))
+@process_cache(most=16, key=lambda model, head, _shape, name, _make: (model, head, name))
 def _first_look(
     model: str, head: Head, shape: tuple[int, int], _name: str, make: Callable[[], Material]
 ) -> HeadAblationJob:

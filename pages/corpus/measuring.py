@@ -33,7 +33,7 @@ def _mine(model: str, source: Source) -> Results | None:
 
 def results(info: ModelInfo, source: Source) -> Results | None:
     """What there is of a model on these sentences: from this visit, else what came with the app."""
-    return _mine(info.id, source) or (HEADS.of(info) if source.fingerprint == BUILT_IN else None)
+    return _mine(info.id, source) or (HEADS.find(info) if source.fingerprint == BUILT_IN else None)
 
 
 def button(model: str, source: Source) -> None:

@@ -13,7 +13,7 @@ from pages.corpus.source import Source
 from ui import note
 from ui.own_texts import warn_of_unknown
 from ui.tuned import short_name
-from web.process import kept
+from web.process import process_cache
 
 _SHARE: Final = 0.01  # phrases that anybody writes are fewer
 
@@ -35,6 +35,6 @@ def draw(model: str, source: Source) -> None:
         )
 
 
-@kept(most=4, key=lambda fingerprint, _: fingerprint)
+@process_cache(most=4, key=lambda fingerprint, _: fingerprint)
 def _n_pretrained(fingerprint: str, texts: Sequence[str]) -> tuple[int, int]:  # noqa: ARG001
     return n_pretrained(texts)

@@ -19,7 +19,7 @@ from reading import Choices
 from ui import as_python, as_text, caption, how_read, save, widgets
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
-from web.process import kept
+from web.process import process_cache
 from web.settings import settings
 from web.uploads import File
 
@@ -143,7 +143,7 @@ def _read_call(files: Sequence[File], choices: Choices) -> partial[Corpus]:
     return partial(read_corpus, [(file.name, file.data) for file in files], settings().unpacked_mb * MB, choices)
 
 
-@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
+@process_cache(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
 def _drawn(
     fingerprint: str,
     complete: Corpus,

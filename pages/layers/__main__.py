@@ -33,7 +33,7 @@ from model_zoo.registry import UNTRAINED
 from pages.layers import fields
 from reading import read
 from training.measure_quality import MeasureQuality
-from ui.precomputed import EMBEDDED, PARTS, command, file_of, heldout_fingerprint, packed, packed_trees
+from ui.precomputed import EMBEDDED, PARTS, command, file_of, heldout_fingerprint, pack_task, pack_trees
 
 # Processors round differently, which moves a probability by less than a thousandth and, rarely, an item to the other
 # side: three of the 120 that judge a probe, three of 300 pairs, three of about 100 replaced or kept tokens. An item
@@ -98,7 +98,7 @@ def _probed(engine: Engine, model: str, chosen: Settings) -> Iterator[dict[str, 
                 pictures[event.task] = event
             case TaskResult():
                 data = TASKS[event.task].build(chosen.sentences, chosen.seed)
-                yield packed(event, pictures[event.task], data)
+                yield pack_task(event, pictures[event.task], data)
             case Failed():
                 raise ValueError(f"{event.task} cannot be probed on {model}: {event.reason}")
 
@@ -112,7 +112,7 @@ def trees_of(engine: Engine, model: str, chosen: Settings) -> dict[str, Any]:
         encode, [StructuralTask(treebank, fields.RANK.default)], chosen, untrained=untrained
     ):
         if isinstance(event, StructuralResult):
-            return packed_trees(event)
+            return pack_trees(event)
         if isinstance(event, Failed):
             raise ValueError(f"Trees cannot be probed on {model}: {event.reason}")
     raise AssertionError("the study ends with a result")

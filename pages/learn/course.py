@@ -75,7 +75,7 @@ def _card(number: int, lesson: Lesson, done: int) -> None:
         )
         st.markdown(lesson.question)
         if lesson.terms:
-            st.markdown(f'<span class="terms">{glossary.listed(lesson.terms)}</span>', unsafe_allow_html=True)
+            st.markdown(f'<span class="terms">{glossary.list_terms(lesson.terms)}</span>', unsafe_allow_html=True)
         st.caption(f"{lesson.minutes} minutes · {done} of {n_steps} steps done")
 
 

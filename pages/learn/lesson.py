@@ -19,7 +19,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from pages.learn import walk
 from pages.learn.case import Case, name_of
 from ui import as_text
-from ui.glossary import quoted, worded
+from ui.glossary import link_terms, quote
 from ui.sources import Source
 
 Place = Literal["text", "pieces", "embeddings", "heads", "norm", "feed-forward", "layers", "guess"]
@@ -126,7 +126,7 @@ class Step(ABC):
 
     def quoted(self, place: int) -> str:
         """The token at a place, in quotation marks."""
-        return quoted(self.tokens[place])
+        return quote(self.tokens[place])
 
     def labels(self, places: Iterable[int]) -> list[str]:
         """Tokens with their places, from 1, as they stand beside bars: "3 · cat"."""
@@ -202,7 +202,7 @@ def _instead(requested: Case, used: Case, reason: Exception) -> str:
     """What a step says where it is about another text than was asked, or another model."""
     notices = []
     if (requested.text, requested.pair) != (used.text, used.pair):
-        example = " – ".join(quoted(text) for text in (used.text, used.pair) if text)
+        example = " – ".join(quote(text) for text in (used.text, used.pair) if text)
         why = f"{as_text(str(reason))} Until then," if requested.model == used.model else "Your text does not fit, so"
         notices.append(f"{why} this step is about an example: {example}")
     if requested.model != used.model:
@@ -248,7 +248,7 @@ class RecallStep(Step):
             return
         points = "".join(f"\n- {recall.point}" for recall in self.asked[:n])
         with st.container(border=True, key="summary"):
-            st.markdown(worded(f"**Summary**\n{points}"), unsafe_allow_html=True)
+            st.markdown(link_terms(f"**Summary**\n{points}"), unsafe_allow_html=True)
 
     def why(self) -> str:
         return self.asked[self.place].point

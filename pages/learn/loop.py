@@ -35,7 +35,7 @@ from ui import (
     widgets,
 )
 from ui.appearance import PRESENT
-from ui.glossary import quoted, worded
+from ui.glossary import link_terms, quote
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 from web.background import desk
 
@@ -145,7 +145,7 @@ def _room_case(lesson: Lesson, choices: DeltaGenerator) -> Case:
     if "head" in lesson.controls:
         case = replace(case, head=HEAD.value - 1)
         followed.append(f"head {HEAD.value}")
-    texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
+    texts = " – ".join(quote(text) for text in (TEXT.value, pair) if text)
     with choices, st.container(key="followed"):
         st.markdown(f"{texts} :small[{' · '.join(followed)}]")
     return case
@@ -195,7 +195,7 @@ def _draw(lesson: Lesson, step: Step, instead: str, parts: _Parts) -> None:
     with parts.title:
         st.header(f"{STEP.value}. {step.title}", anchor=False)
         if step.terms:
-            st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
+            st.markdown(f'<span class="terms">{glossary.list_terms(step.terms)}</span>', unsafe_allow_html=True)
     with parts.text:
         if instead:
             with st.container(key="instead"):
@@ -228,7 +228,7 @@ def _why(lesson: Lesson, step: Step) -> None:
 
 
 def _say(text: str) -> None:
-    st.markdown(worded(text), unsafe_allow_html=True)
+    st.markdown(link_terms(text), unsafe_allow_html=True)
 
 
 def _way(lesson: Lesson) -> None:

@@ -17,7 +17,7 @@ from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
 from ui import figures
 from ui.component import component, on_component_event
-from ui.glossary import plain, worded
+from ui.glossary import link_terms, strip_terms
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
 
@@ -25,7 +25,7 @@ from viz.sketch import SOURCE, payload
 def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     """The question of a step (from 1) and what is said to the answer that was given."""
     answer, revealed = teaching.find_answer(lesson, step), teaching.revealed(lesson, step)
-    st.markdown(worded(f"**{question.question}**"), unsafe_allow_html=True)
+    st.markdown(link_terms(f"**{question.question}**"), unsafe_allow_html=True)
     if isinstance(question, Choice):
         _choice(lesson, step, question, answer, revealed)
     else:
@@ -60,7 +60,7 @@ def _choice(lesson: str, step: int, question: Choice, value: str | None, reveale
     if not revealed:
         return
     right = answer is not None and answer.right
-    verdict = "Right." if right else f"The right answer is: {plain(question.options[question.right].text)}"
+    verdict = "Right." if right else f"The right answer is: {strip_terms(question.options[question.right].text)}"
     # What changes in buttons no screen reader tells by itself.
     st.markdown(f'<span role="alert" class="heard">{verdict}</span>', unsafe_allow_html=True)
     if answer is not None:
@@ -180,4 +180,4 @@ def _drawn(lesson: str, step: int, question: Sketch, heights: object) -> None:
 
 def _reply(text: str) -> None:
     with st.container(key="reply"):
-        st.markdown(worded(text), unsafe_allow_html=True)
+        st.markdown(link_terms(text), unsafe_allow_html=True)

@@ -23,7 +23,7 @@ from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import Meeting, Plan, Row, links, prepared, title
 from ui import as_text
-from ui.glossary import plain, quoted
+from ui.glossary import quote, strip_terms
 from viz.layout import clipped, visible_text
 
 ROWS: Final = 12
@@ -112,7 +112,7 @@ def _numbered(lesson: Lesson) -> str:
 def _about(section: Section) -> str:
     """The sentence, and what of the model is looked at."""
     case = section.case
-    texts = " – ".join(quoted(visible_text(" ".join(text.split()))) for text in (case.text, case.pair) if text)
+    texts = " – ".join(quote(visible_text(" ".join(text.split()))) for text in (case.text, case.pair) if text)
     looked_at = {"layer": f"layer {case.layer + 1}", "head": f"head {case.head + 1}"}
     named = [label for control, label in looked_at.items() if control in section.lesson.controls]
     return _block(f"{texts} · {', '.join([_model(case), *named])}", "about")
@@ -276,9 +276,9 @@ def _meeting(meeting: Meeting) -> str:
 
 def _block(text: str, kind: str = "") -> str:
     """Markdown with terms as HTML, in a block of its own."""
-    inside = _MARKDOWN.render(plain(text))
+    inside = _MARKDOWN.render(strip_terms(text))
     return f'<div class="{kind}">{inside}</div>' if kind else inside
 
 
 def _inline(text: str) -> str:
-    return str(_MARKDOWN.renderInline(plain(text)))
+    return str(_MARKDOWN.renderInline(strip_terms(text)))

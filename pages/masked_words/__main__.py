@@ -39,7 +39,7 @@ def differences(stored: JudgedLens, fresh: JudgedLens) -> Iterator[str]:
 
 def table() -> str:
     """The stored distances of all models as a table in Markdown."""
-    every = {model: LENSES.stored(model) for model in LENSES.models}
+    every = {model: LENSES.load(model) for model in LENSES.models}
     layers = range(max(judged.lens.n_layers for judged in every.values()))
     rows = [
         f"| model | average answer | lens | embeddings | {' | '.join(f'layer {layer}' for layer in layers[1:])} |",
@@ -67,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         LENSES.models,
         file_of=LENSES.file_of,
         make=fitted,
-        content=lambda engine, model, judged: LENSES.packed(engine.revision(model), judged),
-        changed=lambda model, judged: (f": {line}" for line in differences(LENSES.stored(model), judged)),
+        content=lambda engine, model, judged: LENSES.pack(engine.revision(model), judged),
+        changed=lambda model, judged: (f": {line}" for line in differences(LENSES.load(model), judged)),
         table=table,
     )
 

@@ -97,7 +97,7 @@ def _put_python(
         lines.append("numbers = np.array([logit.ranks])  # of the final prediction, by layer")
     else:
         if not sentences and scene.model in LENSES.models:
-            lines.append("judged = LENSES.of(engine.info(model))  # it came with the app")
+            lines.append("judged = LENSES.find(engine.info(model))  # it came with the app")
             imports.append("from ui.precomputed.lenses import LENSES")
         else:
             if file is not None:
@@ -163,7 +163,7 @@ def _judged_lens(scene: Scene, sentences: tuple[str, ...]) -> JudgedLens | None:
     job = _job(scene, sentences)
     if job is not None and job.judged_lens is not None and job.judged_lens.lens.revision == scene.info.revision:
         return job.judged_lens
-    return None if sentences else LENSES.of(scene.info)
+    return None if sentences else LENSES.find(scene.info)
 
 
 def _offer(scene: Scene, sentences: tuple[str, ...]) -> None:

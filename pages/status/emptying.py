@@ -13,7 +13,7 @@ import streamlit as st
 from pages.status import words
 from web.engine import engine
 from web.monitoring import look
-from web.process import kept
+from web.process import process_cache
 from web.settings import PREFIX, settings
 
 _CODE = "code of the page Status"
@@ -47,7 +47,7 @@ class Guard:
             return f"Wrong code. Try again in {pause:.0f} s."
 
 
-@kept()
+@process_cache()
 def guard() -> Guard:
     return Guard()
 

@@ -94,7 +94,7 @@ def looked_into(engine: EngineInterface, run: Run) -> trainings.Inside:
 def main() -> None:
     engine = Engine("cpu")
     examples = trained(engine, candidates())
-    text = trainings.packed(examples, looked_into(engine, examples["train"][0]))
+    text = trainings.pack(examples, looked_into(engine, examples["train"][0]))
     trainings.FILE.write_text(text, encoding="utf-8")
     sys.stdout.write(f"{len(text.encode()) / 1000:,.0f} kB written to {trainings.FILE}\n")
     engine.close()

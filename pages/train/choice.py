@@ -17,7 +17,7 @@ from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
 from ui import as_text, notes, widgets
 from ui.tuned import short_name
-from web.process import kept
+from web.process import process_cache
 
 KINDS: Mapping[Kind, str] = {
     "classification": "classification of texts or pairs",
@@ -47,7 +47,7 @@ class Choice:
     user_data: own_data.UserData | None = None
 
 
-@kept(most=len(SETS))
+@process_cache(most=len(SETS))
 def _built(name: str) -> Data:
     """A built-in set, made once for everybody."""
     return SETS[name].build()

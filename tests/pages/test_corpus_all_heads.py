@@ -26,7 +26,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return HEADS.stored(TINY)
+    return HEADS.load(TINY)
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return HEADS.stored(TINY)
+    return HEADS.load(TINY)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def figure_of(app: AppTest) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", HEADS.models)
 def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
-    stored = HEADS.of(engine.info(model))
+    stored = HEADS.find(engine.info(model))
     assert stored is not None
     assert stored.statistics.n_texts == len(built_in())
     assert stored.statistics.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
@@ -63,12 +63,12 @@ def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engi
     assert {finding.relation for finding in stored.ensembles} == {
         finding.relation for finding in stored.findings.relations
     }
-    assert HEADS.of(replace(engine.info(model), revision="sha256:000000000000")) is None
-    assert HEADS.of(info(id="someone/else")) is None
+    assert HEADS.find(replace(engine.info(model), revision="sha256:000000000000")) is None
+    assert HEADS.find(info(id="someone/else")) is None
 
 
 def test_the_readme_has_the_table_of_the_bundled_bert() -> None:
-    stored = HEADS.stored(BERT)
+    stored = HEADS.load(BERT)
     assert table(stored) in README.read_text(encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
     app = open_page(PAGE, view="matters", model=TINY, relation="obj.down", layer="1", head="2")
     assert "The word that a head looks from is hidden, the verb." in prose(app)
     job = begun(app, HeadAblationJob, "Switch 1.2 off")
-    cases = HEADS.stored(TINY).statistics.cases.select(Relation("obj", "down"))
+    cases = HEADS.load(TINY).statistics.cases.select(Relation("obj", "down"))
     material = word_material(built_in(), cases.sentence, cases.query, "")
     first = built_in().sentence(int(cases.sentence.min()))
     verbs = {first.heads[place] for place, deprel in enumerate(first.deprel) if deprel == "obj"}
@@ -102,7 +102,7 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
 
 @pytest.mark.slow
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
-    results = HEADS.stored(TINY)
+    results = HEADS.load(TINY)
     found = results.findings.get(Relation("det", "up"))
     assert found is not None
     layer, head = results.statistics.head(found.head)

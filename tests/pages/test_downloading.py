@@ -52,7 +52,7 @@ def test_the_app_asks() -> None:
     import web.engine
     from web import process
 
-    process.forget()
+    process.clear_all()
     assert web.engine.engine()._asks
 
 

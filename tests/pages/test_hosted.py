@@ -70,12 +70,12 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         def close(self) -> None:
             pass
 
-    process.forget()
+    process.clear_all()
     monkeypatch.setattr(model_zoo, "Engine", Told)
     web.engine.engine()
     assert not arguments["any_model"]
     assert arguments["download_bytes"] == 2_000 * 10**6
-    process.forget()
+    process.clear_all()
 
 
 @pytest.mark.usefixtures("hosted")

@@ -20,7 +20,7 @@ from model_zoo import Engine
 from pages.masked_words.__main__ import differences, table
 from ui.precomputed import lenses
 from ui.precomputed.lenses import LENSES
-from web.process import forget
+from web.process import clear_all
 
 PAGE = "pages/masked_words/page.py"
 TINY = "embedded/tinybert"
@@ -67,7 +67,7 @@ def fitted(app: AppTest) -> LensFitting:
 @pytest.mark.parametrize("model", LENSES.models)
 def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: Engine) -> None:
     known = engine.info(model)
-    judged = LENSES.of(known)
+    judged = LENSES.find(known)
     assert judged is not None
     assert (judged.lens.n_layers, judged.lens.width) == (known.n_layers, known.width)
     assert 1_900 < judged.lens.n_masks < 2_100
@@ -81,16 +81,16 @@ def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: E
 
 def test_one_of_other_weights_or_sentences_is_not_handed_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     known = engine.info(TINY)
-    assert LENSES.of(replace(known, revision="sha256:000000000000")) is None
-    assert LENSES.of(info(id="someone/else")) is None
-    forget()
+    assert LENSES.find(replace(known, revision="sha256:000000000000")) is None
+    assert LENSES.find(info(id="someone/else")) is None
+    clear_all()
     monkeypatch.setattr(lenses, "lens_sentences", lambda: replace(lens_sentences(), judging=("It rained.",)))
-    assert LENSES.of(known) is None
-    forget()
+    assert LENSES.find(known) is None
+    clear_all()
 
 
 def test_the_check_tells_what_differs() -> None:
-    stored = LENSES.stored(TINY)
+    stored = LENSES.load(TINY)
     assert not list(differences(stored, stored))
     logit = (stored.logit[0], replace(stored.logit[1], mean=stored.logit[1].mean + 0.05))
     assert list(differences(stored, replace(stored, logit=logit))) == ["layer 1, logit lens: 0.431 nats, and was 0.381"]
@@ -106,7 +106,7 @@ def test_both_lenses_are_shown_and_how_far_they_are(open_page: Open) -> None:
     app = opened(open_page, TINY)
     assert tables(app) == 2
     assert len(app.get("plotly_chart")) == 2
-    lens = LENSES.stored(TINY)
+    lens = LENSES.load(TINY)
     text = prose(app)
     assert f"**{lens.fitted[1].mean:.2f} nats**" in text
     assert f"Measured at {lens.n_masks} masks of {lens.n_texts} sentences" in text
@@ -144,7 +144,7 @@ def test_own_sentences_make_a_lens_of_their_own(
     compute_what_is_shown(app, engine, monkeypatch)
     app.text_area(key="masked_words_lens_sentences").input("").run()
     assert tables(app) == 2  # the one of the app
-    lens = LENSES.stored(TINY)
+    lens = LENSES.load(TINY)
     assert f"Measured at {lens.n_masks} masks" in prose(app)
 
 

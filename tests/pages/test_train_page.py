@@ -99,13 +99,13 @@ def test_an_example_of_other_weights_or_data_is_not_shown(
 ) -> None:
     """The page then says what to do."""
     monkeypatch.setattr(engine, "revision", lambda _model: "sha256:000000000000")
-    process.forget()
+    process.clear_all()
     for view in ("train", "scores", "try", "inside", "plane", "race", "scratch", "distillation"):
         app = sound(open_page(PAGE, view=view, **TINY))
         assert "An example, computed before" not in prose(app)
         assert not charts(app)
         assert "What is chosen takes " in prose(app)
-    process.forget()
+    process.clear_all()
 
 
 def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:

@@ -38,7 +38,7 @@ from training.finetuning.results import Heartbeat, Started, Tuned
 from training.measure_quality import MeasureQuality
 from ui.precomputed.lenses import LENSES
 
-LENS = LENSES.stored(DEFAULT_MODEL).lens
+LENS = LENSES.load(DEFAULT_MODEL).lens
 TEXT = "The cat sat on the mat because it was tired."
 PAIR = "It slept until the evening."
 MASKED = "The [MASK] sat on the [MASK]."

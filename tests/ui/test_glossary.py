@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ui import glossary, sources
-from ui.glossary import TERMS, dotted, listed, plain, quoted, terms, worded
+from ui.glossary import TERMS, link_terms, list_terms, quote, strip_terms, term_html, terms
 
 
 def test_lines_are_in_order_and_each_has_a_sentence() -> None:
@@ -35,31 +35,31 @@ def test_terms_that_students_look_up_are_there(name: str) -> None:
 
 
 def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
-    html = worded("These [[shares|softmax]] add up; [[Softmax]] makes them.")
+    html = link_terms("These [[shares|softmax]] add up; [[Softmax]] makes them.")
     assert html.count('class="term"') == 2
     assert '<span class="term" role="term" aria-label="shares" tabindex="0">shares<' in html
     assert 'href="glossary?term=softmax"' in html
-    assert plain("These [[shares|softmax]] add up.") == "These shares add up."
+    assert strip_terms("These [[shares|softmax]] add up.") == "These shares add up."
     assert terms("[[shares|softmax]] and [[Query]]") == ["softmax", "query"]
 
 
 def test_a_term_of_several_words_is_found_by_its_link() -> None:
-    assert 'href="glossary?term=attention+knockout"' in dotted("knockout", "attention knockout")
+    assert 'href="glossary?term=attention+knockout"' in term_html("knockout", "attention knockout")
     assert glossary.link("all") == '<a href="glossary" target="_blank">all</a>'
 
 
 def test_a_list_shows_each_term_as_it_is_written() -> None:
-    names = [part.partition(">")[2].partition("<")[0] for part in listed(("lstm", "CKA")).split(", <span")]
+    names = [part.partition(">")[2].partition("<")[0] for part in list_terms(("lstm", "CKA")).split(", <span")]
     assert names == ["LSTM", "CKA"]
 
 
 def test_an_unknown_term_is_an_error() -> None:
     with pytest.raises(KeyError):
-        worded("[[flux capacitor]]")
+        link_terms("[[flux capacitor]]")
 
 
 def test_what_was_typed_is_repeated_as_it_is_and_cut_where_it_is_long() -> None:
-    assert quoted("a *b* [[softmax]]").count("softmax") == 1
-    assert not terms(quoted("[[softmax]]"))
-    assert quoted("x" * 300) == f"“{'x' * 300}”"
-    assert quoted("x" * 100_000) == f"“{'x' * 299}…”"
+    assert quote("a *b* [[softmax]]").count("softmax") == 1
+    assert not terms(quote("[[softmax]]"))
+    assert quote("x" * 300) == f"“{'x' * 300}”"
+    assert quote("x" * 100_000) == f"“{'x' * 299}…”"

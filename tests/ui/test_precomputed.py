@@ -28,9 +28,9 @@ ANEW = "what comes with the app is out of date: run python -m pages.layers"
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     """Files are read once a process; here they change."""
-    process.forget()
+    process.clear_all()
     yield
-    process.forget()
+    process.clear_all()
 
 
 def stored(model: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def test_a_result_is_read_as_it_was_written(
     """All but what is rounded is the same object again, of sentences and of words."""
     model, settings = "embedded/bilstm", Settings(sentences=60, seed=2, mdl=True)
     result, picture = probed(engine, model, name, settings)
-    file = stored(model) | {"probing": [precomputed.packed(result, picture, TASKS[name].build(60, 2))]}
+    file = stored(model) | {"probing": [precomputed.pack_task(result, picture, TASKS[name].build(60, 2))]}
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     precomputed.file_of(model).write_text(json.dumps(file), encoding="utf-8")
     ((key, finished),) = precomputed.probing(model).items()

@@ -40,10 +40,10 @@ LINES = ["The cat slept.", "A cat was asleep.", "Interest rates are falling.", "
 @pytest.fixture(autouse=True)
 def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The session's, as all visitors of the app share one."""
-    process.forget()
+    process.clear_all()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
     yield
-    process.forget()
+    process.clear_all()
 
 
 def _script(scene: object) -> None:

@@ -158,9 +158,9 @@ def test_the_app_watches_when_its_first_model_is_loaded(monkeypatch: pytest.Monk
     for module, name in ((web.engine, "nodelay"), (garbage, "watch")):
         monkeypatch.setattr(module, name, lambda name=name: done.append(name))
     monkeypatch.setattr(web.engine, "engine", Loading)
-    process.forget()
+    process.clear_all()
     try:
         web.engine.warm_up().join(PATIENCE)
     finally:
-        process.forget()
+        process.clear_all()
     assert done == ["nodelay", "watch", f"load {DEFAULT_MODEL}"]

@@ -14,7 +14,7 @@ def test_what_many_ask_for_at_once_is_made_once() -> None:
     made: list[int] = []
     all_there = threading.Barrier(8)
 
-    @process.kept()
+    @process.process_cache()
     def thing() -> object:
         made.append(threading.get_ident())
         return object()
@@ -38,7 +38,7 @@ def test_what_many_ask_for_at_once_is_made_once() -> None:
 def test_what_failed_is_tried_again() -> None:
     tries: list[int] = []
 
-    @process.kept(most=2)
+    @process.process_cache(most=2)
     def thing(number: int) -> int:
         tries.append(number)
         if len(tries) == 1:
@@ -54,7 +54,7 @@ def test_what_failed_is_tried_again() -> None:
 def test_the_last_few_are_remembered() -> None:
     made: list[str] = []
 
-    @process.kept(most=2, key=lambda name, _more: name)
+    @process.process_cache(most=2, key=lambda name, _more: name)
     def thing(name: str, more: list[int]) -> str:
         made.append(name)
         return f"{name}{more}"

@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest
 from model_zoo import Engine, tuned
 from model_zoo.process_folder import ProcessFolder
 from web import app
-from web.saved import OFFERED, Offered, Saved
+from web.saved import OFFERS, DownloadOffer, Saved
 
 CONTENT = os.urandom(300_000)
 
@@ -36,7 +36,7 @@ class Files:
 
 
 @pytest.fixture
-def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offered]:
+def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadOffer]:
     """A tuned model, offered at the address "here"."""
     monkeypatch.setattr(tuned, "OWN", ProcessFolder(tuned.OWN.prefix))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -44,7 +44,7 @@ def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offered
     with tuned.writing(model, len(CONTENT)) as folder:
         (folder / "config.json").touch()
         (folder / "model.safetensors").write_bytes(CONTENT)
-    offer = OFFERED["here"] = Offered(model, "größe-1")
+    offer = OFFERS["here"] = DownloadOffer(model, "größe-1")
     yield offer
     tuned.forget(model)
 
@@ -58,7 +58,7 @@ def client() -> Iterator[TestClient]:
         yield running
 
 
-def test_the_file_is_sent_whole_and_in_parts(offered: Offered, client: TestClient) -> None:
+def test_the_file_is_sent_whole_and_in_parts(offered: DownloadOffer, client: TestClient) -> None:
     complete = client.get("/saved/here", headers={"Accept-Encoding": "gzip"})
     assert complete.status_code == 200
     assert complete.headers["content-type"] == "application/zip"
@@ -77,8 +77,8 @@ def test_the_file_is_sent_whole_and_in_parts(offered: Offered, client: TestClien
     assert client.post("/saved/here").status_code == 405
 
 
-def test_an_address_ends_with_the_visit_and_with_the_model(offered: Offered, client: TestClient) -> None:
-    visit = OFFERED["there"] = Offered(offered.model, "a file")
+def test_an_address_ends_with_the_visit_and_with_the_model(offered: DownloadOffer, client: TestClient) -> None:
+    visit = OFFERS["there"] = DownloadOffer(offered.model, "a file")
     assert client.get("/saved/there").status_code == 200
     del visit
     gc.collect()
@@ -93,7 +93,7 @@ def test_an_address_ends_with_the_visit_and_with_the_model(offered: Offered, cli
 
 
 def test_where_there_is_no_room_that_is_said(
-    offered: Offered, client: TestClient, monkeypatch: pytest.MonkeyPatch
+    offered: DownloadOffer, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuned, "_most", len(CONTENT) + 1000)
     full = client.get("/saved/here")
@@ -102,7 +102,7 @@ def test_where_there_is_no_room_that_is_said(
     assert tuned.folder(offered.model).is_dir()
 
 
-def test_who_stops_reading_lets_go_of_the_file(offered: Offered) -> None:
+def test_who_stops_reading_lets_go_of_the_file(offered: DownloadOffer) -> None:
     async def gone(_message: Any) -> None:
         raise OSError("the browser is gone")
 
@@ -137,7 +137,7 @@ def test_the_button_keeps_its_address_while_the_page_is_drawn_again() -> None:
     (first,) = [element.proto for element in app_.get("link_button")]
     folder, address = first.url.split("/")
     assert folder == "saved"
-    assert OFFERED[address] == Offered("tuned/0123456789abcdef", "mine")
+    assert OFFERS[address] == DownloadOffer("tuned/0123456789abcdef", "mine")
     (again,) = [element.proto for element in app_.run().get("link_button")]
     assert again.url == first.url
     another = AppTest.from_function(script, default_timeout=PATIENCE).run()

@@ -24,7 +24,7 @@ from model_zoo import heldout, registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
 from web.engine import engine
-from web.process import kept
+from web.process import process_cache
 
 FOLDER = Path(__file__).parent
 EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
@@ -83,7 +83,7 @@ def _fingerprint(data: bytes) -> str:
     return f"sha256:{hashlib.sha256(data).hexdigest()[:12]}"
 
 
-def packed(result: TaskResult, picture: TaskMap, dataset: Dataset) -> dict[str, Any]:
+def pack_task(result: TaskResult, picture: TaskMap, dataset: Dataset) -> dict[str, Any]:
     """A task's results as plain data; texts become their numbers in the task's own data, which makes them again."""
     number = {text: place for place, text in enumerate(dataset.texts)}
     stored = asdict(result)
@@ -111,7 +111,7 @@ def trees_fingerprint() -> str:
     return _fingerprint(template_conllu().encode())
 
 
-def packed_trees(result: StructuralResult) -> dict[str, Any]:
+def pack_trees(result: StructuralResult) -> dict[str, Any]:
     """A structural probe as plain data, with the trees of the first few test sentences."""
     stored: dict[str, Any] = json.loads(
         json.dumps(asdict(result)), parse_float=lambda number: round(float(number), DIGITS)
@@ -123,7 +123,7 @@ def _rounded(numbers: Any) -> Any:
     return np.round(numbers.astype(np.float64), DIGITS).tolist()
 
 
-@kept(most=32)
+@process_cache(most=32)
 def _stored(model: str) -> dict[str, Any] | None:
     """A model's file, None where there is none or it is of another version of the app."""
     try:
@@ -133,7 +133,7 @@ def _stored(model: str) -> dict[str, Any] | None:
     return stored if stored["parts"] == PARTS else None
 
 
-@kept(most=32)
+@process_cache(most=32)
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
     try:
@@ -158,7 +158,7 @@ def _probing(model: str) -> Mapping[Key, Finished]:
     return results
 
 
-@kept(most=32)
+@process_cache(most=32)
 def _trees(model: str) -> FoundTrees | None:
     stored = _stored(model)
     try:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from model_zoo.types import ModelInfo
 from serving import wire
 from ui.precomputed import EMBEDDED, FOLDER
-from web.process import kept
+from web.process import process_cache
 
 Result = TypeVar("Result")
 
@@ -29,36 +29,36 @@ class ByModel(Generic[Result]):
     models: tuple[str, ...]
     sentences: Callable[[], str]
 
-    def of(self, info: ModelInfo) -> Result | None:
+    def find(self, info: ModelInfo) -> Result | None:
         """The result of a model, if it holds for its weights and the sentences."""
         if info.id not in self.models:
             return None
         entry = _read(self.file_of(info.id))
         return None if entry is None or entry[:2] != (info.revision, self.sentences()) else entry[2]
 
-    def stored(self, model: str) -> Result:
+    def load(self, model: str) -> Result:
         """The result of a model, whether it holds or not."""
-        result: Result = _unpacked(self.file_of(model))[2]
+        result: Result = _unpack(self.file_of(model))[2]
         return result
 
     def file_of(self, model: str) -> Path:
         """Where a model's result lies."""
         return FOLDER / f"{model.replace('/', '-')}-{self.kind}.xz"
 
-    def packed(self, revision: str, result: Result) -> bytes:
+    def pack(self, revision: str, result: Result) -> bytes:
         """A file's content."""
         return lzma.compress(wire.pack((revision, self.sentences(), result)), preset=9)
 
 
-def _unpacked(file: Path) -> tuple[str, str, Any]:
+def _unpack(file: Path) -> tuple[str, str, Any]:
     """The revision, the sentences' fingerprint, the result."""
     entry: tuple[str, str, Any] = wire.unpack(lzma.decompress(file.read_bytes()))
     return entry
 
 
-@kept(most=4 * len(EMBEDDED))
+@process_cache(most=4 * len(EMBEDDED))
 def _read(file: Path) -> tuple[str, str, Any] | None:
     try:
-        return _unpacked(file)
+        return _unpack(file)
     except (OSError, wire.BadMessage):  # what another version of the app has left
         return None

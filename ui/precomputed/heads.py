@@ -10,10 +10,10 @@ from analysis.corpus.results import Results
 from model_zoo import registry
 from ui.precomputed import EMBEDDED
 from ui.precomputed.by_model import ByModel
-from web.process import kept
+from web.process import process_cache
 
 
-@kept()
+@process_cache()
 def _sentences() -> str:
     digest = hashlib.sha256()
     for sentence in built_in():

@@ -13,10 +13,10 @@ from evidence.lens_sentences import lens_sentences
 from model_zoo import registry
 from ui.precomputed import EMBEDDED
 from ui.precomputed.by_model import ByModel
-from web.process import kept
+from web.process import process_cache
 
 
-@kept()
+@process_cache()
 def _sentences() -> str:
     return f"sha256:{hashlib.sha256(repr(astuple(lens_sentences())).encode()).hexdigest()[:12]}"
 

@@ -27,7 +27,7 @@ from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui.precomputed import DIGITS, FOLDER
 from web.engine import engine
-from web.process import kept
+from web.process import process_cache
 
 FILE = FOLDER / "trainings.json"
 SET: Final = "sentiment"
@@ -70,13 +70,13 @@ def inside() -> Inside | None:
     return stored[1] if stored else None
 
 
-@kept(most=1)
+@process_cache(most=1)
 def data() -> Data:
     """The data of all examples."""
     return SETS[SET].build()
 
 
-def packed(examples: Mapping[str, Sequence[Run]], within: Inside) -> str:
+def pack(examples: Mapping[str, Sequence[Run]], within: Inside) -> str:
     """The file's text."""
     every = {run.candidate.model.removeprefix(UNTRAINED) for runs_ in examples.values() for run in runs_}
     attention = within.attention.astype("<f2")
@@ -130,7 +130,7 @@ def _packed(run: Run, of: str) -> dict[str, Any]:
     }
 
 
-@kept(most=1)
+@process_cache(most=1)
 def _read() -> tuple[dict[str, tuple[Run, ...]], Inside] | None:
     """The file, where it holds for what there is now."""
     try:

@@ -19,7 +19,7 @@ from training.finetuning.results import Answered
 from training.finetuning.scores import overlap
 from training.finetuning.settings import Settings
 from ui import as_text
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, RAJPURKAR, RAJPURKAR_2018
 from viz.layout import clipped
 from web.engine import engine
@@ -46,7 +46,7 @@ def best_span(start: tuple[float, ...], end: tuple[float, ...]) -> tuple[int, in
 
 
 def _span(first: int, last: int) -> str:
-    return quoted(" ".join(_WORDS[first : last + 1]))
+    return quote(" ".join(_WORDS[first : last + 1]))
 
 
 class AnsweringStep(tuning.TuningStep):
@@ -238,7 +238,7 @@ class Trial(AnsweringStep):
                 "Now your own question (the first text) and passage (the second). **Train the model first**, one step "
                 "back; until then there is no answer."
             )
-        return f"Your question: {quoted(self.case.text)} Your passage: {quoted(self.passage)}"
+        return f"Your question: {quote(self.case.text)} Your passage: {quote(self.passage)}"
 
     def ask(self) -> Choice:
         answer = self.answer
@@ -252,7 +252,7 @@ class Trial(AnsweringStep):
                     Option("Write an answer of its own", "It can only mark a span; it does not write."),
                 ),
             )
-        fact = f"It answers {quoted(answer.text)}." if answer.text else "It says that there is no answer."
+        fact = f"It answers {quote(answer.text)}." if answer.text else "It says that there is no answer."
         return Choice(
             "Will it mark a span, or say that there is no answer?",
             (
@@ -293,7 +293,7 @@ class Scored(AnsweringStep):
 
     def text(self) -> str:
         return (
-            f"The true answer is {quoted(_GOLD)}, the model said {quoted(_PREDICTED)}. **Exact match** counts it as "
+            f"The true answer is {quote(_GOLD)}, the model said {quote(_PREDICTED)}. **Exact match** counts it as "
             "wrong. **F1** counts the words in common; case, punctuation and the articles a, an, the do not count."
         )
 

@@ -15,7 +15,7 @@ from model_zoo.questions.read_recurrence import ReadRecurrence
 from model_zoo.types import RecurrentPass
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import BAHDANAU, BENGIO, CHO, ELMAN, HOCHREITER, LUONG, SUTSKEVER, VASWANI
 from web.engine import engine
 
@@ -173,8 +173,8 @@ class Bottleneck(BeforeStep):
         word, _ = self.changed
         first = self.case.text.strip().split(" ")[0]
         return (
-            f"A [[bottleneck]]: everything the LSTM knows of the text is in one vector. Replace {quoted(first)} by "
-            f"{quoted(word)}. How far apart are the two vectors after each later token? Right after the first word the "
+            f"A [[bottleneck]]: everything the LSTM knows of the text is in one vector. Replace {quote(first)} by "
+            f"{quote(word)}. How far apart are the two vectors after each later token? Right after the first word the "
             "difference counts as 100%."
         )
 
@@ -189,9 +189,7 @@ class Bottleneck(BeforeStep):
             start = f"You miss by {options.mean_gap(drawn, truth.tolist()):.0%} on average. "
             if below is None:
                 return f"{start}At the end {truth[-1]:.0%} is left."
-            return (
-                f"{start}At {quoted(below)} it is below {_LITTLE:.0%} for the first time; at the end {truth[-1]:.0%}."
-            )
+            return f"{start}At {quote(below)} it is below {_LITTLE:.0%} for the first time; at the end {truth[-1]:.0%}."
 
         return Sketch(
             "Draw how much of the difference is left after each token.", names, tuple(truth.tolist()), reply, unit="%"
@@ -281,7 +279,7 @@ class Alignment(Step):
     def text(self) -> str:
         return (
             "The way out of the bottleneck: keep a vector for **every** source word, and let the decoder look back. It "
-            f"translates {quoted(' '.join(_SOURCE))} and is at {quoted(_TARGET[_AT])}. Its vector q and the source "
+            f"translates {quote(' '.join(_SOURCE))} and is at {quote(_TARGET[_AT])}. Its vector q and the source "
             "words’ vectors k have two made-up numbers, “animal” and “action”. The multiplicative score is q · k."
         )
 
@@ -301,7 +299,7 @@ class Alignment(Step):
 
         made = f"{q[0]:g} · {k[0]:g} + {q[1]:g} · {k[1]:g} = {right:.2f}."
         return Choice(
-            f"q = ({q[0]:g}, {q[1]:g}) for {quoted(_TARGET[_AT])}, k = ({k[0]:g}, {k[1]:g}) for “cat”. What is the "
+            f"q = ({q[0]:g}, {q[1]:g}) for {quote(_TARGET[_AT])}, k = ({k[0]:g}, {k[1]:g}) for “cat”. What is the "
             "score q · k?",
             (
                 option(float(q[0] * k[0]), f"That is the first product only. {made}"),
@@ -321,7 +319,7 @@ class Alignment(Step):
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
         shares = ", ".join(f"{row[place]:.0%} to “{word}”" for place, word in enumerate(_SOURCE))
         return (
-            f"Softmax turns the scores into weights: {quoted(_TARGET[_AT])} gives {shares}. The additive score "
+            f"Softmax turns the scores into weights: {quote(_TARGET[_AT])} gives {shares}. The additive score "
             f"(Bahdanau et al. 2015), a small network, gives {other[1]:.0%} to “cat” here; the product (Luong et al. "
             "2015) needs no network and is cheaper."
         )
@@ -378,7 +376,7 @@ class SoftMemory(Step):
     def why(self) -> str:
         context = self.context
         return (
-            f"For {quoted(_TARGET[_AT])} it reads ({context[0]:.2f}, {context[1]:.2f}), close to “cat” "
+            f"For {quote(_TARGET[_AT])} it reads ({context[0]:.2f}, {context[1]:.2f}), close to “cat” "
             f"({_KEYS[1, 0]:.2f}, {_KEYS[1, 1]:.2f}). Transformers use the same memory within one text, with separate "
             "vectors to ask (query), to be found by (key) and to be read (value) (Vaswani et al. 2017)."
         )

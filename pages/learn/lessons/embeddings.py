@@ -12,7 +12,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import BA, DEVLIN, MIKOLOV
 from viz.strips import Strip
 from web.engine import engine
@@ -323,10 +323,10 @@ class Neighbours(EmbeddingStep):
             f"Which of these tokens has the row most similar to that of {self.token}?",
             tuple(
                 options.either(
-                    quoted(token),
+                    quote(token),
                     token == best,
                     f"Its cosine is {value:.3f}, the highest of all tokens.",
-                    f"Its cosine is {value:.3f}; {quoted(best)} has {cosine:.3f}.",
+                    f"Its cosine is {value:.3f}; {quote(best)} has {cosine:.3f}.",
                 )
                 for token, value in offered
             ),

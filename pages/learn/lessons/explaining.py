@@ -22,7 +22,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
 from ui import as_text
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import JACOVI, JAIN, MICHEL, VIG, WIEGREFFE, ZEILER
 from viz.curves import curves
 from viz.layout import layer_names
@@ -101,13 +101,13 @@ class ExplainingStep(Step):
 
     def word(self, place: int) -> str:
         """A word in quotation marks."""
-        return quoted(self.units[place].label)
+        return quote(self.units[place].label)
 
     @property
     def target(self) -> str:
         """The predicted word in quotation marks, and its probability."""
         answer = self.explained.untouched.answer
-        return f"{quoted(answer.token)} ({percent(answer.probability)})"
+        return f"{quote(answer.token)} ({percent(answer.probability)})"
 
     def bars(self, name: str, method: str, label: str, written: str) -> None:
         """Draw a method’s numbers for the words, those with the largest first of all kept."""
@@ -419,7 +419,7 @@ class Patched(ExplainingStep):
 
     def text(self) -> str:
         return (
-            f"Run 1: {quoted(_DOGS)} Run 2: {quoted(_DOG)} Take one vector of run 2 and put it into run 1 "
+            f"Run 1: {quote(_DOGS)} Run 2: {quote(_DOG)} Take one vector of run 2 and put it into run 1 "
             "([[activation patching]]): how far does the prediction move from “are” towards “is”? 0 is run 1, 1 is run "
             f"2.{self.said_of}"
         )

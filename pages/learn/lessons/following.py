@@ -19,7 +19,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, token_line
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, LAN, LIU
 from viz.predictions import percent
 from viz.sentence_input import sentence_input
@@ -98,7 +98,7 @@ class FollowingStep(Step):
 
     def figure(self) -> None:
         a, b = self.pair
-        st.markdown(f"A: {quoted(a)}\n\nB: {quoted(b)}")
+        st.markdown(f"A: {quote(a)}\n\nB: {quote(b)}")
 
 
 class Seen(FollowingStep):

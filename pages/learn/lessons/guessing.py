@@ -17,7 +17,7 @@ from model_zoo.types import MaskPrediction, TrainingStep, signed
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, token_line
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, LIU, RUMELHART, TAYLOR, WARNER
 from viz.corruption import NAMES, corrupted, legend
 from viz.predictions import percent
@@ -165,7 +165,7 @@ class Fates(GuessingStep):
         return (
             "Nothing tells an unchanged token from a random one, so each has to be checked against its neighbours: "
             f"on your sentence the model gives {self.token} {kept} where it is unchanged, {random} where "
-            f"{quoted(fates['random'][0])} replaces it, and {masked} at the mask (percentages from Devlin et al. "
+            f"{quote(fates['random'][0])} replaces it, and {masked} at the mask (percentages from Devlin et al. "
             "2019)."
         )
 
@@ -351,7 +351,7 @@ class OneStep(GuessingStep):
             )
 
         return Sketch(
-            f"Draw the probabilities after one step of all weights. The first, {quoted(names[0])}, is right; it had "
+            f"Draw the probabilities after one step of all weights. The first, {quote(names[0])}, is right; it had "
             f"{step.answer.probability:.1%}.",
             names,
             tuple(step.after[:_DRAWN]),

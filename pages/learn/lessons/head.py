@@ -15,7 +15,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray, HeadWeights, signed
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import KOBAYASHI, VASWANI
 from viz.strips import Strip
 
@@ -283,11 +283,11 @@ class Shares(HeadStep):
             total, most = sum(drawn), options.highest(names, truth)
             start = f"Your shares add up to {total:.0%}; the model’s to 100%. "
             if total == 0:
-                return start + f"The largest share, {max(truth):.0%}, is that of {quoted(most)}."
+                return start + f"The largest share, {max(truth):.0%}, is that of {quote(most)}."
             shared = sum(min(mine / total, its) for mine, its in zip(drawn, truth, strict=True))
             where = "Like you, it gave most to" if options.highest(names, drawn) == most else "It gave most to"
             start += f"Rescaled to 100%, yours overlaps the model’s by {shared:.0%}. "
-            return start + f"{where} {quoted(most)}: {max(truth):.0%}."
+            return start + f"{where} {quote(most)}: {max(truth):.0%}."
 
         return Sketch(f"Draw how {self.token} divides its 100%.", names, truth, reply, unit="%")
 

@@ -19,7 +19,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, precomputed, token_line
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
 from viz.curves import curves
 from viz.layout import layer_names
@@ -78,7 +78,7 @@ class LayersStep(Step):
     @property
     def word(self) -> str:
         """The same in quotation marks."""
-        return quoted(self.written)
+        return quote(self.written)
 
     @cached_property
     def drift(self) -> DoubleArray:

@@ -18,7 +18,7 @@ from pages.learn import options, pictures
 from pages.learn.case import Case, name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
 from ui import as_text, is_dark, join_names, token_line
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, KUDO, SCHUSTER, SENNRICH, WU
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
@@ -195,7 +195,7 @@ class Cuts(PiecesStep):
         """What is wrong with a cut: at the first piece that is another one."""
         parts = list(map(_plain, self.word[1]))
         at = next(place for place, (piece, other) in enumerate(zip(guess, parts, strict=False)) if piece != other)
-        mine, right = quoted(guess[at]), quoted(parts[at])
+        mine, right = quote(guess[at]), quote(parts[at])
         if not self.steps:
             return f"This model’s rule gives the pieces {' · '.join(map(as_text, self.word[1]))}."
         where = "" if at == 0 else " as a continuing piece"
@@ -213,7 +213,7 @@ class Cuts(PiecesStep):
             )
         else:
             rule = _other_rule(self.case.vocabulary)
-        return f"Take {quoted(word)}, {whose}. {rule}"
+        return f"Take {quote(word)}, {whose}. {rule}"
 
     def figure(self) -> None:
         token_line.draw([self.line(list(self.word[0]))], "learn pieces")
@@ -231,7 +231,7 @@ class Cuts(PiecesStep):
         cuts_and_replies = [(parts, right, True), *[(list(guess), self.not_so(list(guess)), False) for guess in kept]]
         written = sorted((" + ".join(guess), reply, is_right) for guess, reply, is_right in cuts_and_replies)
         return Choice(
-            f"How is {quoted(word)} split?",
+            f"How is {quote(word)} split?",
             tuple(Option(as_text(guess), reply, is_right) for guess, reply, is_right in written),
         )
 
@@ -252,7 +252,7 @@ class Cuts(PiecesStep):
         tried = sum(cut.tried for cut in self.steps)
         return (
             "The list was chosen to make its training text likely with few pieces, not by grammar (Schuster & "
-            f"Nakajima 2012, Wu et al. 2016): {quoted(word)} took {tried} look-ups and became {len(pieces)} pieces."
+            f"Nakajima 2012, Wu et al. 2016): {quote(word)} took {tried} look-ups and became {len(pieces)} pieces."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -489,7 +489,7 @@ class Lost(PiecesStep):
         word = (accented[:start].split(" ")[-1] + accented[start:].split(" ")[0]).strip()
         return (
             "What is thrown away here is unknown to every later layer. Write your text in capitals, or with an "
-            f"accent: {quoted(word)}. To us it is nearly the same text. Does this model read different tokens?"
+            f"accent: {quote(word)}. To us it is nearly the same text. Does this model read different tokens?"
         )
 
     def figure(self) -> None:

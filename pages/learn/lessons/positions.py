@@ -22,7 +22,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, HAVIV, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
 from viz.predictions import predictions
 from web.engine import engine
@@ -349,13 +349,13 @@ class Shuffled(PositionsStep):
 
     def text(self) -> str:
         return (
-            f"Shuffle the words: {quoted(_shuffled(self.case.text))}. For each bundled model, every token is masked "
+            f"Shuffle the words: {quote(_shuffled(self.case.text))}. For each bundled model, every token is masked "
             "in turn and predicted from the rest. We compare the mean [[surprisal]], −log₂ P of the original token, "
             "in order and shuffled."
         )
 
     def figure(self) -> None:
-        st.markdown(f"In order: {quoted(self.case.text)}\n\nShuffled: {quoted(_shuffled(self.case.text))}")
+        st.markdown(f"In order: {quote(self.case.text)}\n\nShuffled: {quote(_shuffled(self.case.text))}")
 
     def ask(self) -> Choice:
         surprises = self.surprises
@@ -430,7 +430,7 @@ class Blind(PositionsStep):
     def text(self) -> str:
         return (
             "Now remove the positions: give every token the first position, let every layer attend to all of them, and "
-            f"mask {quoted(self.case.written(self.followed))}. Then shuffle the other words."
+            f"mask {quote(self.case.written(self.followed))}. Then shuffle the other words."
         )
 
     def figure(self) -> None:
@@ -472,7 +472,7 @@ class Blind(PositionsStep):
         addition = ", the only token that was ever first in training" if learned else ""
         return (
             "Attention and the feed-forward network treat every place the same, so with equal positions only the set "
-            f"of tokens is left; the top prediction was {quoted(usual.best[0].token)} and is {quoted(first)} without "
+            f"of tokens is left; the top prediction was {quote(usual.best[0].token)} and is {quote(first)} without "
             f"positions{addition}, from a model that was never trained this way."
         )
 

@@ -28,7 +28,7 @@ from training.finetuning import sentence_pairs
 from training.finetuning.data import HIGHEST_SCORE, Scored
 from training.finetuning.sets import SETS
 from ui import as_text
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import CER, ETHAYARAJH, GAO, REIMERS
 from web.engine import engine
 
@@ -129,7 +129,7 @@ class Pooling(SentencesStep):
             else ""
         )
         return (
-            f"For {quoted(_LINES[0])} and {quoted(_LINES[1])} the cosine is {alike['cls']:.2f} by the first token, "
+            f"For {quote(_LINES[0])} and {quote(_LINES[1])} the cosine is {alike['cls']:.2f} by the first token, "
             f"{alike['mean']:.2f} by the mean and {alike['max']:.2f} by the maximum: numbers of different poolings "
             "cannot be compared with each other. Sentence-BERT uses the mean (Reimers & Gurevych 2019); here it leaves "
             f"out special tokens such as [CLS] and [SEP].{named_pooling}"
@@ -303,7 +303,7 @@ class Search(SentencesStep):
     def text(self) -> str:
         return (
             "[[Semantic search]]: turn every sentence into a vector once, turn the query into a vector, and sort by "
-            f"cosine. No shared word is needed. Your sentence is the query: {quoted(self.case.text)}"
+            f"cosine. No shared word is needed. Your sentence is the query: {quote(self.case.text)}"
         )
 
     def figure(self) -> None:
@@ -330,7 +330,7 @@ class Search(SentencesStep):
     def why(self) -> str:
         (best, first), (_, second), *_ = self.ranked
         return (
-            f"{quoted(best)} leads by {first - second:.3f}. A cosine says that vectors are similar, not that sentences "
+            f"{quote(best)} leads by {first - second:.3f}. A cosine says that vectors are similar, not that sentences "
             "mean the same: shared words and topics count, too. For real search use a model trained for it, such as "
             "all-MiniLM-L6-v2."
         )

@@ -19,7 +19,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, join_names
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, LEWIS, RADFORD, VASWANI
 from viz.predictions import percent, predictions
 from web.engine import engine
@@ -258,7 +258,7 @@ class Causal(SightStep):
 
     def why(self) -> str:
         usual, blind = self.both
-        first, second = quoted(usual.best[0].token), quoted(blind.best[0].token)
+        first, second = quote(usual.best[0].token), quote(blind.best[0].token)
         change = f"stays {first}" if first == second else f"goes from {first} to {second}"
         return (
             f"With the right side hidden the top prediction {change}. This is not a fair test of causal models, which "
@@ -313,8 +313,8 @@ class WordByWord(SightStep):
 
         def reply(drawn: Sequence[float]) -> str:
             best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            start = "You found it" if best == guessed else f"You drew {quoted(guessed)} highest"
-            most = f"{quoted(best)} is most probable, {percent(max(truth))}"
+            start = "You found it" if best == guessed else f"You drew {quote(guessed)} highest"
+            most = f"{quote(best)} is most probable, {percent(max(truth))}"
             return f"{start}: {most}. You miss by {percent(options.mean_gap(drawn, truth))} on average."
 
         return Sketch(

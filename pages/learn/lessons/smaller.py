@@ -24,7 +24,7 @@ from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text, start_button, watch
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import HINTON, JIAO, LAN, SANH, VASWANI, WARNER
 from viz.by_length import by_length
 from web.background import desk
@@ -95,8 +95,8 @@ class SoftTargets(Step):
     def why(self) -> str:
         names, _ = self.guesses
         return (
-            f"Softened, the teacher also shows what would be nearly as good ({quoted(names[1])} after "
-            f"{quoted(names[0])}), and the student learns that (Hinton et al. 2015). DistilBERT adds the masked-word "
+            f"Softened, the teacher also shows what would be nearly as good ({quote(names[1])} after "
+            f"{quote(names[0])}), and the student learns that (Hinton et al. 2015). DistilBERT adds the masked-word "
             "loss and a cosine loss between hidden states, and keeps 97% of BERT’s score on [[GLUE]], a benchmark of "
             "nine English tasks, with 40% fewer parameters (Sanh et al. 2019); TinyBERT matches the teacher layer by "
             "layer (Jiao et al. 2020)."

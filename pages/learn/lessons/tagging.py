@@ -19,7 +19,7 @@ from training.finetuning.data import Tagged
 from training.finetuning.entities import entities_of, first_pieces
 from training.finetuning.settings import Settings
 from ui import is_dark, token_line
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, RAMSHAW, TJONG
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
@@ -77,7 +77,7 @@ class Bio(TaggingStep):
         return (
             "Finding names in a text (named entity recognition, NER) becomes a task of tags, one for each word: "
             "**B-TYPE** for the first word of an entity, **I-TYPE** for the words inside it, **O** outside. Here are a "
-            f"sentence and the tags of its first words: {quoted(' '.join(_WORDS))}"
+            f"sentence and the tags of its first words: {quote(' '.join(_WORDS))}"
         )
 
     def figure(self) -> None:

@@ -24,7 +24,7 @@ from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import as_text, page_link
-from ui.glossary import quoted
+from ui.glossary import quote
 from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT, SRIVASTAVA
 from viz.predictions import percent
 from web.engine import engine
@@ -205,7 +205,7 @@ class Trial(UsingStep):
                 "back; until then there is no prediction."
             )
         return (
-            f"Now your sentence: {quoted(self.case.text)} The new task head has only ever seen reviews. What will it "
+            f"Now your sentence: {quote(self.case.text)} The new task head has only ever seen reviews. What will it "
             "predict, and how confident will it be?"
         )
 
@@ -447,7 +447,7 @@ class Forgotten(UsingStep):
 
     def text(self) -> str:
         start = "" if self.tuned else " **Train the model first**, four steps back, to see how far apart they are."
-        about = quoted(self.case.text) if self.tuned else "the same sentence"
+        about = quote(self.case.text) if self.tuned else "the same sentence"
         return (
             f"Somebody asks the trained model {_DRAWS} times about {about} and gets {_DRAWS} probabilities. eval() was "
             f"forgotten, so [[dropout]] is on: every dropout layer sets {DROPOUT:.0%} of its "

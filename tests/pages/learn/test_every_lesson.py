@@ -15,7 +15,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, RecallStep, Step, fitting
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import cases
-from ui.glossary import TERMS, plain, terms
+from ui.glossary import TERMS, strip_terms, terms
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ def check(step: Step) -> None:
     texts, numbers, question = spoken(step), step.numbers(), step.ask()
     assert all(text.strip() for text in texts)
     assert all(term in TERMS for text in texts for term in terms(text))
-    assert not any("[[" in plain(text) or "nan" in plain(text).lower().split() for text in texts)
+    assert not any("[[" in strip_terms(text) or "nan" in strip_terms(text).lower().split() for text in texts)
     assert isinstance(numbers, pd.DataFrame)
     assert len(numbers) or isinstance(step, RecallStep)
     if not isinstance(question, Choice):

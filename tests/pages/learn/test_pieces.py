@@ -16,7 +16,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice, Option
 from pages.learn.lessons import LESSONS, pieces
 from tests.pages.learn.sentences import SENTENCES
-from ui.glossary import quoted
+from ui.glossary import quote
 
 STEPS = LESSONS["pieces"].steps
 BERT, MODERN = "embedded/bert", "embedded/modernbert"
@@ -137,7 +137,7 @@ def test_a_text_without_a_vowel_gets_no_accent() -> None:
     with pytest.raises(InvalidInput, match="no vowel"):
         choice_at(5, Case(BERT, "Hmm, 12!"))
     assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
-    assert quoted("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
+    assert quote("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
 
 
 def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from pages.learn.lesson import Choice, Lesson, RecallStep, Step
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import cases
-from ui.glossary import plain
+from ui.glossary import strip_terms
 
 pytestmark = [pytest.mark.usefixtures("app"), pytest.mark.slow]
 
@@ -29,7 +29,7 @@ def measured(step: Step) -> float:
         read += [option.text for option in question.options] + [question.options[question.right].reply]
     else:
         read.append(question.reply(question.truth))
-    return sum(len(plain(text).split()) for text in read) / WORDS_A_MINUTE + looking
+    return sum(len(strip_terms(text).split()) for text in read) / WORDS_A_MINUTE + looking
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
