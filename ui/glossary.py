@@ -1,8 +1,8 @@
 """The glossary: what each term means, in a sentence or two, and where it comes from.
 
 In texts a term stands in double brackets: ``[[softmax]]``, or ``[[shares|softmax]]`` where it is shown as another word.
-``link_terms`` makes of it a word with a dotted line, which says what it means where one points at it, and opens the page of
-the glossary. A term is added as a line of ``glossary.tsv``.
+``link_terms`` makes of it a word with a dotted line, which says what it means if one points at it, and opens the page
+of the glossary. A term is added as a line of ``glossary.tsv``.
 """
 
 from __future__ import annotations

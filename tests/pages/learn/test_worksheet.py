@@ -75,7 +75,7 @@ def step(question: Choice | Sketch | Exception, table: pd.DataFrame | None = Non
         sources = (Source("Wu et al.", 2016, "A <title>"),)
 
         def text(self) -> str:
-            return f"A [[token]] of **{worksheet.quoted(self.case.text)}**."
+            return f"A [[token]] of **{worksheet.quote(self.case.text)}**."
 
         def ask(self) -> Choice | Sketch:
             if isinstance(question, Exception):
