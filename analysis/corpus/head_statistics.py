@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from itertools import pairwise
-from operator import add, attrgetter
+from operator import add
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -189,9 +189,6 @@ def total(parts: Sequence[HeadStatistics]) -> HeadStatistics:
     )
 
 
-_NUMBER, _UNIT = attrgetter("number"), attrgetter("unit")
-
-
 class _Placed:
     """The words of one padded batch among its tokens."""
 
@@ -202,10 +199,10 @@ class _Placed:
         for row, (sentence, encoding) in enumerate(zip(sentences, encodings, strict=True)):
             self.word_of[row, : len(encoding)] = word_of_token(encoding, sentence.spans)
         self.placed = (self.word_of[..., None] == np.arange(self.n_words)).any(axis=1)  # (texts, words)
-        self.asked = [
-            (row, asked)
+        self.queries = [
+            (row, query)
             for row, sentence in enumerate(sentences)
-            for asked in relation_queries(sentence, self.placed[row])
+            for query in relation_queries(sentence, self.placed[row])
         ]
 
     def between(self, weights: FloatArray) -> FloatArray:
@@ -216,11 +213,11 @@ class _Placed:
 
     def cases(self, queries: Sequence[tuple[int, RelationQuery]], right: BoolArray) -> Cases:
         rows = [row for row, _ in queries]
-        numbers, units = (np.array([value(of_text) for of_text in self.sentences]) for value in (_NUMBER, _UNIT))
+        numbers = np.array([sentence.number for sentence in self.sentences])
+        units = np.array([sentence.unit for sentence in self.sentences])
         judged = np.array([sentence.judged for sentence in self.sentences])
-        n_words = self.placed.sum(axis=1)
-        asked_alone = [of_text for _, of_text in queries]
-        return Cases.build(asked_alone, right, numbers[rows], judged[rows], n_words[rows], units[rows])
+        n_words, without_rows = self.placed.sum(axis=1), [query for _, query in queries]
+        return Cases.build(without_rows, right, numbers[rows], judged[rows], n_words[rows], units[rows])
 
     @property
     def frames(self) -> IntArray | None:
@@ -263,9 +260,9 @@ class BatchMeasurer:
         )
         marks = Marks.build(encodings, rare, listed)
         self._counted = counted_keys(marks, marks)
-        self._rows = np.array([row for row, _ in self._placed.asked], dtype=np.int64)
-        self._queries = np.array([query.query for _, query in self._placed.asked], dtype=np.int64)
-        self._partners = _partners(self._placed.asked)
+        self._rows = np.array([row for row, _ in self._placed.queries], dtype=np.int64)
+        self._queries = np.array([query.query for _, query in self._placed.queries], dtype=np.int64)
+        self._partners = _partners(self._placed.queries)
         self._find_trees()
 
     def layer(self, weights: FloatArray, norms: FloatArray | None) -> Layer:
@@ -310,7 +307,7 @@ class BatchMeasurer:
             moments=Moments.stacked([layer.moments for layer in layers]),
             uniform=np.array([layer.uniform for layer in layers]),
             chance=np.array([layer.chance for layer in layers]),
-            cases=placed.cases(placed.asked, right),
+            cases=placed.cases(placed.queries, right),
             edges=Moments.from_sums(edges.astype(np.float64), n_gold, placed.frames),
             chain=Moments.from_sums(self._chain[:, None].astype(np.float64), n_gold, placed.frames),
             examples=Examples.from_pairs(strongest, numbers),
@@ -351,13 +348,13 @@ class BatchMeasurer:
         n_missing = np.array([*map(len, placed.sentences)]) - placed.placed.sum(axis=1)
         incomplete = [(sentence, placed.placed[row]) for row, sentence in enumerate(placed.sentences) if n_missing[row]]
         lost = sum(
-            len(_from_below(sentence, np.ones(len(sentence), dtype=bool))) - len(_from_below(sentence, there))
+            len(_upward_queries(sentence, np.ones(len(sentence), dtype=bool))) - len(_upward_queries(sentence, there))
             for sentence, there in incomplete
         )
         return SkippedCounts(len(dropped), sum(dropped), int(n_missing.sum()), lost, self._trees_left_out)
 
 
-def _from_below(sentence: Sentence, placed: BoolArray) -> list[RelationQuery]:
+def _upward_queries(sentence: Sentence, placed: BoolArray) -> list[RelationQuery]:
     """The relations of a sentence, once each."""
     return [query for query in relation_queries(sentence, placed) if query.relation.direction == "up"]
 
@@ -382,23 +379,23 @@ class HeadSetAverager:
 
     def __init__(self, sentences: Sequence[Sentence], encodings: Sequence[Encoding], tried: Sequence[HeadSets]) -> None:
         self._placed, self._tried = _Placed(sentences, encodings), tried
-        self._asked = [
+        self._queries = [
             [
                 (row, query)
-                for row, query in self._placed.asked
+                for row, query in self._placed.queries
                 if query.relation == sets.relation or (sets.relation == ALL and query.relation.direction == "up")
             ]
             for sets in tried
         ]
         self._summed = [
-            np.zeros((len(query), len(sets.groups), self._placed.n_words), dtype=np.float32)
-            for query, sets in zip(self._asked, tried, strict=True)
+            np.zeros((len(queries), len(sets.groups), self._placed.n_words), dtype=np.float32)
+            for queries, sets in zip(self._queries, tried, strict=True)
         ]
 
     def layer(self, layer: int, weights: FloatArray) -> None:
         """A layer's attention (texts, heads, n, n)."""
         between = self._placed.between(weights)
-        for queries_of_sets, sets, summed in zip(self._asked, self._tried, self._summed, strict=True):
+        for queries_of_sets, sets, summed in zip(self._queries, self._tried, self._summed, strict=True):
             heads = sorted({head for group in sets.groups for of, head in group if of == layer})
             if not heads or not queries_of_sets:
                 continue
@@ -412,7 +409,7 @@ class HeadSetAverager:
     def cases(self) -> tuple[Cases, ...]:
         """Which sets are right, a relation each, once all layers were there."""
         cases = []
-        for queries, summed in zip(self._asked, self._summed, strict=True):
+        for queries, summed in zip(self._queries, self._summed, strict=True):
             right = (summed.argmax(axis=-1)[..., None] == _partners(queries)[:, None]).any(axis=-1)
             cases.append(self._placed.cases(queries, right))
         return tuple(cases)

@@ -79,7 +79,7 @@ class ParsedSentence:
 
     def right(self, layer: int) -> int:
         """How many of the tree's edges were found at a layer."""
-        return len(set(self.edges) & set(self.found[layer]))
+        return len(set(self.edges) & set(self.recovered[layer]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

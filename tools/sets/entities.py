@@ -19,7 +19,7 @@ _SLOT = re.compile(r"\{([plco])\}")
 _TYPES = {"p": "PERSON", "l": "PLACE", "c": "PLACE", "o": "ORGANIZATION"}
 
 
-WORDS: Final[Mapping[Split, Mapping[str, Any]]] = tables("entities")
+WORDS: Final[Mapping[str, Mapping[str, Any]]] = tables("entities")
 """By split: names with commas between, of people (``first``, ``last``), ``cities``, ``countries``, ``organizations``;
 ``templates``, in which {p} is a person, {o} an organization, {c} a city, {l} a city or a country; and sentences
 ``without`` entities, some with words that are names elsewhere.

@@ -50,5 +50,5 @@ Each has two premises: in the first {x} stands before {y}, in the second {y} bef
 other does not. So neither who comes first nor what is mentioned gives the answer away.
 """
 
-POOLS: Final[Mapping[Split, Mapping[str, str]]] = tables("inference")
+POOLS: Final[Mapping[str, Mapping[str, str]]] = tables("inference")
 """By split and name: entries with commas between, the words of an entry with slashes."""

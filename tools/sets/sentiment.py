@@ -45,7 +45,7 @@ def _writing(topics: Sequence[Mapping[str, str]], **words: Any) -> Writing:
     return Writing(topics=tuple(Topic(**topic) for topic in topics), **words)
 
 
-WRITINGS: Final[Mapping[Split, Writing]] = {split: _writing(**words) for split, words in tables("sentiment").items()}
+WRITINGS: Final[Mapping[str, Writing]] = {split: _writing(**words) for split, words in tables("sentiment").items()}
 
 
 def make_items(split: Split) -> list[tuple[int, Labelled]]:

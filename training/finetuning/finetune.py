@@ -56,7 +56,7 @@ class Finetune(Streamed[Event, Tuned]):
     def parts(self, loaded: LoadedModel) -> Iterator[Event]:
         from training.finetuning import loop
 
-        return loop.tune(loaded, self)
+        return loop.tune(loaded, self.model, self.data, self.settings, self.id, self.soft, self.keep)
 
     def combine(self, parts: Sequence[Event]) -> Tuned:
         last = parts[-1]

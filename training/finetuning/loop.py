@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,14 +41,11 @@ from training.finetuning.results import (
     best_of,
 )
 from training.finetuning.schedule import Phase, rate_after, rate_at
-from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, recommended_rate
+from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, Settings, recommended_rate
 from training.finetuning.tasks import TASKS
 from training.finetuning.tasks.base import IGNORED, Batch
 from training.objective import divergence
 from training.trainer import parameter_groups
-
-if TYPE_CHECKING:
-    from training.finetuning.finetune import Finetune
 
 GRADIENT_NORM = 1.0
 """Gradients are scaled down to this norm, as in Devlin et al. 2019."""
@@ -60,23 +57,32 @@ _DIVERGED = 5.0  # times the loss at the start, and above it by this much
 _EVALUATE_AFTER = 0.02  # of a budget in seconds: an LSTM has many short epochs
 
 
-def tune(loaded: LoadedModel, question: Finetune) -> Generator[Event, None, None]:
-    """See ``Finetune``."""
-    run = _Run(loaded, question)
+Soft = tuple[tuple[float, ...], ...]
+"""A teacher's scores (items, labels)."""
+
+
+def tune(
+    loaded: LoadedModel, model: str, data: Data, settings: Settings, id: str, soft: Soft | None, keep: bool
+) -> Generator[Event, None, None]:
+    """See ``finetune.Finetune``, whose fields these are."""
+    run = _Run(loaded, model, data, settings, id, soft, keep)
     try:
         yield from run.events()
     except GeneratorExit:
-        stopped.save(question.id, run.state())
+        stopped.save(id, run.state())
         raise
 
 
 class _Run(stopped.Progress):
     """One training, from the first event to the outcome."""
 
-    def __init__(self, loaded: LoadedModel, question: Finetune) -> None:
+    def __init__(
+        self, loaded: LoadedModel, model: str, data: Data, settings: Settings, id: str, soft: Soft | None, keep: bool
+    ) -> None:
         super().__init__()
-        self.loaded, self.question, self.settings = loaded, question, question.settings
-        self.data: Data = check(question.data.first(self.settings.examples, self.settings.seed))
+        self.loaded, self.model, self.settings = loaded, model, settings
+        self.id, self.soft, self.keep = id, soft, keep
+        self.data: Data = check(data.first(settings.examples, settings.seed))
         self.task = TASKS[self.data.kind]
         self.pads = loaded.pads_for(self.data.kind)
         self.network = fresh(loaded, self.data, self.settings)
@@ -107,7 +113,7 @@ class _Run(stopped.Progress):
 
     def events(self) -> Iterator[Event]:
         yield from self._encode()
-        resumed = stopped.load(self.question.id)
+        resumed = stopped.load(self.id)
         if resumed is not None:
             self.phase, self.step_of_phase = resumed.phase, resumed.step_of_phase
         n_learning = self._enter(self.phase)
@@ -306,9 +312,9 @@ class _Run(stopped.Progress):
 
     def _loss(self, output: Any, targets: torch.Tensor, places: Sequence[int]) -> torch.Tensor:
         loss = self.task.loss(output, targets)
-        if self.question.soft is None:
+        if self.soft is None:
             return loss
-        teacher = torch.tensor([self.question.soft[place] for place in places], device=self.network.device)
+        teacher = torch.tensor([self.soft[place] for place in places], device=self.network.device)
         soft = divergence(self.task.soft_scores(output), teacher, self.settings.temperature)
         return self.settings.alpha * loss + (1 - self.settings.alpha) * soft
 
@@ -386,8 +392,8 @@ class _Run(stopped.Progress):
         texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
         latency = seconds_a_text(self.network, texts)
         outcome = Tuned(
-            id=self.question.id,
-            base=self.question.model,
+            id=self.id,
+            base=self.model,
             data=self.data,
             settings=self.settings,
             scores=evaluation,
@@ -403,9 +409,9 @@ class _Run(stopped.Progress):
             first_vectors=tuple(self.first_vectors),
             strongest_baseline=baseline.name,
         )
-        tuned.forget(self.question.id)  # the state of an earlier stop
-        if self.question.keep:
-            with tuned.writing(self.question.id, 4 * self.n_parameters) as folder:
+        tuned.forget(self.id)  # the state of an earlier stop
+        if self.keep:
+            with tuned.writing(self.id, 4 * self.n_parameters) as folder:
                 save(self.network, self.loaded, outcome, folder)
         yield outcome
 

@@ -10,6 +10,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from training.finetuning.data import (
     OUTSIDE,
     Data,
     Item,
-    Kind,
     Labelled,
     PassageQuestion,
     Scored,
@@ -42,9 +42,10 @@ _MOST_LEFT_OUT = 200
 class Measure:
     """``about`` says in a sentence what it is. ``percent`` tells shares from numbers that can be below 0."""
 
+    kind: str
     title: str
+    percent: bool
     about: str
-    percent: bool = True
 
     @property
     def lowest(self) -> float:
@@ -58,36 +59,20 @@ class Measure:
         return f"{value:.1%}" if self.percent else f"{value:.2f}"
 
 
-MEASURES: Mapping[str, Measure] = {
-    "accuracy": Measure("Accuracy", "The share of items whose label is right."),
-    "macro_f1": Measure("Macro F1", "The mean of F1 over the labels; F1 is the harmonic mean of precision and recall."),
-    "mcc": Measure(
-        "Matthews correlation", "The correlation of predicted with true labels: 1 is perfect, 0 is chance.", False
-    ),
-    "entity_f1": Measure("Entity F1", "F1 over whole entities: every word and the type must be right."),
-    "word_accuracy": Measure("Accuracy of words", "The share of words whose tag is right; most are in no entity."),
-    "span_f1": Measure(
-        "Answer F1", "The overlap in words of the predicted and the true answer, averaged over the questions."
-    ),
-    "exact_match": Measure(
-        "Exact match", "The share of questions whose answer is the true one; case, punctuation and articles aside."
-    ),
-    "spearman": Measure("Spearman", "The rank correlation of predicted with true scores: 1 is the same order.", False),
-    "pearson": Measure("Pearson", "The linear correlation of predicted with true scores: 1 is a straight line.", False),
-}
-"""By name, in the order in which they are shown."""
+def _read_measures() -> dict[str, Measure]:
+    lines = Path(__file__).with_name("measures.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    rows = (line.split("\t") for line in lines)
+    return {name: Measure(kind, title, percent == "yes", about) for name, kind, title, percent, about in rows}
 
-_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
-    "classification": ("accuracy", "macro_f1", "mcc"),
-    "tagging": ("entity_f1", "word_accuracy"),
-    "answering": ("span_f1", "exact_match"),
-    "similarity": ("spearman", "pearson"),
-}
+
+MEASURES: Mapping[str, Measure] = _read_measures()
+"""By name, in the order in which they are shown."""
 
 
 def measures_of(data: Data) -> tuple[str, ...]:
     """The measures of the data's kind, the data's own first."""
-    return tuple(dict.fromkeys((data.measure, *_OF_KIND[data.kind])))
+    of_kind = (name for name, measure in MEASURES.items() if measure.kind == data.kind)
+    return tuple(dict.fromkeys((data.measure, *of_kind)))
 
 
 def value(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]) -> float:
@@ -175,9 +160,8 @@ def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Predictio
 
 
 def _labels(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[list[str], list[str]]:
-    return [item.label for item in cast_all(Labelled, items)], [
-        prediction.label for prediction in cast_all(Classified, predictions)
-    ]
+    gold = [item.label for item in cast_all(Labelled, items)]
+    return gold, [prediction.label for prediction in cast_all(Classified, predictions)]
 
 
 def _accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
