@@ -143,10 +143,10 @@ class Counted:
         put("entropy", entropy, self.queries & (seen.n_visible > 0))
         put("relative_entropy", entropy / np.log2(np.maximum(seen.n_visible, 2))[:, None], choice)
         put("spread", (np.exp2(entropy) - 1) / several[:, None], choice)
-        if seen.own is not None:
+        if seen.same_sentence is not None:
             every = np.concatenate([weights, seen.even[:, None]], axis=1)
-            n_own = seen.own.sum(axis=-1)
-            kept = every * seen.own[:, None]
+            n_own = seen.same_sentence.sum(axis=-1)
+            kept = every * seen.same_sentence[:, None]
             kept_sum = kept.sum(axis=-1, keepdims=True)
             inside = _entropy(np.divide(kept, kept_sum, out=np.zeros_like(kept), where=kept_sum > 0))
             put("own_evenness", (np.exp2(inside) - 1) / np.maximum(n_own - 1, 1)[:, None], n_own > 1)
@@ -173,10 +173,10 @@ class Counted:
         """
         last = self._seen
         if last is None or not np.array_equal(last[0], visible):
-            self._seen = last = visible, self._of_visible(visible)
+            self._seen = last = visible, self._seen_keys(visible)
         return last[1]
 
-    def _of_visible(self, visible: BoolArray) -> _Seen:
+    def _seen_keys(self, visible: BoolArray) -> _Seen:
         n_texts, n, m = visible.shape
         n_visible = visible.sum(axis=-1)
         even = (visible / np.maximum(n_visible, 1)[..., None]).astype(np.float32)
@@ -206,7 +206,7 @@ class _Seen:
     even: FloatArray
     keys: FloatArray
     counts: IntArray
-    own: BoolArray | None
+    same_sentence: BoolArray | None
 
 
 def mean_measures(sums: Measured, counts: Measured) -> Measures:

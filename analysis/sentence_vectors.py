@@ -115,10 +115,10 @@ def usual_vector(hidden: HiddenStates, named: NamedPooling | None) -> FloatArray
     """
     if named is None or not named.modes or not len(hidden.encoding):
         return pooled(hidden, "mean")
-    return np.concatenate([_by_mode(hidden.states, mode) for mode in named.modes], axis=1, dtype=np.float32)
+    return np.concatenate([_pool(hidden.states, mode) for mode in named.modes], axis=1, dtype=np.float32)
 
 
-def _by_mode(states: FloatArray, mode: PoolingMode) -> DoubleArray:
+def _pool(states: FloatArray, mode: PoolingMode) -> DoubleArray:
     """As sentence-transformers pools one text: states (layers + 1, n, width), special tokens among them."""
     n = states.shape[1]
     match mode:

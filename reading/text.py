@@ -63,7 +63,7 @@ class Text:
         of these by the look of it.
         """
         _refuse_binary(data, name)
-        in_utf8, n_characters, notes = _in_utf8(data, name)
+        in_utf8, n_characters, notes = _to_utf8(data, name)
         text = cls(name, in_utf8, notes)
         if b"\x00" in text.data:
             raise InvalidInput(f"{name} is not a text file (it contains null bytes). Save it as UTF-8 text.")
@@ -115,7 +115,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
         raise InvalidInput(f"{name} is {kind}, not a text file. Save its text or its table as UTF-8 text or CSV.")
 
 
-def _in_utf8(data: bytes, name: str) -> tuple[bytes, int, tuple[str, ...]]:
+def _to_utf8(data: bytes, name: str) -> tuple[bytes, int, tuple[str, ...]]:
     """The text in UTF-8, how many characters it has, and notes on how it was decoded."""
     notes: tuple[str, ...] = ()
     n_characters: int | None

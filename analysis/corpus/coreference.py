@@ -204,7 +204,7 @@ Rule = Callable[[Sentence], int | None]
 
 def nearest_noun(sentence: Sentence) -> int | None:
     """The noun with the fewest words between it and the pronoun, the earlier of two."""
-    pronoun = _asked(sentence)[0]
+    pronoun = _coreference(sentence)[0]
     return min(_nouns(sentence), key=lambda place: (abs(place - pronoun), place))
 
 
@@ -214,20 +214,20 @@ def first_noun(sentence: Sentence) -> int | None:
 
 def nearer_of_two(sentence: Sentence) -> int | None:
     """The candidate with fewer words between it and the pronoun."""
-    pronoun, *two = _asked(sentence)
+    pronoun, *two = _coreference(sentence)
     return min(two, key=lambda place: (abs(place - pronoun), place))
 
 
 def first_of_two(sentence: Sentence) -> int | None:
-    return min(_asked(sentence)[1:])
+    return min(_coreference(sentence)[1:])
 
 
 def offset_rule(offset: int) -> Rule:
     """The word so many words after the pronoun, before it where that is negative."""
-    return lambda sentence: _asked(sentence)[0] + offset
+    return lambda sentence: _coreference(sentence)[0] + offset
 
 
-def _asked(sentence: Sentence) -> tuple[int, int, int]:
+def _coreference(sentence: Sentence) -> tuple[int, int, int]:
     assert sentence.coreference is not None
     return sentence.coreference
 
@@ -252,7 +252,7 @@ def rule_scores(sentences: Sequence[Sentence], rule: Rule, by: By) -> DoubleArra
     """
     scores = []
     for sentence in sentences:
-        _, antecedent, distractor = _asked(sentence)
+        _, antecedent, distractor = _coreference(sentence)
         named = rule(sentence)
         scores.append(1.0 if named == antecedent else 0.5 if by == "more" and named != distractor else 0.0)
     return np.array(scores)

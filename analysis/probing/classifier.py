@@ -98,7 +98,7 @@ class LinearProbe:
         weights = (self.weights / self.scale).T
         intercept = self.intercept - self.mean @ weights
         judged = (log_softmax(block @ weights + intercept, axis=1) for block in vectors.blocks(rows))
-        return _in_columns(judged, self.seen, (len(rows), self.n_classes))
+        return _stack_columns(judged, self.seen, (len(rows), self.n_classes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ class NetworkProbe:
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
         standardized = ((block - self.mean) / self.scale for block in vectors.blocks(rows))
         judged = (self.network.predict_log_proba(block) for block in standardized)
-        return _in_columns(judged, self.network.classes_, (len(rows), self.n_classes))
+        return _stack_columns(judged, self.network.classes_, (len(rows), self.n_classes))
 
 
-def _in_columns(blocks: Iterable[FloatArray], seen: IntArray, shape: tuple[int, int]) -> FloatArray:
+def _stack_columns(blocks: Iterable[FloatArray], seen: IntArray, shape: tuple[int, int]) -> FloatArray:
     """Blocks of (some rows, labels seen) as one float32 (rows, classes), -inf for labels not seen."""
     result = np.full(shape, -np.inf, dtype=np.float32)
     start = 0

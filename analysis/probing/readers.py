@@ -151,9 +151,9 @@ def treebank(data: reading.Data, *, seed: int = 0) -> Treebank:
         labels += [deprel.partition(":")[0] for deprel in sentence.deprel]
     if INSIDE in data.left_out:
         notes += ("Distances between words run through those that are left out inside multiword tokens.",)
-    for what, where in flaws.items():
+    for cause, where in flaws.items():
         notes += (
-            f"Left out {counted(len(where), 'sentence')} without a tree: {what} (first words in {listed(where)}).",
+            f"Left out {counted(len(where), 'sentence')} without a tree: {cause} (first words in {listed(where)}).",
         )
     if short:
         notes += (

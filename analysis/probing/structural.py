@@ -283,7 +283,7 @@ def mean_over_lengths(values: Sequence[DoubleArray], lengths: IntArray) -> float
     ``values`` has an array for each sentence, in which NaN is ignored; ``lengths`` (sentences,) is in words.
     None where no sentence of such a length has a value.
     """
-    sums, counts, kinds = _of_lengths(values, lengths)
+    sums, counts, kinds = _sums_by_length(values, lengths)
     if not len(kinds):
         return None
     weights = np.ones((1, len(sums)))
@@ -294,7 +294,7 @@ def mean_over_lengths_interval(
     values: Sequence[DoubleArray], lengths: IntArray, *, draws: int, seed: int, level: float = 0.95
 ) -> tuple[float, float] | None:
     """Percentile bootstrap interval of ``mean_over_lengths``, drawing whole sentences with replacement."""
-    sums, counts, kinds = _of_lengths(values, lengths)
+    sums, counts, kinds = _sums_by_length(values, lengths)
     if not len(kinds):
         return None
     usable = np.isin(lengths, kinds) & (counts > 0)
@@ -308,7 +308,7 @@ def mean_over_lengths_interval(
     return float(low), float(high)
 
 
-def _of_lengths(values: Sequence[DoubleArray], lengths: IntArray) -> tuple[DoubleArray, DoubleArray, IntArray]:
+def _sums_by_length(values: Sequence[DoubleArray], lengths: IntArray) -> tuple[DoubleArray, DoubleArray, IntArray]:
     """Sum and number of each sentence's values, and the lengths that have any."""
     sums = np.array([np.nansum(row) for row in values], dtype=np.float64)
     counts = np.array([np.isfinite(row).sum() for row in values], dtype=np.float64)

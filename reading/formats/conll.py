@@ -45,7 +45,7 @@ def table(text: Text, notes: Notes) -> Table:
     Raises InvalidInput with the line where there is one column only.
     """
     if text.first_line.startswith(_2012):
-        return _of_2012(text, notes)
+        return _read_2012(text, notes)
     sentences = _sentences(text, notes)
     first = [*islice(sentences, 3)]
     if not first:
@@ -77,11 +77,12 @@ def table(text: Text, notes: Notes) -> Table:
     return table
 
 
-def _of_2012(text: Text, notes: Notes) -> Table:
+def _read_2012(text: Text, notes: Notes) -> Table:
     """OntoNotes as in the shared task of 2012, whose spans are in brackets over several lines."""
     names = [f"column {n}" for n in range(1, _2012_NAMES + 2)]
     rows = (
-        (line, [*row[:_2012_NAMES], _from_brackets(row[_2012_NAMES])]) for line, row in _sentences(text, notes, most=11)
+        (line, [*row[:_2012_NAMES], _tags_from_brackets(row[_2012_NAMES])])
+        for line, row in _sentences(text, notes, most=11)
     )
     return Table(
         "words in columns (CoNLL-2012)",
@@ -91,7 +92,7 @@ def _of_2012(text: Text, notes: Notes) -> Table:
     )
 
 
-def _from_brackets(column: list[str]) -> list[str]:
+def _tags_from_brackets(column: list[str]) -> list[str]:
     """(PER* *) * in IOB2: B-PER I-PER O."""
     tags, inside = [], ""
     for cell in column:

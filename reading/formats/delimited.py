@@ -208,7 +208,7 @@ def _rows_between_tabs(text: Text) -> Iterator[tuple[int, list[str]]]:
         row = _balanced(written, "\t") if '"' in written else None
         if row is None and written.count("\t") < width - 1 and _opens(written):
             ahead.extend(islice(lines, max(0, _LONGEST_CELL - len(ahead))))
-            row, n_lines = _over_lines(written, [other for _, other in ahead], width)
+            row, n_lines = _join_lines(written, [other for _, other in ahead], width)
             for _ in range(n_lines):
                 ahead.popleft()
         row = written.split("\t") if row is None else row
@@ -220,7 +220,7 @@ def _opens(line: str) -> bool:
     return line.startswith('"') or '\t"' in line
 
 
-def _over_lines(line: str, following: list[str], width: int) -> tuple[list[str] | None, int]:
+def _join_lines(line: str, following: list[str], width: int) -> tuple[list[str] | None, int]:
     """The row that a line begins, and how many of the following belong to it; None where these do not end it."""
     joined = line
     for n_lines, other in enumerate(following, start=1):

@@ -41,7 +41,7 @@ def table(text: Text, notes: Notes, *, by_columns: bool = True) -> Table:
     """
     if _is_one_document(text):
         return _document(text, notes)
-    return _of_objects("JSON lines", _lines(text), "line", notes, by_columns=by_columns)
+    return _table_of_objects("JSON lines", _lines(text), "line", notes, by_columns=by_columns)
 
 
 def _is_one_document(text: Text) -> bool:
@@ -92,7 +92,7 @@ def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, value
 
 
-def _of_objects(
+def _table_of_objects(
     format_: str, objects: Iterator[tuple[int, dict[str, Any]]], unit: str, notes: Notes, *, by_columns: bool = False
 ) -> Table:
     """Rows of objects. The columns are the keys of the first thousand, in small or capital letters."""
@@ -140,7 +140,7 @@ def _document(text: Text, notes: Notes) -> Table:
         notes.unit = "question"
         return table
     notes.unit = "record"
-    return _of_objects("a JSON list", _records(chain([first], items), text.name), "record", notes)
+    return _table_of_objects("a JSON list", _records(chain([first], items), text.name), "record", notes)
 
 
 def _items(text: Text, prefix: str) -> Iterator[Any]:

@@ -52,7 +52,7 @@ def _rows(
             for values in zip(*columns, strict=True):
                 number += 1
                 row = [
-                    _with_names(value, of) if of else _text(value) for value, of in zip(values, classes, strict=True)
+                    _name_values(value, of) if of else _text(value) for value, of in zip(values, classes, strict=True)
                 ]
                 check_cells(row, name, "row", number)
                 yield number, row
@@ -66,10 +66,10 @@ def _text(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _with_names(value: Any, names: Sequence[str]) -> Any:
+def _name_values(value: Any, names: Sequence[str]) -> Any:
     """The names of classes given as numbers; a number beyond them, as -1, stands for none."""
     if isinstance(value, list):
-        return [_with_names(element, names) for element in value]
+        return [_name_values(element, names) for element in value]
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
 
 

@@ -22,7 +22,7 @@ def sentences(text: Text, notes: Notes) -> Iterator[tuple[int, str]]:
     if _wrapped(text):
         notes.say(f"{text.name}: {_JOINED}")
         for first, lines in _paragraphs(text):
-            yield from _of_paragraph(lines, first)
+            yield from _split_paragraph(lines, first)
         return
     for number, line in text.numbered():
         for sentence in split(line):
@@ -56,7 +56,7 @@ def _paragraphs(text: Text) -> Iterator[tuple[int, list[str]]]:
         yield first, lines
 
 
-def _of_paragraph(lines: list[str], first: int) -> Iterator[tuple[int, str]]:
+def _split_paragraph(lines: list[str], first: int) -> Iterator[tuple[int, str]]:
     text = " ".join(lines)
     ends = [*accumulate(len(line) + 1 for line in lines)]
     at = line = 0

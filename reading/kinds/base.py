@@ -103,7 +103,7 @@ def split_of(cells: Cells, line: int, place: Place) -> Split | None:
     return SPLITS[written.lower()]
 
 
-def as_list(value: Any, where: str = "") -> list[Any] | None:
+def to_list(value: Any, where: str = "") -> list[Any] | None:
     """A list, also one written into a cell as JSON, Python or numpy write it; None for anything else.
 
     Raises InvalidInput, with ``where`` it stands, for what begins as such a list and cannot be read to its end.
@@ -144,7 +144,7 @@ def _unescaped(match: re.Match[str]) -> str:
     return re.sub(r"\\(.)", r"\1", next(group for group in match.groups() if group is not None))
 
 
-def as_object(value: Any) -> Any:
+def to_object(value: Any) -> Any:
     """An object written into a cell as JSON or Python write it, as an object; anything else as it is."""
     text = value.strip() if isinstance(value, str) else ""
     parsed = _literal(text) if text.startswith("{") and text.endswith("}") else None

@@ -12,7 +12,7 @@ from model_zoo.types import counted
 from reading.data import Choices, Notes, Role, Row, Split, Table
 from reading.formats import delimited
 from reading.items import Labelled
-from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, cells_of, open_table, split_of, stripped
+from reading.kinds.base import SPLIT, SPLITS, Kind, Place, cells_of, open_table, split_of, stripped, to_list
 from reading.packed import Packed
 from reading.text import Text, check_cells, clipped, listed, number, plain
 
@@ -37,11 +37,11 @@ def _open(kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
         rows = ((line, written.split("\t", 2) if written.strip() else []) for line, written in text.numbered())
         return Table("SentEval’s lines", [*_SENTEVAL], delimited.complete_rows(rows, 3, notes, text.name, "\t"))
     if text.first_line.startswith(_FASTTEXT):
-        return Table("fastText’s lines", ["label", "text"], _of_fasttext(text))
+        return Table("fastText’s lines", ["label", "text"], _read_fasttext(text))
     return open_table(kind, text, choices, notes)
 
 
-def _of_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
+def _read_fasttext(text: Text) -> Iterator[tuple[int, list[Any]]]:
     for place, line in text.numbered():
         words = line.split()
         check_cells([line], text.name, "line", place)
@@ -58,7 +58,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
     pairs = "pair" in places
     for line, cells in cells_of(table, places):
         text, pair = stripped(cells, "text"), stripped(cells, "pair")
-        labels = as_list(cells["label"], place.label(line))
+        labels = to_list(cells["label"], place.label(line))
         label = stripped(cells, "label") if labels is None else plain(labels[0]).strip() if len(labels) == 1 else ""
         if labels is not None and (len(labels) > 1 or isinstance(labels[0] if labels else None, list)):
             first_several = first_several if n_several else (line, clipped(str(labels)))

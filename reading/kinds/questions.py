@@ -9,7 +9,7 @@ from typing import Any, Final
 from model_zoo.errors import InvalidInput
 from reading.data import Role, Row, Split, Table
 from reading.items import PassageQuestion
-from reading.kinds.base import SPLIT, SPLITS, Kind, Place, as_list, as_object, cells_of, open_table, split_of, stripped
+from reading.kinds.base import SPLIT, SPLITS, Kind, Place, cells_of, open_table, split_of, stripped, to_list, to_object
 from reading.text import listed, plain
 
 _ORDER: Final = tuple(dict.fromkeys(SPLITS.values()))
@@ -28,7 +28,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
         if cells["answer"] is None:
             place.notes.leave_out(f"{place.unit}s without an answer, not even an empty one", line)
             continue
-        spans = _accepted_answers(as_object(cells["answer"]), cells.get("answer_start"), place.label(line))
+        spans = _accepted_answers(to_object(cells["answer"]), cells.get("answer_start"), place.label(line))
         answers: list[tuple[int, str]] = []
         for start, answer in spans:
             at = context.find(answer) if start is None else _nearest(context, answer, start)
@@ -78,7 +78,7 @@ def _accepted_answers(value: Any, start: Any, where: str) -> list[tuple[int | No
         start = value.get("answer_start", start)
         value = value.get("text")
     listed_texts = _texts_of(value, where)
-    listed_starts = as_list(start, where)
+    listed_starts = to_list(start, where)
     texts: list[Any] = [value] if listed_texts is None else listed_texts
     starts: list[Any] = [start] * len(texts) if listed_starts is None else listed_starts
     answers: list[tuple[int | None, str]] = []
@@ -98,7 +98,7 @@ def _texts_of(value: Any, where: str) -> list[Any] | None:
     if isinstance(value, str) and not value.lstrip().startswith(("['", '["', "[{", "array(")):
         return None
     try:
-        return as_list(value, where)
+        return to_list(value, where)
     except InvalidInput:
         return None
 

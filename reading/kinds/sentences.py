@@ -10,7 +10,7 @@ from reading.columns import NAMES, normalized
 from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import conll, conllu, delimited, jsons, prose
 from reading.items import PlainSentence
-from reading.kinds.base import Kind, Place, as_list, cells_of, is_json, stripped
+from reading.kinds.base import Kind, Place, cells_of, is_json, stripped, to_list
 from reading.sentences import split
 from reading.text import Text, plain
 
@@ -68,7 +68,7 @@ def _open(_kind: Kind, text: Text, choices: Choices, notes: Notes) -> Table:
 
 def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row]:
     for line, cells in cells_of(table, places):
-        words = as_list(cells["text"]) if isinstance(cells["text"], list) else None
+        words = to_list(cells["text"]) if isinstance(cells["text"], list) else None
         if words is not None:
             yield Row(PlainSentence(" ".join(filter(None, map(plain, words)))), line)
             continue

@@ -13,7 +13,7 @@ from reading.columns import NAMES, normalized
 from reading.data import Choices, Notes, Role, Row, Table
 from reading.formats import conll, conllu, delimited, jsons
 from reading.items import Tagged
-from reading.kinds.base import SPLIT, Kind, Place, as_list, cells_of, is_json, split_of
+from reading.kinds.base import SPLIT, Kind, Place, cells_of, is_json, split_of, to_list
 from reading.text import Text, clipped, plain
 
 _NO_TAG: Final = re.compile(r"""['"\[\](),]""")
@@ -91,7 +91,7 @@ def _rows(table: Table, places: Mapping[str, int], place: Place) -> Iterator[Row
 
 def _words(value: Any, where: str) -> tuple[str, ...]:
     """The words of a list, also of one written into a cell; of another text those between spaces."""
-    words = as_list(value, where)
+    words = to_list(value, where)
     return tuple(plain(part).strip() for part in (plain(value).split() if words is None else words))
 
 

@@ -78,11 +78,11 @@ def _surface(item: Item) -> list[float]:
         shared,
         shared / max(1, len(set(first))),
         shared / max(1, len(set(second))),
-        _in_common(item),
+        _word_overlap(item),
     ]
 
 
-def _in_common(item: Item) -> float:
+def _word_overlap(item: Item) -> float:
     """The share of words in common (Jaccard)."""
     first, second = set(_words(item.text)), set(_words(item.pair))
     return len(first & second) / max(1, len(first | second))
@@ -248,7 +248,7 @@ def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
 def _rated(data: Data) -> Iterator[Baseline]:
     from sklearn.linear_model import Ridge
 
-    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.split(split)) for split in _SCORED)
+    shared = (tuple(Rated(HIGHEST_SCORE * _word_overlap(item)) for item in data.split(split)) for split in _SCORED)
     yield Baseline("the share of words in common", *shared)
     features = _numbers()
     fitted = Ridge().fit(features(data.train, True), [item.score for item in data.train if isinstance(item, Scored)])

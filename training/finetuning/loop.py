@@ -212,7 +212,7 @@ class _Run(stopped.Progress):
             over = epoch == phase.epochs or self._spent()
             if self.evaluated[-1].step < self.step and (over or (place == 0 and self._worth_evaluating())):
                 yield from self._evaluate()
-            if over or self._in_vain(before):
+            if over or self._has_stalled(before):
                 return
             order = batches(self._lengths, self.settings.batch, self.settings.seed, before + epoch, pads=pads)
             yield from self._step(order[place], before + (self.step_of_phase + 1) / an_epoch)
@@ -220,7 +220,7 @@ class _Run(stopped.Progress):
     def _spent(self) -> bool:
         return self.settings.seconds is not None and self.seconds >= self.settings.seconds
 
-    def _in_vain(self, before: int) -> bool:
+    def _has_stalled(self, before: int) -> bool:
         """Whether the score has not risen for as many epochs as are waited for, in the last phase, which has ``before``
         epochs before it.
         """

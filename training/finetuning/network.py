@@ -128,7 +128,7 @@ class SmallVocabulary:
         self._embedding: nn.Embedding = network.get_input_embeddings()
         weight = self._embedding.weight
         used = sorted({*ids, self._embedding.padding_idx or 0})
-        self._whole = weight.detach()
+        self._all_rows = weight.detach()
         self._used = torch.tensor(used, device=weight.device)
         self._places = torch.zeros(len(weight), dtype=torch.long, device=weight.device)
         self._places[self._used] = torch.arange(len(used), device=weight.device)
@@ -148,7 +148,7 @@ class SmallVocabulary:
     def restore(self, decay: float) -> None:
         """All rows again; those left out times ``decay``."""
         with torch.no_grad():
-            weight = self._whole * decay
+            weight = self._all_rows * decay
             weight[self._used] = self._embedding.weight
         self._set(nn.Parameter(weight))
         self._embedding.padding_idx = self._padding

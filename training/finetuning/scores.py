@@ -183,7 +183,7 @@ def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: 
     return matrix
 
 
-def _of_matrix(score: Callable[[DoubleArray], float]) -> Callable[..., Weighted]:
+def _matrix_score(score: Callable[[DoubleArray], float]) -> Callable[..., Weighted]:
     """A score of the confusion matrix, which is cheap to draw again."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -266,7 +266,7 @@ def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, p
     return max(score(prediction.text, gold) for gold in ([text for _, text in item.answers] or [""]))
 
 
-def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
+def _answer_score(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
     """The mean over the questions."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -306,12 +306,12 @@ def _ranks(values: DoubleArray) -> DoubleArray:
 
 _MEASURED: Mapping[str, Callable[..., Weighted]] = {
     "accuracy": _accuracy,
-    "macro_f1": _of_matrix(_macro_f1),
-    "mcc": _of_matrix(_mcc),
+    "macro_f1": _matrix_score(_macro_f1),
+    "mcc": _matrix_score(_mcc),
     "entity_f1": _entity_f1,
     "word_accuracy": _word_accuracy,
-    "span_f1": _of_answers(overlap),
-    "exact_match": _of_answers(_exact),
+    "span_f1": _answer_score(overlap),
+    "exact_match": _answer_score(_exact),
     "spearman": _correlation(_ranks),
     "pearson": _correlation(lambda values: values),
 }

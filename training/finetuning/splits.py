@@ -83,9 +83,9 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
         strata = [row.stratum if kind == "classification" else "" for row in rows]
         number = random_split(groups, strata, seed, dev=DEV_SHARE, test=TEST_SHARE)
     else:
-        number = _as_named(rows, seed, notes)
+        number = _splits_of_file(rows, seed, notes)
         if kind == "answering" or rows[0].item.pair is not None:
-            _say_of_shared(groups, number.tolist(), noun, notes)
+            _note_shared(groups, number.tolist(), noun, notes)
     return {split: [row for row, of in zip(rows, number, strict=True) if of == _NUMBER[split]] for split in SPLITS}
 
 
@@ -106,7 +106,7 @@ def most_held_out(named: Iterable[Split | None]) -> Split | None:
     return max((split for split in named if split is not None), key=SPLITS.index, default=None)
 
 
-def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
+def _splits_of_file(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     """The splits of the file, each text in one of them; one that it lacks is taken out of its training split."""
     keys = [ignoring_case_and_spaces("\n".join(row.key)) for row in rows]
     named: dict[str, set[Split]] = {}
@@ -132,7 +132,7 @@ def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     return number
 
 
-def _say_of_shared(groups: Sequence[str], number: Sequence[int], noun: str, notes: list[str]) -> None:
+def _note_shared(groups: Sequence[str], number: Sequence[int], noun: str, notes: list[str]) -> None:
     splits_of: dict[str, set[int]] = {}
     for group, split in zip(groups, number, strict=True):
         splits_of.setdefault(group, set()).add(split)

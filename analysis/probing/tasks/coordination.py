@@ -34,19 +34,19 @@ DID_TO_THEM = listed(_WORDS["did_to_them"])
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
-    one, two, third = pick_different(rng, side.words(PEOPLE), 3)
+    speaker, other, third = pick_different(rng, side.words(PEOPLE), 3)
     thing = pick(rng, side.words(THINGS))
     adjective = pick(rng, side.words(ADJECTIVES))
     somewhere, elsewhere = (["in", "the", place] for place in pick_different(rng, side.words(PLACES), 2))
     frame = int(rng.integers(3))
     if frame == 0:
-        first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "this", adjective, thing.singular]
-        second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "it"]
+        first = ["the", speaker.singular, pick(rng, side.words(OBTAINED)), "this", adjective, thing.singular]
+        second = ["the", other.singular, pick(rng, side.words(DID_TO_IT)), "it"]
     elif frame == 1:
-        first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "two", adjective, thing.plural]
-        second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "them"]
+        first = ["the", speaker.singular, pick(rng, side.words(OBTAINED)), "two", adjective, thing.plural]
+        second = ["the", other.singular, pick(rng, side.words(DID_TO_IT)), "them"]
     else:
-        first = ["the", one.singular, pick(rng, side.words(MET)), "two", adjective, two.plural]
+        first = ["the", speaker.singular, pick(rng, side.words(MET)), "two", adjective, other.plural]
         second = ["the", third.singular, pick(rng, side.words(DID_TO_THEM)), "them"]
     # Both halves begin with "the" and end with a place: which is first cannot be told at the seam.
     halves = [first + somewhere, second + elsewhere]
