@@ -47,9 +47,9 @@ def bound_names(tree: ast.AST) -> list[tuple[int, str]]:
     return names
 
 
-def private_names(source: str) -> list[tuple[int, str]]:
-    """Bindings of names of the private language, with or without leading underscores."""
-    return [(line, name) for line, name in bound_names(ast.parse(source)) if name.strip("_") in PRIVATE]
+def private_names(tree: ast.AST) -> list[tuple[int, str]]:
+    """Bindings of names of the private language, with or without leading underscores, and their lines."""
+    return [(line, name) for line, name in bound_names(tree) if name.strip("_") in PRIVATE]
 
 
 def count(root: Path, files: list[str]) -> tuple[Counter[str], Counter[str]]:
@@ -62,7 +62,7 @@ def count(root: Path, files: list[str]) -> tuple[Counter[str], Counter[str]]:
             text = (root / file).read_text(encoding="utf-8")
             lines[package] += text.count("\n")
             if file.endswith(".py"):
-                private[package] += len(private_names(text))
+                private[package] += len(private_names(ast.parse(text)))
     return lines, private
 
 

@@ -28,7 +28,7 @@ from analysis.corpus.reading import built_in
 from analysis.corpus.sentences import Corpus
 from benchmarks.attention import text_of
 from benchmarks.measure import arguments, at_most, emit, emit_machine, medians
-from evidence import asking
+from evidence.corpus import measure_heads as measure_corpus_heads
 from jobs.indexing import Indexing
 from model_zoo import DEFAULT_MODEL, Engine, sources
 from model_zoo.heldout import written_pairs
@@ -183,15 +183,15 @@ def measure_contributions(engine: Engine, model: str, bare: Bare, repeats: int) 
 def measure_corpus(engine: Engine, model: str, bare: Bare, repeats: int) -> None:
     corpus = marked_corpus()
 
-    def survey() -> None:
-        for _ in asking.survey(engine, model, corpus):
+    def measure_all() -> None:
+        for _ in measure_corpus_heads(engine, model, corpus):
             pass
 
     milliseconds = medians(
-        {"survey": survey, "passes": partial(bare.run_batches, corpus.texts)}, max(3, repeats // 5), 1
+        {"measures": measure_all, "passes": partial(bare.run_batches, corpus.texts)}, max(3, repeats // 5), 1
     )
     emit(question="corpus", sentences=len(corpus), **milliseconds)
-    at_most("all measures of heads over bare passes", milliseconds["survey"] / milliseconds["passes"], 1.4)
+    at_most("all measures of heads over bare passes", milliseconds["measures"] / milliseconds["passes"], 1.4)
 
 
 def measure_index(engine: Engine, model: str, bare: Bare, repeats: int) -> None:
