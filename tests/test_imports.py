@@ -1,4 +1,4 @@
-"""No files of the project import each other in a circle: at the top, in functions, for types, or by name in a string."""
+"""No files of the project import each other in a circle: at the top, in functions, for types, by a name in a string."""
 
 from __future__ import annotations
 
