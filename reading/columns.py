@@ -2,78 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from reading.data import Choices, MissingColumn, Notes, Report, Role, Table
 from reading.text import clipped, named
 
-PAIRS: Final[tuple[tuple[str, str], ...]] = (
-    ("text", "text_pair"),
-    ("sentence1", "sentence2"),
-    ("text1", "text2"),
-    ("text_a", "text_b"),
-    ("sentence_a", "sentence_b"),
-    ("premise", "hypothesis"),
-    ("question1", "question2"),
-    ("#1 string", "#2 string"),
-    ("query", "passage"),
-    ("question", "sentence"),
-    ("sentence", "pair"),
-    ("text", "pair"),
-    ("a", "b"),
-)
+_TABLE: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+PAIRS: Final[tuple[tuple[str, str], ...]] = tuple((first, second) for first, second in _TABLE["pairs"])
 """Names of a text and of the second one that goes with it: GLUE, SNLI, SICK, PAWS, QNLI and others."""
 
 _LAST: Final = ("question", "query")  # beside a passage it is the passage that has sentences
 _FIRSTS: Final = [first for first, _ in PAIRS if first not in ("a", *_LAST)]
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "text": tuple(
-        dict.fromkeys(
-            [
-                "text",
-                "sentence",
-                *_FIRSTS,
-                "review",
-                "content",
-                "tweet",
-                "comment",
-                "context",
-                "passage",
-                "title",
-                *_LAST,
-            ]
-        )
-    ),
+    "text": tuple(dict.fromkeys(["text", "sentence", *_FIRSTS, *_TABLE["text"], *_LAST])),
     "pair": tuple(dict.fromkeys(second for _, second in PAIRS if second != "sentence")),
     "a": tuple(dict.fromkeys(["a", *(first for first, _ in PAIRS)])),
     "b": tuple(dict.fromkeys(["b", *(second for _, second in PAIRS)])),
-    "label": (
-        *("label", "labels", "gold_label", "class", "category", "quality", "is_duplicate", "sentiment", "polarity"),
-        *("entailment_judgment", "intent", "target", "label_text", "is_next"),
-    ),
-    "score": ("score", "similarity", "similarity_score", "relatedness_score", "relatedness", "label"),
-    "split": ("split", "part"),
-    "tokens": ("tokens", "words"),
-    "tags": ("tags", "ner_tags", "labels"),
-    "word": ("word", "token", "form"),
-    "tag": ("tag", "ner", "ner_tag", "entity", "label"),
-    "sentence number": ("sentence #", "sentence_id", "sentence number", "sent_id", "sentence"),
-    "question": ("question", "query"),
-    "context": ("context", "passage", "paragraph"),
-    "answer": ("answer", "answers", "answer_text"),
-    "answer_start": ("answer_start", "start"),
-    "good": ("good", "sentence_good"),
-    "bad": ("bad", "sentence_bad"),
-    "phenomenon": ("phenomenon", "linguistics_term"),
-    "paradigm": ("paradigm", "uid"),
-    "pronoun": ("pronoun",),
-    "antecedent": ("antecedent",),
-    "distractor": ("distractor",),
-    "kind": ("kind",),
-    "nouns": ("nouns",),
-    "verb": ("verb",),
+    **{role: tuple(names) for role, names in _TABLE["names"].items()},
 }
 """What a role's column may be called, in any case; the first that a file has is taken."""
 

@@ -36,7 +36,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column is for: ``what`` it holds, in a word or two, and whether a file may lack it."""
+    """What a column is for: the ``meaning`` of its cells, in a word or two, and whether a file may lack it."""
 
     meaning: str
     needed: bool = True
