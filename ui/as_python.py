@@ -11,13 +11,17 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
+from model_zoo.engine_interface import EngineInterface
+from model_zoo.question import Question
 from model_zoo.tuned import is_id
 from model_zoo.types import DoubleArray, FloatArray, IntArray
 from ui.messages import fragment
@@ -34,6 +38,7 @@ Numbers = FloatArray | DoubleArray | IntArray | pd.DataFrame
 _TUNED: Final = """\
 # The name tuned/… is known to the app alone: save the model on the page Train, unpack it, and write its folder instead.
 """
+_ALIASES: Final = {"numpy": "np", "pandas": "pd"}
 _WORDS: Final = re.compile(r"[\w/]+")
 
 
@@ -46,6 +51,19 @@ class Part:
     imports: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of Python that bind names, and what they ``use``: modules, classes and functions, or import lines."""
+
+    text: str
+    uses: tuple[object, ...] = ()
+
+    def __add__(self, other: Lines | str) -> Lines:
+        if isinstance(other, Lines):
+            return Lines(self.text + other.text, self.uses + other.uses)
+        return Lines(self.text + other, self.uses)
+
+
 def _parts() -> dict[str, Part]:
     parts: dict[str, Part] = st.session_state.setdefault(PARTS, {})
     return parts
@@ -56,13 +74,38 @@ def clear() -> None:
     st.session_state[PARTS] = {}
 
 
-def put(lines: str, shows: Callable[[], Numbers], *, imports: Sequence[str] = (), part: str = "") -> None:
+def put(
+    lines: Lines | str,
+    shows: Callable[[], Numbers],
+    *uses: object,
+    imports: Sequence[str] = (),
+    part: str = "",
+) -> None:
     """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
 
-    ``engine`` is bound before them, and by the parts before. The lines of each further picture are a ``part`` of their
-    own, whose name is a comment above them.
+    ``engine`` is bound before them, and by the parts before. What they ``use`` is imported: modules, classes and
+    functions, from where they are defined. The lines of each further picture are a ``part`` of their own, whose name
+    is a comment above them.
     """
-    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(imports))
+    if isinstance(lines, Lines):
+        uses = *lines.uses, *uses
+        lines = lines.text
+    imports = (*imports, *map(_import_line, uses))
+    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, imports)
+
+
+def _import_line(used: Any) -> str:
+    """The line that imports a module, class or function, from the shortest name of a package that has it."""
+    if isinstance(used, str):
+        return used
+    if isinstance(used, ModuleType):
+        package, _, name = used.__name__.rpartition(".")
+        alias = _ALIASES.get(used.__name__)
+        return f"from {package} import {name}" if package else f"import {name}" + (f" as {alias}" if alias else "")
+    parts, name = used.__module__.split("."), used.__name__
+    packages = (".".join(parts[:n]) for n in range(1, len(parts)))
+    home = next((package for package in packages if getattr(sys.modules[package], name, None) is used), used.__module__)
+    return f"from {home} import {name}"
 
 
 def has_lines() -> bool:
@@ -96,13 +139,50 @@ def _merge_imports(imports: Collection[str]) -> list[str]:
 
 
 def literal(value: object) -> str:
-    """A value as Python writes it, texts in double quotes where they hold none."""
+    """A value as Python writes it, texts in double quotes where they hold none; of a dataclass what is not the default,
+    sets as lists in order.
+    """
     if isinstance(value, str):
         written = repr(value)
         return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
     if isinstance(value, tuple):
         return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
-    return f"[{', '.join(map(literal, value))}]" if isinstance(value, list) else repr(value)
+    if isinstance(value, list | set | frozenset):
+        ordered = value if isinstance(value, list) else sorted(value)
+        return f"[{', '.join(map(literal, ordered))}]"
+    if is_dataclass(value) and not isinstance(value, type):
+        return f"{type(value).__name__}({arguments(**changed(value))})"
+    return repr(value)
+
+
+def changed(value: Any, names: Collection[str] = ()) -> dict[str, Any]:
+    """The fields of a dataclass, of these ``names`` or all, whose values are not their defaults."""
+    values = {}
+    for field in fields(value):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        actual = getattr(value, field.name)
+        same = actual == default or (actual == frozenset() and default == ())
+        if not same and (not names or field.name in names):
+            values[field.name] = actual
+    return values
+
+
+def call(question: Question[Any], **expressions: str) -> str:
+    """The call by which an engine is asked a question, where ``expressions`` stand for the fields of their names."""
+    given = {name: literal(value) for name, value in changed(question).items()} | expressions
+    names = [field.name for field in fields(question)]  # type: ignore[arg-type]
+    named = [name for name in names if name in given]
+    n = next((place for place, name in enumerate(named) if name != names[place] or place > 2), len(named))
+    listed = ", ".join([*(given[name] for name in named[:n]), *(f"{name}={given[name]}" for name in named[n:])])
+    method = _methods().get(type(question).__doc__)
+    return f"engine.{method}({listed})" if method else f"engine.ask({type(question).__name__}({listed}))"
+
+
+@cache
+def _methods() -> dict[str | None, str]:
+    """The methods of an engine that ask one question, by the docstring that they share with it."""
+    methods = vars(EngineInterface).items()
+    return {method.__doc__: name for name, method in methods if hasattr(method, "__signature__")}
 
 
 def list_literal(values: Sequence[object]) -> str:
@@ -118,6 +198,14 @@ def arguments(*values: Any, **named: Any) -> str:
     return ", ".join(
         [*map(literal, positional), *(f"{name}={literal(value)}" for name, value in named.items() if value is not None)]
     )
+
+
+def read_bytes(name: str, data: bytes, *, uploaded: bool) -> Lines:
+    """The line that binds ``data`` to a visitor's file: one that was ``uploaded`` is read from where the lines run, as
+    is a long text; a shorter one that was pasted stands in the line.
+    """
+    line, imports = file(name, data, uploaded=uploaded)
+    return Lines(f"{line}\n", imports)
 
 
 def file(name: str, data: bytes, *, uploaded: bool) -> tuple[str, tuple[str, ...]]:

@@ -41,6 +41,7 @@ OLD: Mapping[str, Mapping[str, str]] = {
         "cost_measure": "measure",
         "cost_length": "length",
     },
+    "sentence_vectors": {"shown": "view"},
 }
 """For a page the parameters that have another name today."""
 
@@ -52,6 +53,14 @@ _VALUES = {
     ("values", "0"): "weights",
     ("values", "1"): "value-weighted",
 }
+_VIEWS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "train": {preset: {"view": "runs", "preset": preset} for preset in ("race", "scratch", "distillation")}
+}
+"""For a page the views that are a setting of another view today."""
+
+_MOVED = {("train", "similarity"): "sentence_vectors"}
+"""Views that are a page of their own today, by their page and name."""
+
 
 
 def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +71,13 @@ def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
         if name in address:
             text = _VALUES.get((name, address[name]), address[name])
             parameters.setdefault(new, _from_one(text) if name in _FROM_ZERO else text)
-    return parameters
+    return {**parameters, **_VIEWS.get(page, {}).get(parameters.get("view", ""), {})}
+
+
+def moved(page: str, address: Mapping[str, str]) -> tuple[str, dict[str, str]] | None:
+    """The page, and its parameters, that an address opens today; None if it is still of the page that it names."""
+    new = _MOVED.get((page, address.get("view", "")))
+    return None if new is None else (new, {name: text for name, text in address.items() if name != "view"})
 
 
 def _from_one(text: str) -> str:

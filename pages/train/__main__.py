@@ -15,7 +15,7 @@ from analysis.before_after import path_in_the_plane
 from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
-from pages.train import distillation, race, running, scratch, weight_changes
+from pages.train import presets, running, weight_changes
 from pages.train.choice import Choice
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
@@ -29,16 +29,14 @@ from ui.tuned import short_name
 def candidates() -> Mapping[str, Sequence[Candidate]]:
     """What each view of the page trains as it opens."""
     data, settings, model = trainings.data(), Settings(), DEFAULT_MODEL
-    racers = race.RACERS.default
+    racers = presets.RACERS.default
     named = dict(zip(racers, number_repeats(map(short_name, racers)), strict=True))
-    alpha, temperature = distillation.ALPHA.default, distillation.TEMPERATURE.default
+    of_students = (presets.STUDENT.default, presets.ALPHA.default, presets.TEMPERATURE.default)
     return {
         "train": running.candidates(Choice(data, SETS[trainings.SET], model, settings, 1)),
-        "race": race.candidates(data, settings, named),
-        "scratch": scratch.candidates(data, settings, model),
-        "distillation": distillation.candidates(
-            data, settings, model, distillation.STUDENT.default, alpha, temperature
-        ),
+        "race": presets.race(data, settings, named),
+        "scratch": presets.scratch(data, settings, model),
+        "distillation": presets.distillation(data, settings, model, *of_students),
     }
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.before_after import Path, path_in_the_plane
-from pages.train import in_python
+from pages.train import python_lines
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.folder import epoch_kept
@@ -29,13 +29,12 @@ def draw(scene: Scene) -> None:
             ask_for("This needs at least one whole epoch and two texts in the development split.")
             return
         path, epochs = path_in_the_plane(vectors), tuple(epoch.epoch for epoch in tuned.first_vectors)
-    lines, imports = in_python.one(tuned, scene.user_data)
     as_python.put(
-        f"{lines}"
-        "path = path_in_the_plane([each.vectors for each in tuned.outcome.first_vectors])\n"
+        python_lines.tune(tuned, scene.user_data)
+        + "path = path_in_the_plane([epoch.vectors for epoch in tuned.outcome.first_vectors])\n"
         "numbers = path.points  # of each epoch and text",
         lambda: path.points,
-        imports=("from analysis.before_after import path_in_the_plane", *imports),
+        path_in_the_plane,
     )
     n = path.points.shape[1]
     items = tuned.data.dev[:n]

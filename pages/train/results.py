@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Candidate, Tuning
-from pages.train import in_python, side_by_side
+from pages.train import python_lines
 from pages.train.running import outcome_of
 from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
@@ -56,18 +56,18 @@ class LearningCurve(Tuning):
 def draw(scene: Scene) -> None:
     first = scene.outcomes[0]
     every = scene.outcomes
-    lines, imports = in_python.seeds(every, scene.user_data)
+    scores = python_lines.of_outcomes("scores", "score", several=len(every) > 1)
     as_python.put(
-        f"{lines}numbers = pd.DataFrame({in_python.each('scores', several=len(every) > 1)})",
+        python_lines.tune_seeds(every, scene.user_data) + f"numbers = pd.DataFrame({scores})",
         lambda: pd.DataFrame([score for tuned in every for score in tuned.scores]),
-        imports=("import pandas as pd", *imports),
+        pd,
     )
     numbers, picture = st.columns([3, 2], gap="large")
     with numbers:
         _scores(scene.outcomes)
     with picture:
         if first.data.kind == "classification":
-            _confusion(first, "found" if len(every) == 1 else "found[0]")
+            _confusion(first, "outcome" if len(every) == 1 else "outcomes[0]")
         elif first.data.kind == "tagging":
             _by_type(first)
     _mistakes(scene.outcomes)
@@ -155,7 +155,7 @@ def _confusion(tuned: Tuned, bound: str) -> None:
     as_python.put(
         f"numbers = confusion({bound}.data.test, {bound}.predictions, {bound}.data.labels)  # rows are the true labels",
         lambda: matrix,
-        imports=("from training.finetuning.scores import confusion",),
+        confusion,
         part="Which labels are taken for which",
     )
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
@@ -310,7 +310,7 @@ def _curve(scene: Scene) -> None:
         for tuned in job.tuned
         for score in [tuned.score()]
     ]
-    side_by_side.put_python(job, job.runs, scene.user_data, "With less data", first.settings.examples)
+    python_lines.put_scores(job, job.runs, scene.user_data, "With less data", first.settings.examples)
     if points:
         baseline = first.score().baseline
         figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)

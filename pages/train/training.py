@@ -14,7 +14,7 @@ import streamlit as st
 from jobs.tuning import Run
 from model_zoo import tuned
 from model_zoo.errors import ModelZooError
-from pages.train import curves, examples, in_python, running
+from pages.train import curves, examples, python_lines, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, epoch_kept, learned
 from training.finetuning.scores import MEASURES
@@ -61,16 +61,17 @@ def _put_python(scene: Scene, runs: Sequence[Run]) -> None:
     if not runs:
         return
     several = len(runs) > 1
-    lines, imports = in_python.seeds([run.tuned for run in runs if run.tuned is not None], scene.user_data)
+    lines = python_lines.tune_seeds([run.tuned for run in runs if run.tuned is not None], scene.user_data)
+    evaluated = python_lines.of_outcomes("evaluated", "epoch", several=several)
     as_python.put(
-        f"{lines}numbers = pd.DataFrame({in_python.each('evaluated', several=several)})",
+        lines + f"numbers = pd.DataFrame({evaluated})",
         lambda: pd.DataFrame([evaluation for run in runs for evaluation in run.evaluated]),
-        imports=("import pandas as pd", *imports),
+        pd,
     )
     as_python.put(
-        f"numbers = np.array([step.loss for step in {in_python.each('steps', several=several)}])",
+        f"numbers = np.array([step.loss for step in {python_lines.of_outcomes('steps', 'step', several=several)}])",
         lambda: np.array([step.loss for run in runs for step in run.steps]),
-        imports=("import numpy as np",),
+        np,
         part="The training loss at each step",
     )
 

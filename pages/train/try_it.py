@@ -11,7 +11,7 @@ import streamlit as st
 
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding, ModelInfo, TunedFor
-from pages.train import in_python
+from pages.train import python_lines
 from pages.train.scene import Scene
 from training.finetuning.data import HIGHEST_SCORE
 from training.finetuning.entities import entities_of, first_pieces, types_of
@@ -35,6 +35,7 @@ from ui import (
     tuned,
     widgets,
 )
+from ui.as_python import Lines
 from ui.precomputed import trainings
 from viz import outcome
 from viz.layout import clipped
@@ -90,11 +91,9 @@ def _put_python(scene: Scene, source: Tuned | str, answer: Prediction, text: str
     """``asked`` is the outcome of a training, or the name of a model that was trained elsewhere."""
     text_literal = as_python.literal(text if pair is None else (text, pair))
     if isinstance(source, Tuned):
-        lines, imports = in_python.one(source, scene.user_data)
-        lines += f"(answer,) = tuned.predictions([{text_literal}])\n"
+        lines = python_lines.tune(source, scene.user_data) + f"(answer,) = tuned.predictions([{text_literal}])\n"
     else:
-        question = f"Predict({as_python.arguments(source, ((text, pair),))})"
-        lines, imports = f"(answer,) = engine.ask({question})\n", ["from training.finetuning.predict import Predict"]
+        lines = Lines(f"(answer,) = {as_python.call(Predict(source, ((text, pair),)))}\n", (Predict,))
     match answer:
         case Classified() | TaggedWords():
             numbers, values = "answer.probabilities", list(answer.probabilities)
@@ -102,9 +101,7 @@ def _put_python(scene: Scene, source: Tuned | str, answer: Prediction, text: str
             numbers, values = "[span.score for span in answer.spans]", [span.score for span in answer.spans]
         case Rated():
             numbers, values = "[answer.score]", [answer.score]
-    as_python.put(
-        f"{lines}numbers = np.array({numbers})", lambda: np.array(values), imports=("import numpy as np", *imports)
-    )
+    as_python.put(lines + f"numbers = np.array({numbers})", lambda: np.array(values), np)
 
 
 def _example(scene: Scene, trained: Tuned) -> None:

@@ -16,7 +16,7 @@ from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import NotSupported
 from model_zoo.text import Text, word_spans
 from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
-from pages.train import in_python
+from pages.train import python_lines
 from pages.train.own_data import UserData
 from pages.train.scene import Scene
 from training.finetuning.data import Item
@@ -87,15 +87,13 @@ def _heads(tuned: Tuned, known: trainings.Inside | None, user_data: UserData | N
     notes.warn_of_run(before)
     change = change_of_heads(before, after)
     ranked = most_changed(change)
-    lines, imports = in_python.one(tuned, user_data)
     texts = as_python.arguments(text, pair, max_tokens=LONGEST if before.encoding.n_dropped else None)
     as_python.put(
-        f"{lines}"
-        f"before = engine.attend({as_python.literal(tuned.base)}, {texts})\n"
+        python_lines.tune(tuned, user_data) + f"before = engine.attend({as_python.literal(tuned.base)}, {texts})\n"
         f"after = engine.attend(tuned.id, {texts})\n"
         "numbers = change_of_heads(before, after)  # in bits: a row a layer, a column a head",
         lambda: change,
-        imports=("from analysis.before_after import change_of_heads", *imports),
+        change_of_heads,
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -255,17 +253,16 @@ def _layers(tuned: Tuned, known: trainings.Inside | None, user_data: UserData | 
 
 
 def _layers_in_python(tuned: Tuned, user_data: UserData | None, texts: Sequence[Text], values: FloatArray) -> None:
-    lines, imports = ("", []) if as_python.has_lines() else in_python.one(tuned, user_data)
+    lines = as_python.Lines("") if as_python.has_lines() else python_lines.tune(tuned, user_data)
     text = "item.text" if all(isinstance(sample, str) for sample in texts) else "(item.text, item.pair)"
     as_python.put(
-        f"{lines}"
-        "data = tuned.outcome.data\n"
+        lines + "data = tuned.outcome.data\n"
         f"texts = [{text} for item in (*data.dev, *data.test)[:{len(texts)}]]\n"
         f"before = engine.encoded_states({as_python.literal(tuned.base)}, texts)\n"
         "after = engine.encoded_states(tuned.id, texts)\n"
         "numbers = cka_by_layer(before, after)  # the embeddings first",
         lambda: values,
-        imports=("from analysis.before_after import cka_by_layer", *imports),
+        cka_by_layer,
         part="Layer by layer",
     )
 

@@ -27,11 +27,9 @@ from jobs.text_ablation import GreedyJob
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages import PAGES
-from pages.train import scratch
-from pages.train.distillation import Distilling
-from pages.train.race import Race
+from pages.train import presets
+from pages.train.presets import Distillation, FromScratch, Race
 from pages.train.results import LearningCurve
-from pages.train.scratch import Scratch
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +39,7 @@ MODEL = {"model": "embedded/tinybert"}
 STUDY = {**MODEL, "sentences": "40", "seed": "3"}
 TINY = train_page.TINY
 RACERS = "embedded/tinybert,embedded/bilstm"
+STUDENT = {"preset": "distillation", "student": "embedded/bilstm", "alpha": "0.6"}
 MASKED = {**MODEL, "text": "The cat sat on the [MASK] because it was tired."}
 
 
@@ -91,10 +90,10 @@ JOBS = [
     ("train", TINY, TRAINED, ("train", "scores", "try", "inside", "plane")),
     ("train", TINY | {"seeds": "2", "learns": "lora", "rank": "4", "rate": "0.001"}, TRAINED, ("train", "scores")),
     ("train", TINY | {"set": "entities", "batch": "8", "seed": "7"}, TRAINED, ("try",)),
-    ("train", TINY | {"racers": RACERS}, done(Race, "Race"), ("race",)),
-    ("train", TINY | {"racers": MODEL["model"], "budget": "seconds", "seconds": "1"}, done(Race, "Race"), ("race",)),
-    ("train", TINY | {"learns": "head"}, done(Scratch, "Train 4"), ("scratch",)),
-    ("train", TINY | {"student": "embedded/bilstm", "alpha": "0.6"}, done(Distilling, "Train te"), ("distillation",)),
+    ("train", TINY | {"racers": RACERS}, done(Race, "Race"), ("runs",)),
+    ("train", TINY | {"racers": MODEL["model"], "budget": "seconds", "seconds": "1"}, done(Race, "Race"), ("runs",)),
+    ("train", TINY | {"preset": "scratch", "learns": "head"}, done(FromScratch, "Train 4"), ("runs",)),
+    ("train", TINY | STUDENT, done(Distillation, "Train te"), ("runs",)),
     ("cause", MASKED | {"off": "1.2", "value": "mean"}, done(GreedyJob, "Run the search"), ("heads",)),
     ("cause", MASKED, done(Explaining, "Run on 100"), ("words",)),
 ]
@@ -120,7 +119,7 @@ def test_a_job_is_done_again(
     monkeypatch.setattr(ablation, "MOST_JUDGING", 6)
     monkeypatch.setattr(ablation, "GREEDY_SECONDS", 0.5)
     monkeypatch.setattr(explaining, "N_SENTENCES", 3)
-    monkeypatch.setattr(scratch, "_EXAMPLES", (20, 40))
+    monkeypatch.setattr(presets, "_EXAMPLES", (20, 40))
     monkeypatch.chdir(tmp_path)
     again(
         begin(opened(open_page, name, query | {"view": query.get("view", views[0])})), name, views, engine, monkeypatch

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, sound
 
 from model_zoo import Engine
-from pages.train.race import Race
+from pages.train.presets import Race
 
 pytestmark = pytest.mark.slow
 

@@ -18,10 +18,8 @@ from analysis.before_after import change_of_heads
 from jobs.tuning import Training
 from model_zoo import Engine
 from pages.train import __main__ as command
-from pages.train.distillation import Distilling
 from pages.train.page import PAGE as TRAIN
-from pages.train.race import Race
-from pages.train.scratch import Scratch
+from pages.train.presets import Distillation, FromScratch, Race
 from pages.train.weight_changes import LONGEST, _up_to_most, heads_of_layer
 from training.finetuning import loop
 from training.finetuning.data import Labelled
@@ -65,12 +63,23 @@ def test_before_training_a_view_shows_an_example(view: object, open_page: Open) 
             "try": ["labels"],
             "inside": ["change of heads", "cka before and after"],
             "plane": ["learning plane"],
-            "race": ["race losses", "race scores", "score against memory"],
-            "scratch": ["pretrained and from scratch"],
-            "distillation": ["distillation losses", "distillation scores"],
+            "runs": ["race losses", "race scores", "score against memory"],
             "similarity": ["cosines"],
         }[name]
     )
+
+
+def test_a_link_to_a_view_that_is_a_preset_today_opens_it(open_page: Open) -> None:
+    pictures = {
+        "race": ["race losses", "race scores", "score against memory"],
+        "scratch": ["pretrained and from scratch"],
+        "distillation": ["distillation losses", "distillation scores"],
+    }
+    for preset, expected in pictures.items():
+        app = sound(open_page(PAGE, view=preset, **TINY))
+        assert sorted(charts(app)) == expected, preset
+        assert app.query_params["view"] == ["runs"], preset
+        assert app.button_group(key="train_preset").value == preset
 
 
 def test_the_examples_are_what_the_page_trains_as_it_opens(engine: Engine) -> None:
@@ -100,7 +109,7 @@ def test_an_example_of_other_weights_or_data_is_not_shown(
     """The page then says what to do."""
     monkeypatch.setattr(engine, "revision", lambda _model: "sha256:000000000000")
     process.clear_all()
-    for view in ("train", "scores", "try", "inside", "plane", "race", "scratch", "distillation"):
+    for view in ("train", "scores", "try", "inside", "plane", "runs"):
         app = sound(open_page(PAGE, view=view, **TINY))
         assert "An example, computed before" not in prose(app)
         assert not charts(app)
@@ -262,7 +271,7 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
     """Of 86 items 60 are there to train on."""
     rows = "".join(f"number {n} was {'fine' if n % 2 else 'awful'},{n % 2}\n" for n in range(86))
     query = {"model": TINYBERT, "epochs": "1", "view": "scratch", "set": "own", "own_text": f"text,label\n{rows}"}
-    app = train(open_page(PAGE, **query), Scratch, "Train 4 times")
+    app = train(open_page(PAGE, **query), FromScratch, "Train 4 times")
     text = prose(app)
     for count in (50, 60):
         assert f"**{count} examples**:" in text
@@ -274,14 +283,14 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
 def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     """The teacher is kept and can be opened; its students are not."""
     query = {"examples": "20", "epochs": "1", "view": "distillation", "model": LSTM}
-    app = train(open_page(PAGE, **query), Distilling, "Train teacher")
-    teacher, alone, taught = job(app, Distilling).tuned
+    app = train(open_page(PAGE, **query), Distillation, "Train teacher")
+    teacher, alone, taught = job(app, Distillation).tuned
     assert [outcome.base for outcome in (teacher, alone, taught)] == [LSTM, TINYBERT, TINYBERT]
     assert taught.settings.alpha == pytest.approx(0.3)
     assert alone.steps[0].loss != taught.steps[0].loss
     assert f"**{alone.score().value:.1%}** with labels alone" in prose(app)
     assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and majority baseline
-    assert [run.id for run in job(app, Distilling).kept] == [teacher.id]
+    assert [run.id for run in job(app, Distillation).kept] == [teacher.id]
 
 
 @pytest.mark.parametrize("name", ["entities", "questions", "similarity"])

@@ -59,8 +59,8 @@ def test_what_is_wrong_with_own_data_is_said_in_a_sentence(
     assert app.text_area(key="train_own_text").value == data
     read = any("for training" in message.value for message in app.success)
     assert button(app, "Train").disabled is not read
-    for view in ("race", "scratch", "distillation"):
-        look(app, view)
+    for preset in ("race", "scratch", "distillation"):
+        sound(look(app, "runs").button_group(key="train_preset").set_value(preset).run())
     assert app.text_area(key="train_own_text").value == data
 
 

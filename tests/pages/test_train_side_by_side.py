@@ -10,9 +10,7 @@ from on_screen import button, prose
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, charts, job, look, sound, train
 
-from pages.train.distillation import Distilling
-from pages.train.race import Race
-from pages.train.scratch import Scratch
+from pages.train.presets import Distillation, FromScratch, Race
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +35,7 @@ def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, che
 
 def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     query = TINY | {"view": "scratch", "model": str(checkpoint("t5")), "learns": "head", "examples": "5"}
-    app = train(open_page(PAGE, **query), Scratch, "Train 6 times")
+    app = train(open_page(PAGE, **query), FromScratch, "Train 6 times")
     assert [warning.value.replace("\\", "").split(": ")[0] for warning in app.warning] == [
         "pretrained, 50, pretrained, 200 and pretrained, 420",
         "from scratch, 50, from scratch, 200 and from scratch, 420",
@@ -80,18 +78,18 @@ def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Ope
 
 
 def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distilling, "Train teacher")
-    _, alone, taught = job(app, Distilling).tuned
+    app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distillation, "Train teacher")
+    _, alone, taught = job(app, Distillation).tuned
     assert alone.score().measure == "mcc"
     assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in prose(app)
     assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
 
 
 def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), Scratch, "Train 6 times")
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), FromScratch, "Train 6 times")
     assert "This data has only 420 training examples." in prose(app)
     assert NOT_IN_LINK in prose(app)
-    for run in job(app, Scratch).tuned:
+    for run in job(app, FromScratch).tuned:
         assert len(run.data.train) in (50, 200, 420)
 
 
@@ -108,5 +106,5 @@ def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) ->
     app = train(app)
     name = "Tiny BERT, fine-tuned: Sentiment, task head only"
     assert app.selectbox(key="model").options[-2:] == [f"{name} (2)", name]
-    racers = look(app, "race").multiselect(key="train_racers")
+    racers = look(app, "runs").multiselect(key="train_racers")
     assert racers.options[-2:] == [f"{name} (2)", name]

@@ -134,7 +134,7 @@ def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> Non
     query = {
         "model": "embedded/bilstm", "set": "entities", "learns": "top", "layers": "1", "rate": "0.0003", "batch": "8",
         "epochs": "2", "patience": "2", "warmup": "0.2", "decay": "0.1", "seed": "3", "seeds": "2",
-        "tokens": "64", "examples": "30", "head_first": "1", "view": "race", "racers": "embedded/tinybert",
+        "tokens": "64", "examples": "30", "head_first": "1", "view": "runs", "racers": "embedded/tinybert",
         "budget": "seconds", "seconds": "5",
     }  # fmt: skip
     first = sound(open_page(PAGE, **query))
