@@ -20,6 +20,7 @@ _NAMES = (
     "cause",
     "compare",
     "train",
+    "sentence_vectors",
     "glossary",
     "status",
 )

@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import streamlit as st
 
 from model_zoo.types import ModelSpec
-from ui import address, as_python, browser, lesson_links, notes, page_frame, save, tuned
+from ui import address, as_python, browser, lesson_links, notes, old_links, page_frame, save, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
@@ -187,6 +187,9 @@ def accompany(companion: Companion) -> None:
 
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
+    moved = old_links.moved(page.name, st.query_params.to_dict())
+    if moved is not None:
+        st.switch_page(address.path(moved[0]), query_params=moved[1])
     ignored = address.enter(page.name, page.title, page.all_fields)
     page_frame.frame()
     for companion in _COMPANIONS:

@@ -91,8 +91,7 @@ def make(view: View[Scene]) -> Scene:
     training = running.last()
     tuned = () if training is None else training.tuned
     busy = training is not None and training.running
-    apart = view.starts or view.name == "similarity"  # has an example of its own, or is about no training
-    runs = () if tuned or busy or apart else trainings.runs("train")
+    runs = () if tuned or busy or view.starts else trainings.runs("train")
     running.draw(chosen, example=None if view.starts else _about(runs))
     example = tuple(run.tuned for run in runs if run.tuned is not None)
     return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, tuned, example, chosen.user_data)

@@ -30,6 +30,7 @@ _ABOUT_CURVES = (
     "epochs the one with the best score on the development split is kept (of equal ones that with the lower loss). The "
     "scores that count come from the test split, under “Results”: it is used once, at the end, on what was kept."
 )
+_OPENED_ON = {"attention": "Attention", "layers": "Layers", "sentence_vectors": "Sentence vectors"}
 
 
 def draw(scene: Scene) -> None:
@@ -111,7 +112,7 @@ def _to_take_away(run: Run) -> None:
             f"{as_text(learned(outcome.settings))} · {epoch_kept(outcome)} · {outcome.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            for page, title in (("attention", "Attention"), ("layers", "Layers")):
+            for page, title in _OPENED_ON.items():
                 page_link(page, f"Open on {title}", model=run.id)
             page_link("compare", "Compare with the original", models=(outcome.base, run.id))
             name = re.sub(r"[^\w.-]+", "-", f"{outcome.data.title.lower()}-{os.path.basename(outcome.base)}").lstrip(

@@ -20,7 +20,7 @@ VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAG
 
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
 # where a smaller job was done, in test_as_python_jobs.py.
-LONG = {"layers": {"movement"}, "corpus": {"search"}, "train": {"similarity"}}
+LONG = {"layers": {"movement"}, "corpus": {"search"}, "train": set()}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."
 SMALL = "embedded/tinybert,embedded/modernbert"
@@ -90,14 +90,13 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
     ("corpus", {"view": "search", "from": "NOUN,PRON", "joined": "0", "heads": "head", "sentences": "100"}),
     ("corpus", {"view": "search", "from_is": "word", "from": "the, a", "to_is": "piece", "to": ".", "layer": "2"}),
     (
-        "train",
-        {"view": "similarity", "shown": "nearest", "sentence": "2", "removed": "1"},
+        "sentence_vectors",
+        {"view": "nearest", "sentence": "2", "removed": "1"},
     ),
     (
-        "train",
+        "sentence_vectors",
         {
-            "view": "similarity",
-            "shown": "search",
+            "view": "search",
             "query": NASTY,
             "pooling": "cls",
             "vector_layer": "2",
@@ -105,8 +104,8 @@ OTHERS: list[tuple[str, dict[str, str]]] = [
             "model": "embedded/tinybert",
         },
     ),
-    ("train", {"view": "similarity", "shown": "plane", "pooling": "max", "lines": f"{NASTY}\n{PAIR}\nA cat sat."}),
-    ("train", {"view": "similarity", "shown": "scores", "model": "embedded/tinybert"}),
+    ("sentence_vectors", {"view": "plane", "pooling": "max", "lines": f"{NASTY}\n{PAIR}\nA cat sat."}),
+    ("sentence_vectors", {"view": "scores", "model": "embedded/tinybert"}),
     ("layers", {"view": "movement", "text": NASTY, "measure": "relative", "model": "embedded/modernbert"}),
     ("cause", {"view": "words", "text": "The cat sat on the [MASK].", "of": "logit difference", "way": "insertion"}),
     ("cause", {"view": "words", "text": "She opened the door.", "pair": PAIR, "of": "P"}),

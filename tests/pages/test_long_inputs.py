@@ -37,7 +37,7 @@ def test_equal_labels_are_told_apart_by_few_signs() -> None:
         ("next_sentence", "a text", "next_sentence_passage", "The text"),
         ("compare", "tokens", "text", "The text"),
         ("compare", "representations", "compare_sentences", "Your text"),
-        ("train", "similarity", "train_lines", "The list of sentences"),
+        ("sentence_vectors", "matrix", "sentence_vectors_lines", "The list of sentences"),
     ],
 )
 def test_a_text_that_is_too_long_is_refused_and_kept(

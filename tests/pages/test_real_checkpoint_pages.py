@@ -32,7 +32,7 @@ def without_a_hub(no_hub: None) -> None:
     ("page", "view"),
     [
         ("attention", ""), ("attention", "grid"), ("layers", ""), ("cause", ""), ("train", ""),
-        ("train", "similarity"),
+        ("sentence_vectors", "matrix"),
     ],
 )  # fmt: skip
 def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -> None:
@@ -53,7 +53,7 @@ def test_it_is_compared(view: str, open_page: Open) -> None:
 
 
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:
-    app = sound(open_page("pages/train/page.py", model=ID, view="similarity", lines="\n".join(LINES)))
+    app = sound(open_page("pages/sentence_vectors/page.py", model=ID, lines="\n".join(LINES)))
     ours = sentence_pairs.vectors(engine, ID, LINES).of["own"][-1]
     drawn = charts(app)["cosines"]["data"][0]["z"]
     np.testing.assert_allclose(numbers(drawn), cosines(ours), atol=1e-5)

@@ -54,7 +54,7 @@ def test_before_training_a_view_shows_an_example(view: object, open_page: Open) 
     assert not button(app, "Train").disabled
     assert "What is chosen takes " in prose(app)
     assert " on two cores." in prose(app)
-    assert ("An example, computed before" in prose(app)) == (name != "similarity")
+    assert "An example, computed before" in prose(app)
     assert (
         list(charts(app))
         == {
@@ -64,7 +64,6 @@ def test_before_training_a_view_shows_an_example(view: object, open_page: Open) 
             "inside": ["change of heads", "cka before and after"],
             "plane": ["learning plane"],
             "runs": ["race losses", "race scores", "score against memory"],
-            "similarity": ["cosines"],
         }[name]
     )
 
@@ -78,8 +77,15 @@ def test_a_link_to_a_view_that_is_a_preset_today_opens_it(open_page: Open) -> No
     for preset, expected in pictures.items():
         app = sound(open_page(PAGE, view=preset, **TINY))
         assert sorted(charts(app)) == expected, preset
-        assert app.query_params["view"] == ["runs"], preset
+        assert app.query_params["view"] == "runs", preset
         assert app.button_group(key="train_preset").value == preset
+
+
+def test_a_link_to_a_view_that_is_a_page_today_opens_it(open_page: Open) -> None:
+    app = sound(open_page(PAGE, view="similarity", shown="nearest", sentence="2", model=TINYBERT))
+    assert app.title[0].value == "Sentence vectors"
+    assert app.selectbox(key="sentence_vectors_sentence").value == 2
+    assert app.selectbox(key="model").value == TINYBERT
 
 
 def test_the_examples_are_what_the_page_trains_as_it_opens(engine: Engine) -> None:
@@ -298,27 +304,3 @@ def test_other_data_have_no_labels_to_be_taught(name: str, open_page: Open) -> N
     app = open_page(PAGE, **TINY, view="distillation", set=name)
     assert "Choose a classification task" in prose(sound(app))
     assert button(app, "Train teacher").disabled
-
-
-LINES = "The train was late.\nOur train came an hour late.\nShe baked bread."
-
-
-def similarity(open_page: Open, **query: str) -> AppTest:
-    return sound(open_page(PAGE, model=TINYBERT, view="similarity", **{"lines": LINES} | query))
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("", "Type at least two sentences"),
-        ("Only one.", "Type at least two sentences"),
-        ("\n".join(f"Sentence {n}." for n in range(51)), "The first 50 of 51 sentences are shown."),
-        ("A line.\n" + "word " * 19_990, "Too long for the model: sentence 2."),
-    ],
-    ids=["nothing", "one", "fifty-one", "a hundred thousand characters"],
-)
-def test_any_number_and_length_of_sentences_is_answered(lines: str, message: str, open_page: Open) -> None:
-    app = similarity(open_page)
-    app.text_area(key="train_lines").set_value(lines).run()
-    assert message in prose(sound(app))
-    assert app.text_area(key="train_lines").value == lines

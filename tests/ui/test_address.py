@@ -158,6 +158,10 @@ FORMER: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"models": "embedded/bert,embedded/tinybert", "text": "He drank a cup of coffee.", "view": "predictions",
          "masks": "4,6", "mask": "2", "guesses": "3", "length": "64"},
     ),
+    "sentence_vectors": (
+        {"shown": "nearest", "sentence": "2", "pooling": "max"},
+        {"view": "nearest", "sentence": "2", "pooling": "max"},
+    ),
 }  # fmt: skip
 
 

