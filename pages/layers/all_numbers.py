@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, WITHOUT_RANDOM_WEIGHTS, depth_text, interval
 from ui import View, as_python, tables
@@ -15,15 +15,14 @@ _BEST = ("task", "layer", "accuracy", "low", "high", "selectivity", "bits")
 
 
 def draw(scene: Scene) -> None:
-    lines, imports = in_python.several(scene.probed, scene.choice.user_data)
+    rows_of_best = [[getattr(probed.result.best, name) for name in _BEST] for probed in scene.probed]
     as_python.put(
-        f"{lines}"
-        f"columns = {as_python.literal(list(_BEST))}\n"
-        "numbers = pd.DataFrame([[getattr(one.best, name) for name in columns] for one in results], columns=columns)",
-        lambda: pd.DataFrame(
-            [[getattr(probed.result.best, name) for name in _BEST] for probed in scene.probed], columns=_BEST
-        ),
-        imports=("import pandas as pd", *imports),
+        python_lines.bind_results(scene.probed, scene.choice.user_data)
+        + f"columns = {as_python.literal(list(_BEST))}\n"
+        "best = [[getattr(result.best, name) for name in columns] for result in results]\n"
+        "numbers = pd.DataFrame(best, columns=columns)",
+        lambda: pd.DataFrame(rows_of_best, columns=_BEST),
+        pd,
     )
     rows = []
     for probed in scene.probed:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, best_layer_text, depth_sentence, interval
 from ui import View, as_python, figures, tables, widgets
@@ -21,8 +21,8 @@ def draw(scene: Scene) -> None:
         task = scene.ask_task()
     result = task.result
     figures.show(partial(curve, result, task.title), "curve", f"curve-{result.task}")
-    lines, imports = in_python.one(task, scene.choice.user_data)
-    as_python.put(f"{lines}numbers = result.to_frame()", result.to_frame, imports=imports)
+    lines = python_lines.bind_result(task, scene.choice.user_data)
+    as_python.put(lines + "numbers = result.to_frame()", result.to_frame)
     table = pd.DataFrame(
         {
             "layer": layer_names(len(result.layers)),

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing.movement import Measure, movement
+from model_zoo.questions.encode_states import EncodeStates
 from pages.layers.scene import Scene
 from ui import TEXT, Example, Examples, Field, View, as_python, figures, notes, one_of, save, widgets
 from viz.layer_vectors import token_movement
@@ -47,13 +48,11 @@ def draw(scene: Scene) -> None:
     notes.warn_beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
-    different = as_python.arguments(measure=None if measure == MEASURE.default else measure)
-    arguments = ", ".join(filter(None, ("hidden.states", different, "last_unnormed=hidden.last_unnormed")))
     as_python.put(
-        f"hidden = engine.encoded_states({as_python.arguments(model, text)})\n"
-        f"numbers = movement({arguments})  # a row a layer",
+        f"hidden = {as_python.call(EncodeStates(model, text))}\n"
+        f'numbers = movement(hidden.states, "{measure}", last_unnormed=hidden.last_unnormed)  # a row a layer',
         lambda: moved,
-        imports=("from analysis.probing.movement import movement",),
+        movement,
     )
     figures.show(partial(token_movement, moved, tokens, _WHAT[measure]), "movement", "token-movement")
     st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
 from ui import View, as_python, figures, notes, save, widgets
@@ -17,12 +17,8 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         task = scene.ask_task()
     picture = task.picture
-    lines, imports = in_python.picture(task, scene.choice.user_data)
-    as_python.put(
-        f"{lines}numbers = picture.points  # of each layer and item, on the two axes",
-        lambda: picture.points,
-        imports=imports,
-    )
+    lines = python_lines.bind_picture(task, scene.choice.user_data)
+    as_python.put(lines + "numbers = picture.points  # of each layer and item, on the two axes", lambda: picture.points)
     layer = min(LAYER.value, len(picture.points) - 1)
     notes.note_many_labels(len(set(picture.labels)))
     figures.show(partial(plane, picture, layer=layer), "plane", f"plane-{picture.task}")

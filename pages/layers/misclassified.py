@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
 from pages.layers.tables import SHARE
@@ -18,12 +18,9 @@ def draw(scene: Scene) -> None:
         task = scene.ask_task()
         result = task.result
         layer = result.layers[_ask_layer(len(result.layers))]
-    lines, imports = in_python.one(task, scene.choice.user_data)
-    as_python.put(
-        f"{lines}numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)",
-        lambda: pd.DataFrame(layer.wrong),
-        imports=("import pandas as pd", *imports),
-    )
+    lines = python_lines.bind_result(task, scene.choice.user_data)
+    lines += f"numbers = pd.DataFrame(result.layers[{layer.layer}].wrong)"
+    as_python.put(lines, lambda: pd.DataFrame(layer.wrong), pd)
     if not layer.wrong:
         st.success("No held-out item is misclassified at this layer.", icon=":material/check:")
         return

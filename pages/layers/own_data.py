@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
@@ -17,6 +16,7 @@ from model_zoo.types import counted
 from pages.layers import fields
 from reading import Choices, Report
 from ui import as_python, as_text, caption, failures_as_messages, how_read, save, widgets
+from ui.as_python import Lines
 from ui.own_file import OwnFile, read
 from web.uploads import File
 
@@ -74,15 +74,15 @@ def draw(seed: int) -> OwnData | None:
     return user_data
 
 
-def in_python(name: str, user_data: OwnData | None) -> tuple[str, Sequence[str]]:
-    """A line that binds ``data`` to the bytes of the data of this name, and what it imports. Data other than one's
-    ``own`` of now is read from a file of its name.
+def read_lines(name: str, user_data: OwnData | None) -> Lines:
+    """A line that binds ``data`` to the bytes of the data of this name. Other data than the user's of now is read from
+    a file of its name.
     """
     if name == f"{_EXAMPLE}.conllu":
-        return "data = template_conllu().encode()", ["from analysis.probing.template_trees import template_conllu"]
+        return Lines("data = template_conllu().encode()\n", (template_conllu,))
     if user_data is None or user_data.task.name != name:
-        return as_python.file(name, b"", uploaded=True)
-    return as_python.file(name, user_data.file.data, uploaded=user_data.uploaded)
+        return as_python.read_bytes(name, b"", uploaded=True)
+    return as_python.read_bytes(name, user_data.file.data, uploaded=user_data.uploaded)
 
 
 def _about_trees() -> int:

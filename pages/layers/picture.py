@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis.probing import Settings, frame
 from jobs.study import Finished, Study
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
 from pages.layers.own_data import OwnData
@@ -55,12 +55,8 @@ def _picture(tasks: Sequence[Finished], user_data: OwnData | None) -> None:
     for task in tasks:
         for note in task.result.notes:
             caption(f"{task.title}: {note}")
-    lines, imports = in_python.several(tasks, user_data)
-    as_python.put(
-        f"{lines}numbers = frame(results)",
-        lambda: frame(results),
-        imports=("from analysis.probing import frame", *imports),
-    )
+    lines = python_lines.bind_results(tasks, user_data)
+    as_python.put(lines + "numbers = frame(results)", lambda: frame(results), frame)
     save.table("All results", lambda: table_of(tasks), "layers")
 
 

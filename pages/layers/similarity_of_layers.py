@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.scene import Scene
 from ui import View, as_python, figures, save, widgets
 from viz.layer_vectors import similarity
@@ -18,8 +18,8 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         task = scene.ask_task()
     picture = task.picture
-    lines, imports = in_python.picture(task, scene.choice.user_data)
-    as_python.put(f"{lines}numbers = picture.cka", lambda: picture.cka, imports=imports)
+    lines = python_lines.bind_picture(task, scene.choice.user_data)
+    as_python.put(lines + "numbers = picture.cka", lambda: picture.cka)
     few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
     figures.show(partial(similarity, picture.cka), "similarity", f"similarity-{picture.task}")
     st.caption(

@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
 from jobs.study import FoundTrees
 from model_zoo import DEFAULT_MODEL
-from pages.layers import in_python
+from pages.layers import python_lines
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
 from pages.layers.tables import best_layer_text
@@ -43,9 +43,9 @@ def draw(scene: Scene) -> None:
     for treebank in treebanks:
         if not treebank.precomputed:
             st.header(as_text(f"Syntax trees: {treebank.title}"), anchor=False)
-        lines, imports = in_python.trees(treebank, scene.choice.user_data)
+        lines = python_lines.bind_tree_result(treebank, scene.choice.user_data)
         part = "" if treebank is treebanks[0] else f"Syntax trees: {treebank.title}"
-        as_python.put(f"{lines}numbers = result.to_frame()", treebank.result.to_frame, imports=imports, part=part)
+        as_python.put(lines + "numbers = result.to_frame()", treebank.result.to_frame, part=part)
         _scores(treebank)
         _trees(treebank.result)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -30,17 +29,15 @@ def draw(scene: Scene) -> None:
     drawn = corruption.corrupt(scene.encoding, scene.vocabulary, recipe)
     answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
 
-    changed = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
-    different = {name: value for name, value in changed.items() if value != getattr(corruption.Recipe(), name)}
     scene.put_python(
-        [
-            f"recipe = Recipe({as_python.arguments(**different)})",
-            "drawn = corrupt(engine.encode(model, text), engine.vocabulary(model), recipe)",
-            "answers = engine.restore(model, text, drawn.ids, drawn.positions)",
-            "numbers = -np.array([one.log_probability for one in answers])  # the loss of each, in nats",
-        ],
-        lambda: -np.array([field.log_probability for field in answers]),
-        imports=["import numpy as np", "from analysis.corruption import Recipe, corrupt"],
+        f"recipe = {as_python.literal(recipe)}\n"
+        "drawn = corrupt(engine.encode(model, text), engine.vocabulary(model), recipe)\n"
+        "answers = engine.restore(model, text, drawn.ids, drawn.positions)\n"
+        "numbers = -np.array([answer.log_probability for answer in answers])  # the loss of each, in nats",
+        lambda: -np.array([answer.log_probability for answer in answers]),
+        np,
+        corruption.Recipe,
+        corruption.corrupt,
     )
 
     def lines(*, dark: bool) -> list[Line]:

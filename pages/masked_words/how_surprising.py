@@ -114,24 +114,24 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
 def _put_python(scene: Scene, scores: Sequence[TokenScores], scheme: Scheme) -> None:
     units = word_units if WORDS.value else token_units
     by = "" if scheme in ("original", "causal") else f', scheme="{scheme}"'
-    imports = ["from analysis.scoring import unit_bits", f"from analysis.words import {units.__name__}"]
     if len(scores) == 1:
-        lines = [
-            f"scores = engine.token_scores(model, text{by})",
-            f"numbers = unit_bits(scores, {units.__name__}(scores.encoding))  # nan where nothing is scored",
-        ]
+        lines = (
+            f"scores = engine.token_scores(model, text{by})\n"
+            f"numbers = unit_bits(scores, {units.__name__}(scores.encoding))  # nan where nothing is scored"
+        )
     else:
-        imports.append("import numpy as np")
-        lines = [
-            f"other = {as_python.literal(scores[1].encoding.text)}",
-            f"scores = engine.token_scores(model, [text, other]{by})",
-            f"bits = [unit_bits(one, {units.__name__}(one.encoding)) for one in scores]",
-            "numbers = np.concatenate(bits)  # nan where nothing is scored",
-        ]
+        lines = (
+            f"other = {as_python.literal(scores[1].encoding.text)}\n"
+            f"scores = engine.token_scores(model, [text, other]{by})\n"
+            f"bits = [unit_bits(score, {units.__name__}(score.encoding)) for score in scores]\n"
+            "numbers = np.concatenate(bits)  # nan where nothing is scored"
+        )
     scene.put_python(
         lines,
         lambda: np.concatenate([scoring.unit_bits(score, units(score.encoding)) for score in scores]),
-        imports=imports,
+        *[np] * (len(scores) > 1),
+        scoring.unit_bits,
+        units,
     )
 
 

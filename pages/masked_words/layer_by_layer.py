@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.corpus.reading import read_corpus, sampled
+import reading
+from analysis.corpus.reading import corpus_of, read_corpus, sampled
 from analysis.corpus.sentences import Corpus
 from analysis.lens_fit import JudgedLens
 from evidence.lens_sentences import MOST_OWN, lens_sentences
@@ -18,6 +19,7 @@ from jobs.lens_fitting import LensFitting
 from model_zoo.types import MB, FittedLens, MaskLens, counted
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_python, caption, figures, how_read, notes, save, token_line, widgets, work
+from ui.as_python import Lines
 from ui.mask_strip import choose_mask
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
@@ -35,6 +37,7 @@ OWN_SENTENCES: Field[str] = Field("lens_sentences", "", of="masked_words")
 READ: Final = how_read.choices_field("lens_read", "masked_words")
 
 _OWN: Final = OwnFile(upload="lens upload", in_use="lens file", pasted=OWN_SENTENCES, choices=READ)
+_LENSES: Final = "from ui.precomputed.lenses import LENSES"
 _SEED: Final = 36
 _BEST: Final = 4  # tokens of a layer: what fits beside another table
 
@@ -92,40 +95,28 @@ def _put_python(
     call = f"(model, text, {_BEST}{{hidden}}{{}})"
     call = f"engine.next_lens{call}[0]" if scene.causal else f"engine.mask_lens{call}[{place}]"
     lens, fitted = lenses
-    lines, imports = [f"logit = {call.replace('{}', '')}"], ["import numpy as np"]
+    lines = Lines(f"logit = {call.replace('{}', '')}\n", (np,))
     if fitted is None:
-        lines.append("numbers = np.array([logit.ranks])  # of the final prediction, by layer")
+        lines += "numbers = np.array([logit.ranks])  # of the final prediction, by layer"
     else:
         if not sentences and scene.model in LENSES.models:
-            lines.append("judged = LENSES.find(engine.info(model))  # it came with the app")
-            imports.append("from ui.precomputed.lenses import LENSES")
+            lines += Lines("judged = LENSES.find(engine.info(model))  # it came with the app\n", (_LENSES,))
         else:
             if file is not None:
-                read, needed = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
                 arguments = f'"sentences", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
                 texts = f"sampled(corpus_of(read(data, {arguments})), {MOST_OWN}, {_SEED}).texts"
-                lines += [read, f"own = {texts}"]
-                imports += [
-                    *needed,
-                    "from analysis.corpus.reading import corpus_of, sampled",
-                    "from reading import read",
-                ]
-            lines += [
-                f"job = LensFitting(engine, model{', own' if sentences else ''})",
-                "for _ in job.steps():  # takes about a minute",
-                "    pass",
-                "judged = job.judged_lens",
-            ]
-            imports.append("from jobs.lens_fitting import LensFitting")
-        lines += [
-            f"fitted = {call.replace('{}', ', fitted=judged.lens')}",
-            "numbers = np.array([logit.ranks, fitted.ranks])  # of the final prediction, by layer",
-        ]
-    scene.put_python(
-        lines,
-        lambda: np.array([mask_lens.ranks for mask_lens in (lens, fitted) if mask_lens is not None]),
-        imports=imports,
-    )
+                lines += as_python.read_bytes(file.name, file.data, uploaded=_OWN.uploaded())
+                lines += Lines(f"own = {texts}\n", (corpus_of, sampled, reading.read))
+            lines += Lines(
+                f"job = LensFitting(engine, model{', own' if sentences else ''})\n"
+                "for _ in job.steps():  # takes about a minute\n"
+                "    pass\n"
+                "judged = job.judged_lens\n",
+                (LensFitting,),
+            )
+        lines += f"fitted = {call.replace('{}', ', fitted=judged.lens')}\n"
+        lines += "numbers = np.array([logit.ranks, fitted.ranks])  # of the final prediction, by layer"
+    scene.put_python(lines, lambda: np.array([either.ranks for either in (lens, fitted) if either is not None]))
 
 
 def _own_sentences() -> tuple[File | None, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,7 +14,9 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
+from reading import read_files
 from ui import Field, View, as_python, caption, figures, how_read, notes, save, say_cut, widgets
+from ui.as_python import Lines
 from ui.batch import Batch, left_out, offer, run_in_turn
 from ui.messages import also_at
 from ui.own_file import minimal_pairs, read_pairs
@@ -151,33 +154,25 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
 def _put_python(model: str, judged: list[tuple[MinimalPair, Judgement]], files: list[File], *, uploaded: bool) -> None:
     """How often the right sentence is preferred, where the pairs that were judged are those of these files."""
     scheme = judged[0][1].scheme
-    imports: tuple[str, ...]
     if uploaded:
         paths = ", ".join(f"Path({as_python.literal(file.name)})" for file in files)
-        lines, imports = [f"files = [{paths}]  # that you uploaded"], ("from pathlib import Path",)
-        arguments = "[(file.name, file.read_bytes()) for file in files]"
+        lines, data = Lines(f"files = [{paths}]  # that you uploaded\n", (Path,)), "file.name, file.read_bytes()"
+        contents = f"[({data}) for file in files]"
     else:
-        read_, imports = as_python.file(files[0].name, files[0].data, uploaded=False)
-        lines, arguments = [read_], f"[({as_python.literal(files[0].name)}, data)]"
+        lines = as_python.read_bytes(files[0].name, files[0].data, uploaded=False)
+        contents = f"[({as_python.literal(files[0].name)}, data)]"
     most = f", most={_MAX_PAIRS}" if len(judged) == _MAX_PAIRS else ""
-    chosen, needed = how_read.choices_in_python(READ.value)
-    arguments += f', "minimal pairs"{chosen}'
-    imports = (*imports, *needed)
+    choices, needed = how_read.choices_in_python(READ.value)
     by = "" if scheme == "causal" else f', scheme="{scheme}"'
-    lines += [
-        f"pairs = read_files({arguments}{most}).items",
-        f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})",
-        "numbers = pd.DataFrame(accuracies(pairs, [one.difference for one in judged]))",
-    ]
     as_python.put(
-        "\n".join(lines),
+        lines + f'pairs = read_files({contents}, "minimal pairs"{choices}{most}).items\n'
+        f"judged = engine.prefer({as_python.literal(model)}, [(pair.good, pair.bad) for pair in pairs]{by})\n"
+        "numbers = pd.DataFrame(accuracies(pairs, [preference.difference for preference in judged]))",
         lambda: pd.DataFrame(_accuracies(judged)),
-        imports=[
-            "import pandas as pd",
-            "from analysis.minimal_pairs import accuracies",
-            "from reading import read_files",
-            *imports,
-        ],
+        pd,
+        accuracies,
+        read_files,
+        *needed,
     )
 
 

@@ -13,6 +13,7 @@ from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
 from ui import MASKS, TEXT, Field, View, address, figures, places, save, widgets, within
+from ui.as_python import Lines
 from ui.messages import as_text, caption, failures_as_messages, say
 from viz.predictions import percent, predictions
 from web.engine import engine
@@ -114,18 +115,15 @@ def _what_comes_next(scene: Scene) -> None:
 def _put_python(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     """The best answers to every mask, or to what comes next."""
     top_k = "" if TOP_K.value == TOP_K.default else f", {TOP_K.value}"
+    numbers = Lines("numbers = answer.to_frame()")
     if scene.causal:
-        lines = [f"answer = engine.next_tokens(model, text{top_k})"]
+        lines = f"answer = engine.next_tokens(model, text{top_k})\n"
     elif len(answers) == 1:
-        lines = [f"(answer,) = engine.fill_mask(model, text{top_k}{{hidden}})"]
+        lines = f"(answer,) = engine.fill_mask(model, text{top_k}{{hidden}})\n"
     else:
-        lines = [f"answers = engine.fill_mask(model, text{top_k}{{hidden}})"]
-    several = len(answers) > 1
-    scene.put_python(
-        [*lines, f"numbers = {'pd.concat([one.to_frame() for one in answers])' if several else 'answer.to_frame()'}"],
-        lambda: pd.concat([answer.to_frame() for answer in answers]),
-        imports=["import pandas as pd"] if several else [],
-    )
+        lines = f"answers = engine.fill_mask(model, text{top_k}{{hidden}})\n"
+        numbers = Lines("numbers = pd.concat([answer.to_frame() for answer in answers])", (pd,))
+    scene.put_python(Lines(lines) + numbers, lambda: pd.concat([answer.to_frame() for answer in answers]))
 
 
 def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) -> None:

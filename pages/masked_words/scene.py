@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -16,6 +16,7 @@ from model_zoo.types import Encoding, FloatArray, MaskPrediction, ModelInfo, Voc
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import WORDS
 from ui import MASKS, TEXT, Need, View, address, as_python, as_text, caption, lacking, mask_strip, note, notes, widgets
+from ui.as_python import Lines
 from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
@@ -59,19 +60,17 @@ class Scene(MaskedText):
             return mask_strip.too_many(len(self.masks))
         return None
 
-    def put_python(
-        self, lines: Sequence[str], shows: Callable[[], FloatArray | pd.DataFrame], *, imports: Sequence[str] = ()
-    ) -> None:
-        """Put lines of Python here that compute ``numbers`` of the ``model`` and the ``text``, with what is hidden
-        where they say {hidden}.
+    def put_python(self, lines: Lines | str, shows: Callable[[], FloatArray | pd.DataFrame], *uses: object) -> None:
+        """Put lines of Python here that compute ``numbers`` of the ``model`` and the ``text``, with what is hidden if
+        they say {hidden}.
         """
-        first = [f"model, text = {as_python.arguments(self.model, self.text)}"]
-        if self.masked and any("{hidden}" in line for line in lines):
+        lines = lines if isinstance(lines, Lines) else Lines(lines)
+        first = f"model, text = {as_python.arguments(self.model, self.text)}\n"
+        if self.masked and "{hidden}" in lines.text:
             tokens = as_python.arguments(*(self.encoding.tokens[place] for place in self.masked))
-            first.append(f"masked = {list(self.masked)}  # {tokens}")
-        hidden = ", masked=masked" if self.masked else ""
-        rest = [line.replace("{hidden}", hidden) for line in lines]
-        as_python.put("\n".join([*first, *rest]), shows, imports=imports)
+            first += f"masked = {list(self.masked)}  # {tokens}\n"
+        rest = lines.text.replace("{hidden}", ", masked=masked" if self.masked else "")
+        as_python.put(first + rest, shows, *lines.uses, *uses)
 
     def row(self, *, switch: bool = True, example: bool = True) -> DeltaGenerator | None:
         """The words to click on, and the line of controls beside them, which begins with the ``switch`` between words

@@ -48,7 +48,7 @@ def draw(scene: Scene) -> None:
         numbers = {"weights.mean(axis=1)" if head == 0 else f"weights[:, {head - 1}]  # head {head} on the page"}
         """,
         lambda: attention,
-        imports=["from analysis.focus import attention_from_token"],
+        focus.attention_from_token,
     )
     figures.show(partial(layer_attention, attention, run.encoding.tokens), "mask attention", "mask-attention")
     st.markdown("**Heads that attend most to a single other token**")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis.agreement import readable
 from analysis.erasure import UNNOTICED, Erasure, each_hidden, erasable, erasures, ranked, table
-from analysis.words import Unit
+from analysis.words import Unit, token_units, word_units
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
@@ -90,23 +90,17 @@ def _measured(
 
 
 def _put_python(scene: Scene, place: int, followed: Prediction, best: Prediction, effects: Sequence[Erasure]) -> None:
-    units = "word_units" if WORDS.value else "token_units"
+    units = word_units if WORDS.value else token_units
     scene.put_python(
-        [
-            "answers = engine.fill_mask(model, text{hidden})",
-            f"answer = answers[{place}]",
-            f"followed = answer.{'best[0]' if followed.id == best.id else 'original'}",
-            f"words = erasable({units}(engine.encode(model, text)), [one.position for one in answers])",
-            'aim = TargetAnswer("mask", answer.position, followed.id)',
-            "effects = engine.intervene(model, text, each_hidden(words){hidden}, aim=aim)",
-            "numbers = table(erasures(words, [effects], followed))",
-        ],
+        "answers = engine.fill_mask(model, text{hidden})\n"
+        f"answer = answers[{place}]\n"
+        f"followed = answer.{'best[0]' if followed.id == best.id else 'original'}\n"
+        f"words = erasable({units.__name__}(engine.encode(model, text)), [mask.position for mask in answers])\n"
+        'aim = TargetAnswer("mask", answer.position, followed.id)\n'
+        "effects = engine.intervene(model, text, each_hidden(words){hidden}, aim=aim)\n"
+        "numbers = table(erasures(words, [effects], followed))",
         lambda: table(effects),
-        imports=[
-            "from analysis.erasure import each_hidden, erasable, erasures, table",
-            f"from analysis.words import {units}",
-            "from model_zoo.types import TargetAnswer",
-        ],
+        *(each_hidden, erasable, erasures, table, units, TargetAnswer),
     )
 
 

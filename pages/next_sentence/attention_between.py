@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from analysis import focus
+from model_zoo.questions.attend import Attend
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
 from ui import View, as_python, figures, notes, page_link
@@ -23,14 +24,9 @@ def draw(scene: Scene) -> None:
     notes.warn_of_reading(run.encoding, scene.model, "The pair")
     notes.warn_beyond_training({scene.model: run.n_tokens})
     shares = focus.between_sentences(run)
-    as_python.put(
-        f"""
-        run = engine.attend({as_python.arguments(scene.model, scene.a, scene.b)})
-        numbers = between_sentences(run)  # A to B, B to A; layers; heads
-        """,
-        lambda: shares,
-        imports=["from analysis.focus import between_sentences"],
-    )
+    lines = f"run = {as_python.call(Attend(scene.model, scene.a, scene.b))}\n"
+    lines += "numbers = between_sentences(run)  # A to B, B to A; layers; heads"
+    as_python.put(lines, lambda: shares, focus.between_sentences)
     for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
         with column:
             st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")

@@ -12,7 +12,7 @@ import streamlit as st
 from analysis import pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from reading import read_files
+from reading import read, read_files
 from reading.items import SentencePair
 from ui import Field, View, as_python, caption, figures, how_read, notes, own_file, save, say_cut, tables, widgets
 from ui.batch import Batch, left_out, offer, run_in_turn
@@ -118,26 +118,16 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
 
 def _put_python(model: str, judged: list[tuple[Row, Judgement]], file: File, *, uploaded: bool) -> None:
     """P(B follows A) of every pair, where those that were judged are the pairs of this file."""
-    read, imports = as_python.file(file.name, file.data, uploaded=uploaded)
     arguments = f'data, "pairs", name={as_python.literal(file.name)}{how_read.in_python(READ.value)}'
     beyond = f"[:{pairs.MAX_PAIRS}]" if len(judged) == pairs.MAX_PAIRS else ""
+    columns = ["a", "b", "p_next"]
     as_python.put(
-        "\n".join(
-            [
-                read,
-                f"pairs = [(pair.a, pair.b) for pair in read({arguments}).items]{beyond}",
-                f"scores = engine.next_sentence({as_python.literal(model)}, pairs)",
-                'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[one.p_next for one in scores])',
-            ]
-        ),
-        lambda: pd.DataFrame(
-            [(a, b, judgement.p_next) for (a, b, _), judgement in judged], columns=["a", "b", "p_next"]
-        ),
-        imports=[
-            "import pandas as pd",
-            "from reading import read",
-            *imports,
-        ],
+        as_python.read_bytes(file.name, file.data, uploaded=uploaded)
+        + f"pairs = [(pair.a, pair.b) for pair in read({arguments}).items]{beyond}\n"
+        f"scores = engine.next_sentence({as_python.literal(model)}, pairs)\n"
+        'numbers = pd.DataFrame(pairs, columns=["a", "b"]).assign(p_next=[score.p_next for score in scores])',
+        lambda: pd.DataFrame([(a, b, judgement.p_next) for (a, b, _), judgement in judged], columns=columns),
+        *(pd, read),
     )
 
 

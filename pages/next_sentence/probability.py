@@ -43,12 +43,13 @@ def draw(scene: Scene) -> None:
         f"""
         a, b = {as_python.arguments(a, b)}
         controls = draw({seed}, exclude=b)
-        pairs = [(a, b), (b, a), *((a, one) for one in controls), *((one, b) for one in controls)]
+        pairs = [(a, b), (b, a), *((a, control) for control in controls), *((control, b) for control in controls)]
         scores = engine.next_sentence({as_python.literal(model)}, pairs)
         numbers = np.array([score.p_next for score in scores])
         """,
         lambda: np.array([score.p_next, *(others[place].p_next for place in range(len(pairs)))]),
-        imports=["import numpy as np", "from analysis.control_sentences import draw"],
+        np,
+        control_sentences.draw,
     )
     _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
     topic = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model_zoo.questions.encode import Encode
 from pages.next_sentence.scene import Scene
 from ui import View, as_python, notes, token_line
 from viz.sentence_input import sentence_input
@@ -15,19 +16,14 @@ def draw(scene: Scene) -> None:
     notes.warn_of_reading(run.encoding, scene.model, "The pair")
     notes.warn_beyond_training({scene.model: run.n_tokens})
 
-    as_python.put(
-        f"""
-        encoding = engine.encode({as_python.arguments(scene.model, scene.a, scene.b)})
-        numbers = encoding.to_frame()  # segment 0 is A, 1 is B
-        """,
-        run.encoding.to_frame,
-    )
+    lines = f"encoding = {as_python.call(Encode(scene.model, scene.a, scene.b))}\n"
+    as_python.put(lines + "numbers = encoding.to_frame()  # segment 0 is A, 1 is B", run.encoding.to_frame)
 
-    def lines(*, dark: bool) -> list[Line]:
+    def rows(*, dark: bool) -> list[Line]:
         return [sentence_input(run.encoding, dark=dark)]
 
-    token_line.show(lines, "sentence input", "input")
-    token_line.file(lines, "Input", "Token, sentence and position of every token.", [run.model], "input")
+    token_line.show(rows, "sentence input", "input")
+    token_line.file(rows, "Input", "Token, sentence and position of every token.", [run.model], "input")
 
 
 VIEW = View(

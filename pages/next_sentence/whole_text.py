@@ -64,7 +64,7 @@ def draw(scene: Scene) -> None:
         numbers = np.array([score.p_next for score in scores])
         """,
         lambda: np.array(values),
-        imports=["from itertools import pairwise", "import numpy as np", "from reading.sentences import split"],
+        *(pairwise, np, sentences.split),
     )
 
     def lines(*, dark: bool) -> Sequence[Line]:
