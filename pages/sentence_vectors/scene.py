@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 import numpy as np
@@ -108,7 +108,9 @@ differ as much as the built-in ones, 94 to 96 of 100 such intervals hold the tru
 to 1.8 times as wide.
 """
 
-_NO_VECTORS: FloatArray = np.empty((0, 0), np.float32)
+
+def _no_vectors() -> FloatArray:
+    return np.empty((0, 0), np.float32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +126,8 @@ class Scene:
     pooling: SentencePooling = "own"
     layer: int = 0
     removed: bool = False
-    vectors: FloatArray = _NO_VECTORS
-    raw: FloatArray = _NO_VECTORS
+    vectors: FloatArray = field(default_factory=_no_vectors)
+    raw: FloatArray = field(default_factory=_no_vectors)
     reference: FloatArray | None = None
 
     def lacks(self, need: Need) -> str | None:
