@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from analysis.filters import Filter, Filtered, apply_filter
-from analysis.views import AttentionView, Measure
+from analysis.views import AttentionView, ContributionView, Measure, Norms, Weights
 from model_zoo.types import AttentionRun, FloatArray, Stack
 from ui import as_python, show
+from ui.as_python import Lines
 from viz import attended
 from viz.attended import LONGEST
 from web.engine import engine
@@ -75,50 +76,48 @@ class AttendedText:
 
     def put_map(self, layer: int, number: int, shows: Callable[[], FloatArray]) -> None:
         """Put lines of Python that compute one map, both from 0."""
+        name = self.called(layer, number)
         if self.of_heads:
             call = "run.head" if self.measure == "weights" else "maps.map"
-            line = f"layer, head = {layer}, {number}  # {self.called(layer, number)} on the page"
-            self.put_python(f"{call}(layer, head)", shows, before=[line])
+            before = f"layer, head = {layer}, {number}  # {name} on the page\n"
+            self.put_python(f"{call}(layer, head)", shows, before=before)
         else:
-            line = f"layer = {layer}  # {self.called(layer, number)} on the page"
-            self.put_python("maps.map(layer, 0)", shows, before=[line])
+            self.put_python("maps.map(layer, 0)", shows, before=f"layer = {layer}  # {name} on the page\n")
 
     def put_python(
         self,
         numbers: str,
         shows: Callable[[], FloatArray | pd.DataFrame],
-        *,
-        before: Sequence[str] = (),
-        after: Sequence[str] = (),
-        imports: Sequence[str] = (),
+        *uses: object,
+        before: str = "",
+        after: str = "",
     ) -> None:
         """Put lines of Python that compute ``numbers``, an expression of the ``run``, if every head has a map of its
         own, and of the ``maps``: a table, or maps (..., n, m), of which the filter makes a ``view``. Lines ``before``
         it may bind names that it uses; those ``after`` it can use ``numbers``.
         """
-        needed = [*imports]
-        texts = self.arguments
-        name = {"weights": "Weights", "value-weighted": "Norms"}.get(self.measure, "ContributionView")
+        kind = {"weights": Weights, "value-weighted": Norms}.get(self.measure, ContributionView)
+        lines = Lines("")
         if self.of_heads:
             stack = f', stack="{self.stack}"' if self.stack != "encoder" else ""
-            lines, read, of = [f"run = engine.attend({texts}{stack})"], "run", "run"
+            lines += f"run = engine.attend({self.arguments}{stack})\n"
+            read, of = "run", "run"
         else:
-            lines, read, of = [], "maps", f'engine.contributions({texts}, measure="{self.measure}")'
-        if read == "maps" or any(re.search(r"\bmaps\b", line) for line in (*before, numbers)):
-            lines.append(f"maps = {name}({of})")
-            needed.append(f"from analysis.views import {name}")
+            read, of = "maps", f'engine.contributions({self.arguments}, measure="{self.measure}")'
+        if read == "maps" or re.search(r"\bmaps\b", before + numbers):
+            lines += Lines(f"maps = {kind.__name__}({of})\n", (kind,))
         lines += before
         if self.filter == Filter():
-            lines.append(f"numbers = {numbers}")
+            lines += f"numbers = {numbers}\n"
         else:
-            chosen = {option.name: getattr(self.filter, option.name) for option in fields(Filter)}
-            changed = {name: value for name, value in chosen.items() if value != getattr(Filter(), name)}
             keys = ", run.key_encoding" if self.stack == "cross" else ""
-            lines.append(f"kept = Filter({as_python.arguments(**changed)})")
-            lines.append(f"view = apply_filter({read}.encoding, {numbers}, kept{keys})")
-            lines.append("numbers = view.weights")
-            needed.append("from analysis.filters import Filter, apply_filter")
-        as_python.put("\n".join([*lines, *after]), shows, imports=needed)
+            lines += Lines(
+                f"kept = {as_python.literal(self.filter)}\n"
+                f"view = apply_filter({read}.encoding, {numbers}, kept{keys})\n"
+                "numbers = view.weights\n",
+                (Filter, apply_filter),
+            )
+        as_python.put(lines + after, shows, *uses)
 
     def called(self, layer: int, number: int) -> str:
         """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""

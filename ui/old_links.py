@@ -62,7 +62,6 @@ _MOVED = {("train", "similarity"): "sentence_vectors"}
 """Views that are a page of their own today, by their page and name."""
 
 
-
 def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
     """The parameters of an address of a page by today's names. Where both are there, today's is meant."""
     old = OLD.get(page, {})

@@ -68,8 +68,8 @@ def _put_python(scene: Scene, views: list[Filtered], kind: str, options: str) ->
     scene.put_python(
         f"np.stack([{of}.layer(layer) for layer in range(run.n_layers)])",
         lambda: np.stack([view.weights for view in views]),
-        after=[f"page = bertviz_html({arguments})  # an HTML file that loads nothing"],
-        imports=["import numpy as np", "from viz.bertviz_offline import bertviz_html"],
+        *(np, bertviz_html),
+        after=f"page = bertviz_html({arguments})  # an HTML file that loads nothing",
     )
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.findings import Ranking, rank_by_share, rank_for_words, sees_later
 from analysis.head_measures import special_names
+from analysis.heads import head_table
 from analysis.words import Unit, word_units
 from model_zoo.types import counted
 from pages.attention import two_words
@@ -101,11 +102,9 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
         scene.put_python(
             "rank_for_words(run, query, key).to_frame()",
             ranked.to_frame,
-            before=[
-                f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}",
-                f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}",
-            ],
-            imports=["from analysis.findings import rank_for_words", "from analysis.words import word_units"],
+            *(rank_for_words, word_units),
+            before=f"query = word_units(run.encoding)[{queries.index(query)}]  # {as_python.literal(query.label)}\n"
+            f"key = word_units(run.key_encoding)[{keys.index(key)}]  # {as_python.literal(key.label)}\n",
         )
         return _Answer(
             ranked,
@@ -129,9 +128,7 @@ def _at_place(scene: Scene, share: str, place_name: str, question: str) -> _Answ
         ask_for(_PLACES[share][1])
         return None
     scene.put_python(
-        f'rank_by_share(head_table([run]), "{share}").to_frame()',
-        ranked.to_frame,
-        imports=["from analysis.findings import rank_by_share", "from analysis.heads import head_table"],
+        f'rank_by_share(head_table([run]), "{share}").to_frame()', ranked.to_frame, rank_by_share, head_table
     )
     return _Answer(
         ranked,

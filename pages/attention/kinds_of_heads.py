@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.head_measures import SHARES, special_names
-from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable
+from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable, head_table
 from model_zoo.types import counted
 from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
@@ -38,7 +38,7 @@ def draw(scene: Scene) -> None:
     frame = table.to_frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))
-    scene.put_python("head_table([run]).to_frame()", table.to_frame, imports=["from analysis.heads import head_table"])
+    scene.put_python("head_table([run]).to_frame()", table.to_frame, head_table)
     save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of this text. A label names a rule "

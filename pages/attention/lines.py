@@ -59,15 +59,14 @@ def _put_python(scene: Scene, view: Filtered, drawn: list[Head]) -> None:
     of = "run" if scene.measure == "weights" else "maps"
     layer = drawn[0][0]
     if drawn == maps_of_layer(scene.maps, layer):
-        scene.put_python(
-            f"{of}.layer(layer)", lambda: view.weights, before=[f"layer = {layer}  # layer {layer + 1} on the page"]
-        )
+        before = f"layer = {layer}  # layer {layer + 1} on the page\n"
+        scene.put_python(f"{of}.layer(layer)", lambda: view.weights, before=before)
         return
     scene.put_python(
         f"np.stack([{of}.{'head' if of == 'run' else 'map'}(*head) for head in heads])",
         lambda: view.weights,
-        before=[f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page"],
-        imports=["import numpy as np"],
+        np,
+        before=f"heads = {as_python.literal(drawn)}  # layer and head, which count from 1 on the page\n",
     )
 
 

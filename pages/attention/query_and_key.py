@@ -38,16 +38,15 @@ def draw(scene: Scene) -> None:
         partial(neuron, numbers, query_label=tokens[at], key_labels=key_tokens), "neuron", "attention-query-key"
     )
     caption(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest))
+    name = scene.called(layer, head)
     scene.put_python(
         "neuron_table(parts, run.key_encoding.tokens)",
         lambda: neuron_table(numbers, key_tokens),
-        before=[
-            f"layer, head, token = {layer}, {head}, {at}  # {scene.called(layer, head)}, token {position} on the page",
-            "query, keys, scores = run.query_key(layer, head)",
-            "scaling = run.layers[layer].load().scaling",
-            "parts = query_numbers(query[token], keys, scores[token], scaling)",
-        ],
-        imports=["from analysis.neuron import neuron_table, query_numbers"],
+        *(neuron_table, query_numbers),
+        before=f"layer, head, token = {layer}, {head}, {at}  # {name}, token {position} on the page\n"
+        "query, keys, scores = run.query_key(layer, head)\n"
+        "scaling = run.layers[layer].load().scaling\n"
+        "parts = query_numbers(query[token], keys, scores[token], scaling)\n",
     )
     save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
 

@@ -67,8 +67,8 @@ def _draw_rollout(scene: Scene, first: int, last: int, *, numbered: bool) -> Non
         scene.put_python(
             "rollout(maps, first, last)",
             lambda: view.weights,
-            before=[f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page"],
-            imports=["from analysis.rollout import rollout"],
+            rollout,
+            before=f"first, last = {first}, {last}  # layers {first + 1} to {last + 1} on the page\n",
         )
         weights = Weights(scene.run)
         rolled = [head for layer in range(first, last + 1) for head in maps_of_layer(weights, layer)]

@@ -61,22 +61,16 @@ def _put_python(scene: Scene, view: Filtered, chosen: list[heads.Head], how: Com
         scene.put_python(
             f"run.norms_of_sum(layer{some})",
             lambda: view.weights,
-            before=[f"layer = {layer}  # layer {layer + 1} on the page"],
+            before=f"layer = {layer}  # layer {layer + 1} on the page\n",
         )
         return
-    named, imports = as_python.literal(chosen), ["from analysis.filters import combine"]
+    uses: list[object] = [combine]
+    listed = as_python.literal(chosen)
     if of_layer:
-        named = f"maps_of_layer(maps, {layer})  # layer {layer + 1} on the page"
-        imports.append("from analysis.views import maps_of_layer")
+        listed, uses = f"maps_of_layer(maps, {layer})  # layer {layer + 1} on the page", [combine, maps_of_layer]
     elif chosen == all_maps(scene.maps):
-        named = "all_maps(maps)"
-        imports.append("from analysis.views import all_maps")
-    scene.put_python(
-        f'combine(maps, heads, "{how}")',
-        lambda: view.weights,
-        before=[f"heads = {named}"],
-        imports=imports,
-    )
+        listed, uses = "all_maps(maps)", [combine, all_maps]
+    scene.put_python(f'combine(maps, heads, "{how}")', lambda: view.weights, *uses, before=f"heads = {listed}\n")
 
 
 VIEW = View(

@@ -56,7 +56,7 @@ def draw(scene: Scene, layer: int, head: int) -> None:
     as_python.put(
         f"numbers = frame(engine.sinks({scene.arguments}))",
         lambda: frame(sinks),
-        imports=["from analysis.sinks import frame"],
+        frame,
         part="Special tokens, all heads",
     )
     save.table("Special tokens, all heads", lambda: table(sinks), "special_tokens")

@@ -11,9 +11,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.alignment import REST, Alignment, shares_on_common_words
+from analysis.alignment import REST, Alignment, align, shares_on_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
-from analysis.views import OF_HEADS, AttentionView, Measure
+from analysis.views import OF_HEADS, AttentionView, ContributionView, Measure, Norms, Weights
 from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
@@ -133,32 +133,30 @@ def draw(scene: Scene) -> None:
 def _put_python(
     scene: Scene, maps: Mapping[str, AttentionView], heads: _Heads, shares: Mapping[str, FloatArray]
 ) -> None:
-    name = {"weights": "Weights", "value-weighted": "Norms"}.get(heads.measure, "ContributionView")
+    kind = {"weights": Weights, "value-weighted": Norms}.get(heads.measure, ContributionView)
     most = LONGEST if any(len(of.encoding) == LONGEST for of in maps.values()) else None
     texts = scene.texts_in_python(max_tokens=most)
-    of = f"attend(model, {texts})"
-    if name == "ContributionView":
-        of = f'contributions(model, {texts}, measure="{heads.measure}")'
+    call = (
+        f'contributions(model, {texts}, measure="{heads.measure}")'
+        if kind is ContributionView
+        else f"attend(model, {texts})"
+    )
     if not maps.keys() <= shares.keys():  # one of them is a message
         return
     chosen = [heads.chosen[model] for model in maps]
     called = ", ".join(heads.called(*place) for place in chosen)
     as_python.put(
-        f"{scene.of_each([*maps], f'{name}(engine.{of})')}"
-        f"{common_words_in_python('[one.encoding for one in found]', len(maps))}"
+        f"{scene.of_each([*maps], 'map', f'{kind.__name__}(engine.{call})')}"
+        f"{common_words_in_python('maps', len(maps))}"
         f"chosen = {as_python.literal(chosen)}  # on the page: {called}\n"
         "numbers = np.array(\n"
         "    [\n"
-        "        shares_on_common_words(one, one.map(*place), units)\n"
-        "        for one, place, units in zip(found, chosen, alignment.units)\n"
+        "        shares_on_common_words(of_model, of_model.map(*place), units)\n"
+        "        for of_model, place, units in zip(maps, chosen, alignment.units)\n"
         "    ]\n"
         ")",
         lambda: np.array([shares[model] for model in maps]),
-        imports=(
-            "import numpy as np",
-            "from analysis.alignment import align, shares_on_common_words",
-            f"from analysis.views import {name}",
-        ),
+        *(np, align, shares_on_common_words, kind),
     )
 
 
@@ -296,9 +294,9 @@ def _all_heads(
             ("head matrix", a.measure, *seen, tuple(places)), lambda: head_matrix(a, b, alignment, *places)
         )
     as_python.put(
-        f"a, b = {places[0]}, {places[1]}\nnumbers = head_matrix(found[a], found[b], alignment, a, b)  # in bits",
+        f"a, b = {places[0]}, {places[1]}\nnumbers = head_matrix(maps[a], maps[b], alignment, a, b)  # in bits",
         lambda: matrix,
-        imports=("from analysis.divergence import head_matrix",),
+        head_matrix,
         part=f"Every {unit} of A and every {unit} of B",
     )
     with place:

@@ -10,11 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from analysis.intervals import wilson
-from analysis.latency import ModelCost, doubling, frame, spread
+from analysis.latency import ModelCost, doubling, frame, latencies, spread
 from jobs.measurement import Measurement
-from model_zoo.types import CostSubject, Quality
+from model_zoo.types import CostSample, CostSubject, Quality
 from pages.compare.scene import Scene, call_each, successes
+from training.measure_quality import MeasureQuality
 from ui import Field, View, as_python, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
+from ui.as_python import Lines
 from ui.tables import per_cent
 from viz.by_length import Measure, by_length
 from viz.race import Entry, against
@@ -89,26 +91,25 @@ def draw(scene: Scene) -> None:
 
 def _put_python(scene: Scene, subjects: Sequence[CostSubject], *, timed: bool = False) -> None:
     """What is counted; times differ from one measurement to the next, so they are not among the numbers."""
-    counts = ["parameters", "bytes", "pieces per word"]
-    imports = ["import pandas as pd", "from training.measure_quality import MeasureQuality"]
-    times = "# How fast they are: engine.measure_cost(models), which gives one pass after the other.\n"
+    columns = ["parameters", "bytes", "pieces per word"]
+    lines = Lines(scene.of_each([subject.model for subject in subjects], "subject", "engine.cost_subject(model)"))
     if timed:
-        imports += ["from analysis.latency import latencies", "from model_zoo.types import CostSample"]
-        times = (
-            "passes = [one for one in engine.measure_cost(models) if isinstance(one, CostSample)]\n"
-            "curves = latencies(passes)  # of each model by length; other times than those on the page\n"
+        lines += Lines(
+            "passes = [sample for sample in engine.measure_cost(models) if isinstance(sample, CostSample)]\n"
+            "curves = latencies(passes)  # of each model by length; other times than those on the page\n",
+            (latencies, CostSample),
         )
+    else:
+        lines += "# How fast they are: engine.measure_cost(models), which gives one pass after the other.\n"
     as_python.put(
-        f"{scene.of_each([subject.model for subject in subjects], 'engine.cost_subject(model)')}"
-        f"{times}"
-        "# How good they are: engine.ask(MeasureQuality(model)), which takes up to half a minute a model.\n"
-        "counted = [(one.info.parameters, one.n_bytes, one.pieces_per_word) for one in found]\n"
-        f"numbers = pd.DataFrame(counted, columns={as_python.literal(counts)})",
+        lines + "# How good they are: engine.ask(MeasureQuality(model)), which takes up to half a minute a model.\n"
+        "counts = [(subject.info.parameters, subject.n_bytes, subject.pieces_per_word) for subject in subjects]\n"
+        f"numbers = pd.DataFrame(counts, columns={as_python.literal(columns)})",
         lambda: pd.DataFrame(
             [(subject.info.parameters, subject.n_bytes, subject.pieces_per_word) for subject in subjects],
-            columns=counts,
+            columns=columns,
         ),
-        imports=imports,
+        *(pd, MeasureQuality),
     )
 
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis import scoring
 from analysis.agreement import agreement, rank_of, readable
+from analysis.alignment import align
 from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, Prediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
@@ -109,11 +110,11 @@ def _guesses_in_python(scene: Scene, answers: Mapping[str, Sequence[MaskPredicti
     columns = ["model", *Prediction._fields]
     call = f"engine.fill_mask(model, {as_python.arguments(masked, top)})[{place}]"
     as_python.put(
-        f"{scene.of_each([*here], call)}"
-        "best = [(model, *one) for model, mask in zip(models, found) for one in mask.best]\n"
+        f"{scene.of_each([*here], 'answer', call)}"
+        "best = [(model, *prediction) for model, mask in zip(models, answers) for prediction in mask.best]\n"
         f"numbers = pd.DataFrame(best, columns={as_python.literal(columns)})",
         lambda: pd.DataFrame(best, columns=columns),
-        imports=("import pandas as pd",),
+        pd,
     )
 
 
@@ -236,15 +237,11 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
     }
     call = f'engine.token_scores(model, {as_python.literal(_TYPED.sub("[MASK]", scene.text))}, scheme="word l2r")'
     as_python.put(
-        f"{scene.of_each([*scores], call)}"
-        f"{common_words_in_python('[one.encoding for one in found]', len(scores))}"
-        "numbers = np.array([unit_bits(one, units) for one, units in zip(found, alignment.units)])",
+        f"{scene.of_each([*scores], 'score', call)}"
+        f"{common_words_in_python('scores', len(scores))}"
+        "numbers = np.array([unit_bits(score, units) for score, units in zip(scores, alignment.units)])",
         lambda: np.array([*bits.values()]),
-        imports=(
-            "import numpy as np",
-            "from analysis.alignment import align",
-            "from analysis.scoring import unit_bits",
-        ),
+        *(np, align, scoring.unit_bits),
         part="How surprising each word is, in bits",
     )
     lines = partial(surprisals, alignment.labels, {scene.name(model): bits[model] for model in scores})
@@ -282,10 +279,10 @@ def _next_sentence(scene: Scene) -> None:
     scores = successes(outcomes)
     if scores:
         as_python.put(
-            f"{scene.of_each([*scores], f'engine.next_sentence(model, {scene.texts_in_python()})')}"
-            "numbers = np.array([one.p_next for one in found])",
+            f"{scene.of_each([*scores], 'score', f'engine.next_sentence(model, {scene.texts_in_python()})')}"
+            "numbers = np.array([score.p_next for score in scores])",
             lambda: np.array([score.p_next for score in scores.values()]),
-            imports=("import numpy as np",),
+            np,
             part="Does the second text follow the first?",
         )
         save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")

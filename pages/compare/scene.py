@@ -77,9 +77,9 @@ class Scene:
     def name(self, model: str) -> str:
         return name(model, self.chosen)
 
-    def of_each(self, models: Sequence[str], expression: str) -> str:
-        """Lines of Python that bind ``found`` to what ``asked``, an expression of a ``model``, gives of these."""
-        return f"models = {as_python.literal(list(models))}\nfound = [{expression} for model in models]\n"
+    def of_each(self, models: Sequence[str], noun: str, expression: str) -> str:
+        """Lines of Python that bind a list, named by its ``noun``, to an expression of each ``model``."""
+        return f"models = {as_python.literal(list(models))}\n{noun}s = [{expression} for model in models]\n"
 
     def texts_in_python(self, **named: object) -> str:
         """The text, or both, as the last arguments of a call."""
@@ -214,9 +214,9 @@ def readings(scene: Scene) -> dict[str, Encoding]:
     return {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
 
 
-def common_words_in_python(encodings: str, n: int) -> str:
-    """A line that binds ``alignment`` to the common words of ``encodings``, a list of as many as ``n``."""
-    return f"alignment = align({encodings}{' * 2' * (n == 1)})\n"
+def common_words_in_python(answers: str, n: int) -> str:
+    """A line that binds ``alignment`` to the common words of the ``n`` encodings of ``answers``."""
+    return f"alignment = align([answer.encoding for answer in {answers}]{' * 2' * (n == 1)})\n"
 
 
 def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:

@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from analysis.alignment import BETWEEN, fertility, pieces_table
+from analysis.alignment import BETWEEN, align, fertility, pieces_table
 from model_zoo.types import counted
 from pages.compare.scene import Scene, common_words, readings
 from ui import View, as_python, join_names, notes, save, say, token_line
@@ -28,13 +28,13 @@ def draw(scene: Scene) -> None:
 
     call = f"engine.encode(model, {scene.texts_in_python()})"
     single = len(names) == 1
-    beside_itself = f"found *= 2  # a model beside itself\nnames = {as_python.literal([*names, ''])}\n"
+    beside_itself = f"encodings *= 2  # a model beside itself\nnames = {as_python.literal([*names, ''])}\n"
     as_python.put(
-        f"{scene.of_each([*encodings], call)}"
+        f"{scene.of_each([*encodings], 'encoding', call)}"
         f"{beside_itself if single else f'names = {as_python.literal(names)}'}\n"
-        f'numbers = pieces_table(align(found), found, names)[["word", {"names[0]" if single else "*names"}]]',
+        f'numbers = pieces_table(align(encodings), encodings, names)[["word", {"names[0]" if single else "*names"}]]',
         lambda: table,
-        imports=("from analysis.alignment import align, pieces_table",),
+        *(align, pieces_table),
     )
     alike: dict[tuple[str, ...], list[str]] = {}
     for name in names:
