@@ -1,7 +1,7 @@
 """What the pages share, of which they import from here what nearly every view needs."""
 
 from ui.appearance import is_dark
-from ui.examples import Example, Examples
+from ui.examples import Example, Examples, read_examples
 from ui.field import (
     HEADS,
     MODELS,
@@ -19,7 +19,7 @@ from ui.field import (
     places,
     within,
 )
-from ui.lesson_links import LessonLink, LessonLinks
+from ui.lesson_links import LessonLink, LessonLinks, read_lesson_links
 from ui.messages import (
     as_text,
     ask_for,

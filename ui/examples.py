@@ -6,11 +6,13 @@ again, so that a retrained model cannot leave an example that shows nothing.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ui.field import Field, whole_state
+from ui.field import Field, read_values, whole_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,3 +47,19 @@ class Examples:
             if all(field.written == field.codec.write(wanted[field]) for field in wanted if field not in self.clicked):
                 return example
         return None
+
+
+def read_examples(page: str, decides: tuple[Field[Any], ...], clicked: tuple[Field[Any], ...] = ()) -> Examples:
+    """The examples in ``examples.toml`` of a page's folder: of each its title, the values of fields, as they stand in
+    an address, and what it ``looks`` at, if that is to be measured.
+    """
+    file = Path(__file__).parents[1] / "pages" / page / "examples.toml"
+    examples = [
+        Example(
+            example["title"],
+            read_values(decides, example["values"]),
+            tuple((query, key) for query, key in example.get("looks", ())),
+        )
+        for example in tomllib.loads(file.read_text(encoding="utf-8"))["examples"]
+    ]
+    return Examples(decides, tuple(examples), clicked)

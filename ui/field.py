@@ -252,6 +252,12 @@ SHARE = number("the threshold", 0, 1, step=0.01)
 HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head. Write heads as layer.head, as in 3.7.")
 
 
+def read_values(fields: Iterable[Field[T]], texts: Mapping[str, str]) -> dict[Field[T], T]:
+    """Values of some of the ``fields``, from the ``texts`` that stand for them in an address, by their names."""
+    by_name = {field.name: field for field in fields}
+    return {by_name[name]: by_name[name].codec.read(text) for name, text in texts.items()}
+
+
 def whole_state(fields: Iterable[Field[Any]], values: Mapping[Field[Any], Any]) -> dict[Field[Any], Any]:
     """A value for each field: the default where ``values`` has none, so that nothing of the state before is left."""
     return {field: field.default for field in fields} | dict(values)

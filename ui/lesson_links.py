@@ -7,13 +7,15 @@ that a retrained model cannot leave a question without its answer.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from ui.field import Field, pattern, whole_state
+from ui.field import Field, pattern, read_values, whole_state
 
 ASKED: Field[str] = Field("question", "", pattern("[a-z0-9-]{1,80}", "is not the name of a question.", empty=True))
 """The name of the prepared link that opened the page; its question is shown above the picture."""
@@ -58,6 +60,18 @@ class LessonLinks:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson question"):
             st.markdown(f":material/school: {link.question}", width="stretch")
             st.button("Close", key="close the question", icon=":material/close:", type="tertiary", on_click=close)
+
+
+def read_lesson_links(page: str, decides: tuple[Field[Any], ...]) -> LessonLinks:
+    """The links in ``lesson_links.toml`` of a page's folder: a heading, and of each link its title, its question and
+    the values of fields, as they stand in an address.
+    """
+    file = Path(__file__).parents[1] / "pages" / page / "lesson_links.toml"
+    content = tomllib.loads(file.read_text(encoding="utf-8"))
+    links = [
+        LessonLink(link["title"], read_values(decides, link["values"]), link["question"]) for link in content["links"]
+    ]
+    return LessonLinks(content["heading"], decides, tuple(links))
 
 
 def close() -> None:

@@ -1,9 +1,10 @@
 """The page "Attention": what every head of every layer attends to, in the text of the visitor."""
 
 from model_zoo.types import ModelSpec
-from pages.attention import lesson_links, scene
+from pages.attention import scene
+from pages.attention.examples import EXAMPLES
 from pages.attention.fields import FILTERS, MODEL_PART, SHOWN_VIEW
-from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run, views_of
+from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, read_lesson_links, run, views_of
 from ui.show import SHOW
 
 
@@ -29,7 +30,7 @@ PAGE = Page(
     scene=scene.make,
     apart=True,
     footer=scene.about_model,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("attention", EXAMPLES.decides),
     shows=shows,
 )
 

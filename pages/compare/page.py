@@ -1,9 +1,10 @@
 """The page "Compare": two to four models on the same text."""
 
 from model_zoo.types import ModelSpec
-from pages.compare import lesson_links, scene
+from pages.compare import scene
+from pages.compare.examples import EXAMPLES
 from pages.compare.fields import COMPARED, SHOWN_VIEW
-from ui import PAIR, TEXT, Page, run, views_of
+from ui import PAIR, TEXT, Page, read_lesson_links, run, views_of
 
 
 def shows(spec: ModelSpec) -> str:
@@ -28,7 +29,7 @@ PAGE = Page(
     scene=scene.make,
     apart=True,
     footer=scene.about_models,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("compare", EXAMPLES.decides),
     shows=shows,
 )
 

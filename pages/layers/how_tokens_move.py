@@ -12,21 +12,14 @@ import streamlit as st
 from analysis.probing.movement import Measure, movement
 from model_zoo.questions.encode_states import EncodeStates
 from pages.layers.scene import Scene
-from ui import TEXT, Example, Examples, Field, View, as_python, figures, notes, one_of, save, widgets
+from ui import TEXT, Field, View, as_python, figures, notes, one_of, read_examples, save, widgets
 from viz.layer_vectors import token_movement
 from web.engine import engine
 
 _MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relative": "Relative length of the step"}
 MEASURE: Field[Measure] = Field("measure", "cosine", one_of("the measure", _MEASURES), of="layers")
 
-EXAMPLES = Examples(
-    (TEXT, MEASURE),
-    (
-        Example("A pronoun", {TEXT: "The cat sat on the mat because it was tired."}),
-        Example("The same word twice", {TEXT: "The ring on her finger shone, and the ring of the bell was loud."}),
-        Example("Words in pieces", {TEXT: "Unbelievably, the electroencephalogram looked unremarkable."}),
-    ),
-)
+EXAMPLES = read_examples("layers", (TEXT, MEASURE))
 
 _ABOUT: Mapping[Measure, str] = {
     "cosine": "1 − cosine, 0 for the same direction, 1 for a right angle.",

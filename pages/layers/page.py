@@ -1,7 +1,7 @@
 """The page "Layers": what can be read off each layer, by probes."""
 
-from pages.layers import fields, lesson_links, scene
-from ui import MODEL, Page, run, views_of
+from pages.layers import fields, scene
+from ui import MODEL, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
     name="layers",
@@ -17,7 +17,7 @@ PAGE = Page(
     scene=scene.make,
     footer=scene.how,
     left_out=scene.left_out,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("layers", (MODEL, *fields.ASKED, *fields.LOOKED_AT, fields.SHOWN_VIEW)),
     shows=lambda spec: "yes, the encoder's" if spec.cross_attention else "yes",
 )
 

@@ -1,8 +1,9 @@
 """The page "Masked words": what the model believes stands behind a mask."""
 
-from pages.masked_words import lesson_links, scene
+from pages.masked_words import scene
+from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import LONG, SHOWN_VIEW, WORDS
-from ui import MASKS, MODEL, TEXT, Page, run, views_of
+from ui import MASKS, MODEL, TEXT, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
     name="masked_words",
@@ -17,7 +18,7 @@ PAGE = Page(
     views=views_of("masked_words"),
     scene=scene.make,
     footer=scene.Scene.say_model,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("masked_words", EXAMPLES.decides),
     shows=lambda spec: "yes" if spec.mlm else "no MLM head",
 )
 

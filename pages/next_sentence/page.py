@@ -1,7 +1,8 @@
 """The page "Next sentence": whether one sentence follows another, in a model's opinion."""
 
-from pages.next_sentence import lesson_links, scene
-from ui import MODEL, PAIR, TEXT, Page, run, views_of
+from pages.next_sentence import scene
+from pages.next_sentence.scene import EXAMPLES
+from ui import MODEL, PAIR, TEXT, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
     name="next_sentence",
@@ -15,7 +16,7 @@ PAGE = Page(
     view=scene.SHOWN_VIEW,
     views=views_of("next_sentence"),
     scene=scene.make,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("next_sentence", EXAMPLES.decides),
     shows=lambda spec: {"NSP": "yes", "SOP": "yes, as SOP", None: "no NSP head"}[spec.nsp],
 )
 

@@ -7,22 +7,14 @@ from dataclasses import dataclass
 import streamlit as st
 
 from reading import sentences
-from ui import MODEL, PAIR, TEXT, Example, Examples, Need, View, caption, view_field, widgets
+from ui import MODEL, PAIR, TEXT, Need, View, caption, read_examples, view_field, widgets
 from web.engine import engine
 
 SHOWN_VIEW = view_field("next_sentence", "probability")
 
-_WINDOW, _AIR = "She opened the window.", "Cold air came into the room."
+_AIR = "Cold air came into the room."
 
-EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, SHOWN_VIEW),
-    (
-        Example("A next sentence", {TEXT: _WINDOW, PAIR: _AIR}),
-        Example("An unrelated one", {TEXT: _WINDOW, PAIR: "Penguins are birds."}),
-        Example("The first two, swapped", {TEXT: _AIR, PAIR: _WINDOW}),
-        Example("Same word, different story", {TEXT: _WINDOW, PAIR: "The window of the shop was full of toys."}),
-    ),
-)
+EXAMPLES = read_examples("next_sentence", (TEXT, PAIR, MODEL, SHOWN_VIEW))
 
 WHAT_SOP_IS = (
     "This model learned **sentence order prediction** (SOP), a different question: both sentences come from one "

@@ -1,7 +1,7 @@
 """The page "Train": tune a model on a task, watch it learn, and see what it can do and what changed inside."""
 
-from pages.train import fields, lesson_links, own_data, scene
-from ui import MODEL, Page, run, views_of
+from pages.train import fields, own_data, scene
+from ui import MODEL, Page, read_lesson_links, run, views_of
 
 PAGE = Page(
     name="train",
@@ -16,7 +16,7 @@ PAGE = Page(
     views=views_of("train"),
     scene=scene.make,
     left_out=scene.left_out,
-    lesson_links=lesson_links.LINKS,
+    lesson_links=read_lesson_links("train", (MODEL, *fields.ASKED, fields.SHOWN_VIEW)),
     shows=lambda spec: "no, only encoders" if spec.causal or spec.cross_attention else "yes",
 )
 
