@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -35,29 +36,7 @@ MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", _MEA
 LENGTH: Field[int] = Field("length", 128, within("the length", 1, 99_999), of="compare")
 
 _NOT_IN_LINK = "Not in it: the measured times, which are valid for one machine at one moment only."
-_METHOD = """
-- **Time.** One text goes through a model's embeddings and layers (of BART or T5, those of the encoder). Splitting the
-  text into tokens and the heads that predict words are not part of it. The same running text is cut at 16 to 512 of
-  each model's own tokens, as far as the model reads.
-- **Fair turns.** Every model is warmed up at every length. Then come rounds: each times every model at every length,
-  in a new random order, so that a slow moment of the machine affects all of them alike. You see the median and the
-  middle half of the passes. The numbers hold for this machine at this moment; other work on it, such as other
-  visitors' models, makes them larger and the spread wider.
-- **Tokens are not alike.** Vocabularies split words into more or fewer pieces, so the tokens per second of two models
-  cannot be compared directly. Words per second can; punctuation marks count as words.
-- **Growth.** Full attention compares every token with every other: its work grows with the square of the length. An
-  LSTM reads token by token, so its work grows linearly. In a typical layer of width *d* the rest of the work, which
-  also grows linearly, is the larger part up to about 6 *d* tokens, so curves bend upwards late; short texts are mostly
-  overhead.
-- **Memory.** The bytes of all weights as loaded, heads and decoders included.
-- **Quality.** On 300 pairs of sentences written for this app, which no bundled model was trained on. *MLM*: 15% of
-  the tokens are chosen and hidden as in BERT's training, and only the very token of the text counts as correct.
-  *Masked* are those that a mask stands for, 80% of the chosen ones. *Replaced* are the 10% in whose place another token
-  stands, *kept* the 10% that stay: there the answer is in the text. Pieces are easier than whole words, so look at
-  pieces per word, too.
-  *NSP*: does the second sentence follow the first? Half of the pairs are random, so guessing gives 50%. Intervals are
-  95% (Wilson). `python -m training.evaluate` prints the same figures.
-"""
+_METHOD = (Path(__file__).parent / "cost.md").read_text(encoding="utf-8")
 
 
 def draw(scene: Scene) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -88,25 +89,8 @@ _MODES: Mapping[PoolingMode, str] = {
     "weightedmean": "the mean over all tokens{specials}, the second counting twice, the third three times and so on",
     "lasttoken": "the vector of the last token",
 }
-MORE = f"""
-**Vector**: that of [CLS], or of the token that this model has instead; or the mean or the maximum over the tokens of
-the sentence, without special ones such as [CLS] and [SEP] and without padding. **Model’s own** is offered if a model’s
-files name a pooling, as those of `sentence-transformers` do, and is chosen unless you choose another: it counts special
-tokens, too. **Layer** 0 is the embeddings; empty is the last.
-
-The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
-masked words alone, a model was never asked to bring sentences of the same meaning together. {MINILM.name} was; it can
-be chosen {HOW_TO_GET_IT}. Where it is on this machine, its cosines are shown next to those of the chosen model.
-Training on pairs on the page Train is something else: there a model reads both sentences as one text and is trained to
-score the pair (cross-encoder), not to make these vectors. A model that you trained there can be chosen here: its
-vectors are made by the same pooling as before.
-
-**Against scores**: cosines are computed in double precision. Two that differ by no more than the rounding of the
-model’s own numbers can explain share a rank. Where rounding can explain a tenth of their whole range or more, no
-correlation is shown. Intervals are over scenes, each of which has pairs of all scores: in simulations with scenes that
-differ as much as the built-in ones, 94 to 96 of 100 such intervals hold the true ρ. Intervals over pairs would be up
-to 1.8 times as wide.
-"""
+_TEXT = (Path(__file__).parent / "more.md").read_text(encoding="utf-8")
+MORE = _TEXT.format(name=MINILM.name, how_to_get_it=HOW_TO_GET_IT)
 
 
 def _no_vectors() -> FloatArray:

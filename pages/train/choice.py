@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +19,7 @@ from training.finetuning.scores import MEASURES, too_few_to_choose_by
 from training.finetuning.seeds import scores_by_model
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
-from ui import as_text, notes, widgets
+from ui import Field, as_text, notes, widgets
 from ui.tuned import short_name
 from web.process import process_cache
 
@@ -33,6 +37,21 @@ _ABOUT_LEARNS: Mapping[Learns, str] = {
     "head": "Task head only, encoder frozen (feature-based, as ELMo was used). The fastest: the model reads every "
     "text once.",
 }
+_TEXTS: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    (Path(__file__).parent / "settings.toml").read_text(encoding="utf-8")
+)
+_NUMBERS: tuple[Field[Any], ...] = (
+    fields.RATE,
+    fields.BATCH,
+    fields.EPOCHS,
+    fields.PATIENCE,
+    fields.EXAMPLES,
+    fields.WARMUP,
+    fields.DECAY,
+    fields.SEED,
+    fields.SEEDS,
+    fields.TOKENS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,74 +157,25 @@ def _settings(model: str) -> tuple[Settings, int]:
                 "the head first, then all.)"
             ),
         )
-    left, right = st.columns(2)
-    rate = left.number_input(
-        "Learning rate",
-        **fields.RATE.bound,
-        format="%.7g",
-        placeholder=_recommended(model, learns),
-        help="How far a step goes. For all weights of BERT base, 0.00002 to 0.00005 is recommended (Devlin et al. "
-        "2019); ten times that can destroy what pretraining taught. Narrower models take larger steps, and so "
-        "do LoRA and the head, which start untrained. Empty: the recommended rate.",
-    )
-    batch = right.number_input("Batch", **fields.BATCH.bound, help="Examples per step. 16 or 32 is recommended.")
-    epochs = left.number_input(
-        "Epochs", **fields.EPOCHS.bound, help="How often each example is seen. Devlin et al. 2019 used 2 to 4."
-    )
-    patience = right.number_input(
-        "Patience, epochs",
-        **fields.PATIENCE.bound,
-        placeholder="all epochs",
-        help="Early stopping: training ends when the score on the development split has not risen for so many epochs. "
-        "Empty: all epochs are trained. Either way the weights of the epoch with the best score are kept.",
-    )
-    examples = left.number_input(
-        "Examples",
-        **fields.EXAMPLES.bound,
-        placeholder="all",
-        help="How many of the training split are used. Use fewer to see what little data can do.",
-    )
-    warmup = right.number_input(
-        "Warm-up",
-        **fields.WARMUP.bound,
-        help="The share of steps in which the rate rises to its maximum, before it falls. 0.06 to 0.1 is usual.",
-    )
-    decay = left.number_input(
-        "Weight decay",
-        **fields.DECAY.bound,
-        format="%.3f",
-        help="Pulls the weights a little towards 0 at each step. 0.01 is usual.",
-    )
-    seed = right.number_input(
-        "Seed",
-        **fields.SEED.bound,
-        help=(
-            "Sets the task head’s random start and the order of the examples. On a CPU the same seed gives the "
-            "same model."
-        ),
-    )
-    seeds = left.number_input(
-        "Seeds",
-        **fields.SEEDS.bound,
-        help="Trains again with the next seeds. With few examples the seed alone can move the score by several "
-        "points: the band shows by how much.",
-    )
-    tokens = right.number_input(
-        "Longest text, tokens", **fields.TOKENS.bound, help="Longer texts are cut during training."
-    )
+    for column, field in zip(itertools.cycle(st.columns(2)), _NUMBERS):
+        options = dict(_TEXTS[field.name])
+        if field is fields.RATE:
+            options["placeholder"] = _recommended(model, learns)
+        column.number_input(options.pop("label"), **field.bound, **options)
+    patience, examples = fields.PATIENCE.value, fields.EXAMPLES.value
     settings = Settings(
         learns=learns,
         layers=fields.LAYERS.value,
         rank=fields.RANK.value,
-        head_first=0 if learns == "head" else min(fields.HEAD_FIRST.value, int(epochs)),
-        rate=rate,
-        batch=int(batch),
-        epochs=int(epochs),
+        head_first=0 if learns == "head" else min(fields.HEAD_FIRST.value, int(fields.EPOCHS.value)),
+        rate=fields.RATE.value,
+        batch=int(fields.BATCH.value),
+        epochs=int(fields.EPOCHS.value),
         patience=None if patience is None else int(patience),
-        warmup=warmup,
-        weight_decay=decay,
-        seed=int(seed),
-        max_tokens=int(tokens),
+        warmup=fields.WARMUP.value,
+        weight_decay=fields.DECAY.value,
+        seed=int(fields.SEED.value),
+        max_tokens=int(fields.TOKENS.value),
         examples=None if examples is None else int(examples),
     )
-    return settings, int(seeds)
+    return settings, int(fields.SEEDS.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -149,20 +150,7 @@ VIEW: View[Scene] = View(
     "Compare runs",
     draw,
     about="Models trained side by side: which one learns best, what pretraining buys, and what a teacher adds.",
-    more="**The race.** Each model is trained on the same examples and tested on the same test split. Which one to "
-    "take is chosen by the development split: the best of several on the test split may only be the luckiest "
-    "there. With a budget in seconds a fast model sees the data more often. One seed and one test split: a "
-    "difference within the intervals may be chance, and another seed may rank the models differently. Bundled "
-    "models are small relatives of the published ones, so this is no ranking of those.\n\n"
-    "**What pretraining buys.** The model is trained from its pretrained weights and from random weights, on 50, "
-    "200 and 600 examples, or on all there are if the data has fewer. Whatever a model knows about words that are "
-    "not in the training examples comes from pretraining. Where the test split uses different words, as in most "
-    "built-in sets (see “About the data”), random weights may never beat the majority baseline, however many "
-    "examples there are.\n\n"
-    "**Teacher and student.** The teacher is fine-tuned first. The student is then trained twice on the same "
-    "examples: on their labels alone, and also on the teacher’s probabilities (soft targets), which show how "
-    "confident it is of each label. At a higher temperature T small probabilities count more; with α = 1 the "
-    "teacher has no influence.",
+    more=(Path(__file__).parent / "compare_runs.md").read_text(encoding="utf-8"),
     fields=(PRESET, *presets.FIELDS),
     left_out=_left_out,
     starts=True,
