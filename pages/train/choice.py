@@ -158,7 +158,7 @@ def _settings(model: str) -> tuple[Settings, int]:
             ),
         )
     for column, field in zip(itertools.cycle(st.columns(2)), _NUMBERS):
-        options = dict(_TEXTS[field.name])
+        options: dict[str, Any] = dict(_TEXTS[field.name])
         if field is fields.RATE:
             options["placeholder"] = _recommended(model, learns)
         column.number_input(options.pop("label"), **field.bound, **options)
