@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -35,25 +36,10 @@ EXAMPLES: Final = Examples(
 )
 
 _LESSON_OF: Final = {
-    "pieces": ("pieces", 1),
-    "token": ("embeddings", 1),
-    "position": ("positions", 1),
-    "segment": ("following", 1),
-    "sum": ("embeddings", 2),
-    "normed": ("embeddings", 4),
-    "input": ("layer", 1),
-    "query": ("head", 1),
-    "key": ("head", 1),
-    "value": ("head", 1),
-    "context": ("head", 5),
-    "attention": ("heads", 3),
-    "after attention": ("layer", 1),
-    "normed after attention": ("layer", 2),
-    "inner": ("layer", 3),
-    "active": ("layer", 3),
-    "feed-forward": ("layer", 3),
-    "after feed-forward": ("layer", 1),
-    "layer output": ("layer", 4),
+    place: (lesson, int(step))
+    for place, lesson, step in (
+        line.split("\t") for line in (Path(__file__).parent / "places.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    )
 }
 """The lesson about a place, and its step; from other places one goes to a page: see ``way_from``."""
 

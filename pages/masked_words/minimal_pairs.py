@@ -27,20 +27,7 @@ from web.uploads import File
 
 MINIMAL_PAIRS: Field[str] = Field(
     "minimal_pairs",
-    """good,bad,phenomenon
-The keys to the cabinet are on the table.,The keys to the cabinet is on the table.,subject-verb agreement
-The author of the books writes slowly.,The author of the books write slowly.,subject-verb agreement
-The dogs that chased the cat were tired.,The dogs that chased the cat was tired.,subject-verb agreement
-My sister cut herself in the kitchen.,My sister cut himself in the kitchen.,reflexives
-The boys saw themselves in the mirror.,The boys saw himself in the mirror.,reflexives
-The king praised himself.,The king praised herself.,reflexives
-She bought these apples.,She bought this apples.,determiner and noun
-He read that book twice.,He read those book twice.,determiner and noun
-No student has ever seen it.,Every student has ever seen it.,negative polarity
-Nobody said anything.,Somebody said anything.,negative polarity
-They have eaten the bread.,They have ate the bread.,irregular forms
-The letter was written by hand.,The letter was wrote by hand.,irregular forms
-""",
+    (Path(__file__).parent / "minimal_pairs.csv").read_text(encoding="utf-8"),
     of="masked_words",
 )
 

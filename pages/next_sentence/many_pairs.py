@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -24,13 +25,7 @@ from web.uploads import File
 
 PAIRS: Field[str] = Field(
     "pairs",
-    """a,b,label
-She opened the window.,Cold air came into the room.,1
-"The train was late, again.",We missed the start of the film.,1
-He watered the tomatoes.,The parliament meets on Monday.,0
-My phone is broken.,The screen went black this morning.,1
-They painted the kitchen yellow.,Whales breathe air.,0
-""",
+    (Path(__file__).parent / "many_pairs.csv").read_text(encoding="utf-8"),
     of="next_sentence",
 )
 

@@ -29,14 +29,6 @@ KINDS: Mapping[Kind, str] = {
     "answering": "answers in a passage (extractive QA)",
     "similarity": "similarity of two texts (STS)",
 }
-_ABOUT_LEARNS: Mapping[Learns, str] = {
-    "all": "All weights are trained. Usually the best scores, and the slowest.",
-    "top": "The layers near the output and the task head are trained; lower layers stay frozen.",
-    "lora": "The weights stay frozen; beside each matrix that makes queries or values, two small ones are trained "
-    "(Hu et al. 2022). Far fewer weights are trained.",
-    "head": "Task head only, encoder frozen (feature-based, as ELMo was used). The fastest: the model reads every "
-    "text once.",
-}
 _TEXTS: Mapping[str, Mapping[str, str]] = tomllib.loads(
     (Path(__file__).parent / "settings.toml").read_text(encoding="utf-8")
 )
@@ -138,7 +130,7 @@ def _recommended(model: str, learns: Learns) -> str:
 def _settings(model: str) -> tuple[Settings, int]:
     """The settings, and how many seeds."""
     learns = widgets.choice("Weights to train", fields.LEARN)
-    st.caption(_ABOUT_LEARNS[learns])
+    st.caption(_TEXTS["learns"][learns])
     left, right = st.columns(2)
     if learns == "top":
         left.number_input("Layers to train", **fields.LAYERS.bound, help="Counted from the output.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import streamlit as st
 
@@ -29,28 +32,8 @@ TEXT: Field[str] = Field("own_text", "", of="train")
 READ = how_read.choices_field("own_read", "train")
 FIELDS = (KIND, TEXT, READ)
 
-_ABOUT: Mapping[Kind, str] = {
-    "classification": "A table (CSV, TSV, Parquet) or JSON with a `text` and its `label`; for pairs, a second text in "
-    "`text_pair`. The usual other names of columns, as in GLUE and SNLI, are known.",
-    "tagging": "CoNLL columns: each line has a word first and its tag last, with an empty line after each sentence. "
-    "Or a table, Parquet or JSON with lists of `tokens` and `tags`. Tags look like B-PERSON, I-PERSON, O.",
-    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table, Parquet or JSON lines with `question`, `context` and "
-    "`answer`: the answer is copied exactly from the passage, and empty if the passage has none.",
-    "similarity": "A table (CSV, TSV, Parquet) or JSON with two texts, `text` and `text_pair`, and their `score`: from "
-    "0 (nothing in common) to 5 (the same meaning). Other scales are converted to this one.",
-}
-_EXAMPLE: Mapping[Kind, str] = {
-    "classification": 'text,label\n"Warm, funny, and over too soon.",positive\nI fell asleep.,negative',
-    "tagging": "Maria\tB-PERSON\nRossi\tI-PERSON\nsleeps\tO\n\nOslo\tB-PLACE\nfroze\tO",
-    "answering": 'question,context,answer\nWhere is the mill?,"The mill stands by a river.",by a river',
-    "similarity": "text,text_pair,score\nA dog barks.,A dog is barking.,5\nA dog barks.,The bank is shut.,0",
-}
-_ABOUT_PARTS = (
-    "A column `split` (train, dev or test) keeps your own split, as do the names of files in a zip. Without it the "
-    "data is split at random into 70% training, 10% development and 20% test: texts that differ only in case and "
-    "spaces stay together, as do questions on one passage, and pairs with the same first text if there are at least "
-    "ten different ones."
-)
+_TEXTS: Mapping[str, Any] = tomllib.loads((Path(__file__).parent / "own_data.toml").read_text(encoding="utf-8"))
+
 
 _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT, choices=READ)
 
@@ -68,9 +51,9 @@ class UserData:
 def draw(seed: int) -> UserData | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
     kind = widgets.choice("Task", KIND)
-    st.caption(_ABOUT[kind])
-    st.code(_EXAMPLE[kind], language=None)
-    st.caption(_ABOUT_PARTS)
+    st.caption(_TEXTS[kind]["about"])
+    st.code(_TEXTS[kind]["example"], language=None)
+    st.caption(_TEXTS["split"])
     user_data: UserData | None = None
     with failures_as_messages():
         file = _OWN.draw()
