@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from model_zoo import registry
-from model_zoo.types import megabytes
+from model_zoo.types import counted, megabytes
 from web.monitoring import Figures
 
 NEARLY_FULL = 0.9
@@ -30,11 +30,6 @@ class Verdict:
 
     level: Level
     text: str
-
-
-def counted(n: int, noun: str) -> str:
-    """ "1 model", "12 models"."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def waiting(now: Figures) -> int:
