@@ -85,7 +85,7 @@ def _read_by_users() -> Iterator[tuple[str, str]]:
                     lines = _strings_of_script(file.read_text(encoding="utf-8"))
                 case ".md":
                     lines = _paragraphs(file.read_text(encoding="utf-8"))
-                case ".tsv":
+                case ".tsv" | ".toml":
                     lines = enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
                 case _:
                     continue
