@@ -122,12 +122,12 @@ def _row(name: str, tuned: Tuned) -> dict[str, object]:
 def _column(tuned: Tuned) -> dict[str, str]:
     """A candidate as a column of the table on the screen."""
     score, measure = tuned.score(), MEASURES[tuned.data.measure]
-    interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
-    strongest = f"{measure.written(score.strongest_baseline)} ({tuned.strongest_baseline})"
+    interval = f"({measure.format(score.low)} to {measure.format(score.high)})"
+    strongest = f"{measure.format(score.strongest_baseline)} ({tuned.strongest_baseline})"
     rows = {
-        f"{measure.title}, development": f"{measure.written(tuned.best.score)} ({epoch_kept(tuned)})",
+        f"{measure.title}, development": f"{measure.format(tuned.best.score)} ({epoch_kept(tuned)})",
         f"{measure.title} (95% interval)": f"{reached(tuned)} {interval}",
-        "majority baseline": measure.written(score.baseline),
+        "majority baseline": measure.format(score.baseline),
         "strongest baseline": strongest if tuned.strongest_baseline else "–",
         "examples": f"{len(tuned.data.train):,}",
         "time of one text, ms": f"{1000 * tuned.latency:.1f}",

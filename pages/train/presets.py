@@ -90,7 +90,7 @@ def _draw_curves(job: Tuning | None, runs: Sequence[Run], key: str, *, over: Ove
 
 def reached(tuned: Tuned) -> str:
     """The score of a tuned model as the screen has it."""
-    return MEASURES[tuned.data.measure].written(tuned.score().value)
+    return MEASURES[tuned.data.measure].format(tuned.score().value)
 
 
 def _difference(a: Tuned, b: Tuned) -> str:

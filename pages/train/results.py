@@ -115,7 +115,7 @@ def _scores(every: Sequence[Tuned]) -> None:
 
 
 def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict[str, str]:
-    written = MEASURES[score.measure].written
+    written = MEASURES[score.measure].format
     row = {
         "score": MEASURES[score.measure].title,
         "value": written(score.value),
