@@ -384,7 +384,7 @@ class Length(Step):
 
     def numbers(self) -> pd.DataFrame:
         width, inner, gated = self.shape
-        rows = [{"tokens": n} | layer_operations(n, width, inner, gated=gated) for n in _LENGTHS]
+        rows = [{"tokens": n, **layer_operations(n, width, inner, gated=gated)} for n in _LENGTHS]
         return pd.DataFrame([row | {"lstm": lstm_operations(row["tokens"], width)} for row in rows])
 
 
