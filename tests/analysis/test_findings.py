@@ -29,11 +29,11 @@ def test_a_word_of_pieces_is_a_mean_over_its_queries_and_a_sum_over_its_keys() -
     run = pieces()
     unkind, ran = unit(run, "unkind"), unit(run, "ran")
     assert (unkind.start, unkind.stop) == (1, 3)
-    attention = findings.between(run, unkind, ran)
+    attention = findings.rank_for_words(run, unkind, ran)
     by_hand = [(run.head(layer, head)[1, 4] + run.head(layer, head)[2, 4]) / 2 for layer in (0, 1) for head in (0, 1)]
     np.testing.assert_allclose(attention.share, by_hand, rtol=1e-6)
     np.testing.assert_allclose(attention.even, 1 / 6)
-    back = findings.between(run, ran, unkind)
+    back = findings.rank_for_words(run, ran, unkind)
     by_hand = [run.head(layer, head)[4, 1:3].sum() for layer in (0, 1) for head in (0, 1)]
     np.testing.assert_allclose(back.share, by_hand, rtol=1e-6)
     np.testing.assert_allclose(back.even, 2 / 6)
@@ -45,7 +45,7 @@ def test_every_pair_is_what_merging_the_whole_matrix_gives() -> None:
     merged = np.stack([merge(run.layer(layer), units) for layer in range(run.n_layers)]).reshape(4, len(units), -1)
     for q, query in enumerate(units):
         for k, key in enumerate(units):
-            np.testing.assert_allclose(findings.between(run, query, key).share, merged[:, q, k], rtol=1e-6)
+            np.testing.assert_allclose(findings.rank_for_words(run, query, key).share, merged[:, q, k], rtol=1e-6)
 
 
 def test_best_above_map_and_table() -> None:
@@ -73,7 +73,7 @@ def causal(n: int) -> AttentionRun:
 def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
     run = causal(4)
     b, c = unit(run, "b"), unit(run, "c")
-    later, earlier = findings.between(run, b, c), findings.between(run, c, b)
+    later, earlier = findings.rank_for_words(run, b, c), findings.rank_for_words(run, c, b)
     assert not later.defined
     assert not findings.sees_later(run, b)
     assert earlier.defined
@@ -140,7 +140,7 @@ def test_a_ranking_computes_only_its_own_rows() -> None:
 
     run = pieces()
     watched = builders.run(run.encoding, *(Watched(run.layer(layer)) for layer in range(2)))
-    findings.between(watched, unit(run, "cats"), unit(run, "ran"))
+    findings.rank_for_words(watched, unit(run, "cats"), unit(run, "ran"))
     assert questions == [slice(3, 4), slice(3, 4)]
 
 
@@ -150,7 +150,7 @@ def test_a_ranking_computes_only_its_own_rows() -> None:
 def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engine) -> None:
     """The example that the page opens with, as the example “Where does “it” look?” has it."""
     run = engine.attend("embedded/bert", DEFAULT)
-    attention = findings.between(run, unit(run, "it"), unit(run, "cat"))
+    attention = findings.rank_for_words(run, unit(run, "it"), unit(run, "cat"))
     best = int(attention.best(1)[0])
     assert (attention.layer[best], attention.head[best]) == (1, 3)
     assert attention.share[best] > 0.5 > 5 * attention.even[best]

@@ -31,7 +31,7 @@ def test_the_answer_is_on_the_first_screen_and_a_bar_opens_its_head(
 
     run = engine.attend("embedded/bert", TEXT.default, max_tokens=1024)
     units = word_units(run.encoding)
-    finding = findings.between(run, units[8], units[2])
+    finding = findings.rank_for_words(run, units[8], units[2])
     third = int(finding.best(3)[2])
     head = {"layer": int(finding.layer[third]) + 1, "head": int(finding.head[third]) + 1}
 
