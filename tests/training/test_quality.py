@@ -64,7 +64,7 @@ def complete(monkeypatch) -> EvaluationSet:
     return complete
 
 
-@pytest.mark.usefixtures("whole")
+@pytest.mark.usefixtures("complete")
 def test_quality_can_be_stopped(checkpoint):
     engine = Engine("cpu")
     folder = str(checkpoint("bert_mlm_only"))
@@ -77,7 +77,7 @@ def test_quality_can_be_stopped(checkpoint):
     engine.close()
 
 
-@pytest.mark.usefixtures("whole")
+@pytest.mark.usefixtures("complete")
 def test_quality_is_remembered_when_whole(checkpoint):
     engine = Engine("cpu")
     folder = str(checkpoint("bert_mlm_only"))
