@@ -14,6 +14,7 @@ import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import checkpoints
 import hypothesis
@@ -78,19 +79,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_quick(items)
     if "PYTEST_XDIST_WORKER" in os.environ:  # they are handed out in this order, and what takes longest comes first
         slow = {process_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
-        first = {"browser": 0, "cluster": 1}
+        first = {"browser 0": 0, "browser 1": 0, "cluster": 1}
         items.sort(key=lambda item: (first.get(scope := process_of(item.nodeid), 2), scope not in slow))
 
 
 def process_of(nodeid: str) -> str:
     """A name for all tests that run in the same process as this one."""
     if nodeid.startswith("tests/browser/"):
-        return "browser"
+        return f"browser {crc32(nodeid.partition('::')[0].encode()) % 2}"
     return "cluster" if nodeid.startswith("tests/serving/") and "cluster" in nodeid else nodeid.partition("::")[0]
 
 
 class OneOfEach(LoadScopeScheduling):
-    """With ``-n`` all browser tests go to one process, because two browsers disturb each other, and all that ask a
+    """With ``-n`` the browser tests go to two processes, each with a browser and a server of its own, and all that ask a
     cluster to one, because there is one cluster. Of the others a file goes to one process, so that what its tests share
     is made once. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
     """
