@@ -91,9 +91,9 @@ def process_of(nodeid: str) -> str:
 
 
 class OneOfEach(LoadScopeScheduling):
-    """With ``-n`` the browser tests go to two processes, each with a browser and a server of its own, and all that ask a
-    cluster to one, because there is one cluster. Of the others a file goes to one process, so that what its tests share
-    is made once. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
+    """With ``-n`` the browser tests go to two processes, each with a browser and a server of its own; all that ask a
+    cluster go to one, because there is one cluster. Of the others a file goes to one process, so that what its tests
+    share is made once. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
