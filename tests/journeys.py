@@ -64,7 +64,3 @@ def expect_number(page: Page, column: int, row: int, number: float) -> None:
         }""",
         arg=[f"glide-cell-{column}-{row}", float(number)],
     )
-
-
-def expect_metric(page: Page, place: int, text: str) -> None:
-    expect(page.get_by_test_id("stMetricValue").nth(place)).to_have_text(text)

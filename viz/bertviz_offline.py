@@ -26,7 +26,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray
 from viz import component
 from viz.layout import clipped
-from viz.palette import theme
+from viz.palette import MOST_COLOURS, categorical, theme
 
 Kind = Literal["head", "model"]
 
@@ -89,6 +89,7 @@ def bertviz_html(
             "packed": base64.b64encode(np.rint(drawn * 65535).astype("<u2").tobytes()).decode("ascii"),
             "shape": attention.shape[:3],
         },
+        "colours": categorical(MOST_COLOURS, dark),
         "tokens": [_column_label(token, _MAX_CHARACTERS[view]) for token in tokens],
         "filters": _filters(n, sentence_b_start),
         "default_filter": "0",

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from viz.bertviz_offline import Kind, bertviz_html
 from viz.component import paper_look
-from viz.palette import LIGHT
+from viz.palette import LIGHT, MOST_COLOURS, categorical
 
 pytestmark = pytest.mark.browser
 
@@ -64,7 +64,7 @@ def test_head_view_draws_the_weights(page: Page) -> None:
 def test_head_view_switches_heads(page: Page) -> None:
     show(page, "head", heads=[0, 3])
     before = page.locator(SQUARES).nth(3).get_attribute("fill")
-    assert before == "#d62728"
+    assert before == categorical(MOST_COLOURS, dark=False)[3]
     page.locator(SQUARES).nth(3).click()
     assert page.locator(SQUARES).nth(3).get_attribute("fill") != before
     drawn = opacities(page, "#attention line").reshape(HEADS, N, N)

@@ -1,12 +1,9 @@
-"""Masked words in a real browser: click a word, read the prediction, fill it; small and dark screens."""
+"""Masked words in a real browser: a bar fills a mask, the keyboard masks, history; small and dark screens."""
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,26 +15,6 @@ from model_zoo import Engine
 pytestmark = pytest.mark.browser
 
 TEXT = "The keys to the cabinet are on the table."
-
-
-def test_click_a_word_read_the_prediction_and_fill_it(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
-    answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[5])[0]
-    best, second = answer.best[:2]
-    window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=")
-    expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
-    window.toggle("cabinet", True, page.get_by_role("paragraph").filter(has_text="original “cabinet”"))
-    expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
-    expect(page.locator(".js-plotly-plot .bartext").first).to_have_text(f"{100 * best.probability:.2g}%")
-    option = page.get_by_role("option", name=second.token, exact=True)
-    window.until(
-        lambda: page.get_by_role("combobox", name="Insert into the sentence").press("ArrowDown"),
-        lambda patience: option.click(timeout=patience),
-    )
-    expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT.replace("cabinet", second.token))
-    expect(page.get_by_text(f"cabinet → {second.token}")).to_be_visible()
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT)
 
 
 def test_a_click_on_a_bar_fills_the_mask(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
@@ -137,42 +114,3 @@ def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any
     window.wait_until_idle()
     page.go_forward()
     expect(page.get_by_text("original “coffee”")).to_be_visible()
-
-
-def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
-    visit: Callable[..., Any], app_url: str, engine: Engine, tmp_path: Path
-) -> None:
-    """BLiMP's JSON lines as they are, through the uploader."""
-    good, bad = "The keys to the cabinet are here.", "The keys to the cabinet is here."
-    lines = [
-        {
-            "sentence_good": good,
-            "sentence_bad": bad,
-            "linguistics_term": "agreement",
-            "UID": "distractor",
-            "pairID": "0",
-        },
-        {"sentence_good": bad, "sentence_bad": good, "linguistics_term": "nonsense", "UID": "swapped", "pairID": "0"},
-    ]
-    file = tmp_path / "pairs.jsonl"
-    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    preference = engine.prefer("embedded/bert", good, bad, scheme="word l2r")
-    window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?view=pairs")
-    page.get_by_role("button", name="The pairs", exact=True).click()
-    page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
-    expect(page.get_by_role("button", name="Test 2 pairs")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Test 2 pairs").click()
-    expect(page.get_by_test_id("stMetricValue").first).to_have_text("50.0%")
-    expect(page.get_by_text("the file you uploaded, and the results")).to_be_visible()
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("button", name="Every pair (CSV)")).to_be_visible()
-    window.wait_until_idle()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Every pair (CSV)").click()
-    rows = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
-    assert [row["phenomenon"] for row in rows] == ["agreement", "nonsense"]
-    assert [float(row["difference"]) for row in rows] == pytest.approx(
-        [preference.difference, -preference.difference], abs=1e-3
-    )

@@ -1,4 +1,4 @@
-"""Next sentence in a real browser: swapping two sentences, a list that is stopped, a link to a head."""
+"""Next sentence in a real browser: a list that is stopped, a link to a head."""
 
 from __future__ import annotations
 
@@ -9,23 +9,9 @@ import pytest
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
-from model_zoo import Engine
-
 pytestmark = pytest.mark.browser
 
 A, B = "She opened the window.", "Cold air came into the room."
-
-
-def test_two_sentences_are_swapped(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
-    forth, back = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
-    window = visit()
-    page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}")
-    first = page.get_by_test_id("stMetricValue").first
-    expect(first).to_have_text(f"{forth.p_next:.4f}")
-    page.get_by_role("button", name="Swap A and B").click()
-    expect(page.get_by_label("Sentence A")).to_have_value(B)
-    expect(page.get_by_label("Sentence B")).to_have_value(A)
-    expect(first).to_have_text(f"{back.p_next:.4f}")
 
 
 def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any], app_url: str) -> None:

@@ -15,10 +15,7 @@ pytestmark = pytest.mark.browser
 
 KINDS = {"labelled": "classification", "scored": "similarity", "tagged": "tagging", "questions": "answering"}
 READ = re.compile(r"items: .* for training, ")
-PUBLISHED = [
-    *(f"{task}/train.tsv" for task in ("CoLA", "SST-2", "MRPC", "QQP", "STS-B", "MNLI", "QNLI", "RTE", "WNLI")),
-    *("train-v1.1.json", "dev-v2.0.json", "eng.testa", "wnut17train.conll"),
-]
+PUBLISHED = ("CoLA/train.tsv", "STS-B/train.tsv", "eng.testa", "dev-v2.0.json")  # one a kind; tests/reading reads all
 
 
 def upload(here: Any, opener: str, path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from on_screen import prose
 from streamlit.testing.v1 import AppTest
@@ -59,6 +60,18 @@ def test_every_view_shows_something_and_its_link_restores_it(view: str, open_pag
     again = open_page(PAGE, **app.query_params)
     assert again.session_state["next_sentence_view"] == view
     assert prose(again) == prose(app)
+
+
+def test_attention_between_them_is_the_models_and_its_head_is_offered(open_page: Open, engine: Engine) -> None:
+    run = engine.attend("embedded/bert", A, B)
+    segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
+    words_a, words_b = (np.flatnonzero((segments == side) & ~special) for side in (0, 1))
+    shares = np.array([run.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(run.n_layers)])
+    layer, head = np.unravel_index(shares.argmax(), shares.shape)
+    app = open_page(PAGE, text=A, pair=B, view="attention")
+    assert f"**A → B**, mean {shares.mean():.1%}" in prose(app)
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert f"layer {layer + 1}, head {head + 1}: {shares.max():.1%}" in labels
 
 
 def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:

@@ -1,23 +1,12 @@
 // What stands in for d3 under BertViz's scripts, and the parameters they get.
 
 import { deepEqual, equal } from "node:assert/strict";
-import { d3, Hsl, scaleOrdinal } from "../../../viz/components/bertviz/d3.js";
+import { faded, scaleOrdinal } from "../../../viz/components/bertviz/d3.js";
 import { parameters } from "../../../viz/components/bertviz/parameters.js";
 
-Deno.test("a colour goes through hue, saturation and lightness and comes back", () => {
-  for (const [hex, rgb] of [["#1f77b4", "rgb(31, 119, 180)"], ["#ffffff", "rgb(255, 255, 255)"]]) {
-    equal(String(new Hsl(hex)), rgb);
-  }
-  for (const hex of d3.schemeCategory10) {
-    const [red, green, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-    equal(String(d3.hsl(hex)), `rgb(${red}, ${green}, ${blue})`);
-  }
-});
-
-Deno.test("a grey stays grey whatever is done to its saturation", () => {
-  const grey = new Hsl("#7f7f7f");
-  grey.s = 1;
-  equal(String(grey), "rgb(127, 127, 127)");
+Deno.test("a colour fades into the ground, light or dark", () => {
+  equal(faded("#ff0000", "rgb(255, 255, 255)"), "rgb(255, 153, 153)");
+  equal(faded("#ff0000", "rgb(0, 0, 0)"), "rgb(102, 0, 0)");
 });
 
 Deno.test("each new value gets the next colour, and the first again after the last", () => {

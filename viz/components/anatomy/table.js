@@ -1,6 +1,7 @@
 // The numbers of a part as a table: of a vector those of one token, a line per dimension, beside the numbers that they
 // are made of; of attention what one token gives to each; of the text its pieces; of the output the likeliest tokens.
 
+import { element } from "../shared/elements.js";
 import { shadeOf } from "./values.js";
 import { nameOf, number, percent, termsOf, titleOf } from "./words.js";
 
@@ -51,20 +52,13 @@ export function tableOf(data, values, part, row) {
 const written = (value, exact) => `${exact ? "" : "≈ "}${number(value)}`;
 const shadeOfWeight = (weight) => Math.round(255 * Math.sqrt(weight));
 
-// Puts a table into an element; `coloursOf(shade)` are styles of a cell. Texts go in as text.
-export function fill(element, { caption, head, lines }, coloursOf) {
-  const cell = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
-  const row = (cells) => {
-    const made = document.createElement("tr");
-    made.append(...cells);
-    return made;
-  };
-  element.caption.textContent = caption;
-  element.tHead.replaceChildren(row(head.map((name) => cell("th", name, { scope: "col" }))));
-  element.tBodies[0].replaceChildren(...lines.map(({ column, cells: [name, ...numbers], shade }) => {
-    const made = row([cell("th", name, { scope: "row" }), ...numbers.map((text) => cell("td", text))]);
-    if (column !== null) made.dataset.column = column;
-    if (shade !== null) Object.assign(/** @type {HTMLElement} */ (made.lastElementChild).style, coloursOf(shade));
-    return made;
+// Puts a table into an element; `coloursOf(shade)` are styles of a cell.
+export function fill(table, { caption, head, lines }, coloursOf) {
+  table.caption.textContent = caption;
+  table.tHead.replaceChildren(element("tr", {}, ...head.map((name) => element("th", { scope: "col" }, name))));
+  table.tBodies[0].replaceChildren(...lines.map(({ column, cells: [name, ...numbers], shade }) => {
+    const cells = numbers.map((text) => element("td", {}, text));
+    if (shade !== null) Object.assign(cells.at(-1).style, coloursOf(shade));
+    return element("tr", { data: column === null ? {} : { column } }, element("th", { scope: "row" }, name), ...cells);
   }));
 }

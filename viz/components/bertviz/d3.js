@@ -101,33 +101,11 @@ export class Selection {
 
 // ---- colours -------------------------------------------------------------------------------------------
 
-// deno-fmt-ignore: a table
-const CATEGORY_10 = [
-  "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd",
-  "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf",
-];
-
-// Hue in degrees, saturation and lightness in 0..1 of "#rrggbb"; may be changed, and printed as rgb().
-export class Hsl {
-  constructor(hex) {
-    const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
-    const high = Math.max(r, g, b);
-    const spread = high - Math.min(r, g, b);
-    const sixth = high === r ? (g - b) / spread : high === g ? (b - r) / spread + 2 : (r - g) / spread + 4;
-    this.l = high - spread / 2;
-    this.s = spread && spread / (1 - Math.abs(2 * this.l - 1));
-    this.h = 60 * sixth; // of a grey NaN: it stays grey whatever is done to its saturation
-  }
-
-  toString() {
-    const reach = Number.isNaN(this.h) ? 0 : this.s * Math.min(this.l, 1 - this.l);
-    const channels = [0, 8, 4].map((n) => {
-      const k = reach && (n + this.h / 30 + 12) % 12;
-      const value = this.l - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-      return Math.max(0, Math.min(255, Math.round(value * 255)));
-    });
-    return `rgb(${channels.join(", ")})`;
-  }
+// "#rrggbb" faded into the page's ground, light or dark.
+export function faded(hex, ground = getComputedStyle(document.body).backgroundColor) {
+  const behind = ground.match(/[\d.]+/g).map(Number);
+  const mixed = [1, 3, 5].map((at, i) => Math.round(0.4 * parseInt(hex.slice(at, at + 2), 16) + 0.6 * behind[i]));
+  return `rgb(${mixed.join(", ")})`;
 }
 
 // Gives each new value the next colour, and starts again after the last.
@@ -141,8 +119,8 @@ export function scaleOrdinal(colours) {
 
 export const d3 = {
   version: "5, the part that BertViz uses",
-  schemeCategory10: CATEGORY_10,
+  schemeCategory10: [], // set to the colours of the app
   scaleOrdinal,
-  hsl: (hex) => new Hsl(hex),
+  hsl: (hex) => ({ l: 0, s: 0, toString: () => faded(hex) }), // asked for a lighter colour, no more
   select: (target) => new Selection([[typeof target === "string" ? document.querySelector(target) : target]]),
 };

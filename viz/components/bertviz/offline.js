@@ -17,4 +17,8 @@ const fitted = () => {
 };
 new MutationObserver(fitted).observe(document.getElementById("vis"), { childList: true });
 
-globalThis.bertvizParams = () => parameters(JSON.parse(document.getElementById("bertviz-data").textContent));
+globalThis.bertvizParams = () => {
+  const { colours, ...data } = JSON.parse(document.getElementById("bertviz-data").textContent);
+  d3.schemeCategory10 = colours;
+  return parameters(data);
+};

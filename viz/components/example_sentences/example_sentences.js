@@ -1,6 +1,7 @@
 // Example sentences: rows of a number, a sentence whose words are framed and tinted, and ways to see more of it. Texts go
 // in as text, never as HTML.
 
+import { element } from "../shared/elements.js";
 import { laidOut } from "../shared/laid_out.js";
 import { onAsked } from "../shared/saving.js";
 import { isDark, onLook } from "../shared/screen.js";
@@ -40,25 +41,20 @@ class Examples extends View {
   }
 
   drawRow({ parts, beside, note, label, text, ways }, place) {
-    const row = element("li", "row");
-    row.setAttribute("aria-label", label);
-    const number = element("span", "beside", beside);
-    number.title = this.data.quantity;
-    const sentence = element("p", "sentence");
-    sentence.dir = "auto";
-    sentence.append(...parts.map((part) => drawPart(part)));
-    const middle = element("div", "middle");
-    middle.append(sentence);
-    if (note) middle.append(element("p", "note", note));
-    const links = element("span", "ways");
-    ways.forEach((address, way) => {
-      const link = /** @type {HTMLAnchorElement} */ (element("a", "way", this.data.ways[way]));
-      link.href = text ? `${address}&text=${encodeURIComponent(text)}` : address;
-      link.dataset.way = `${place} ${way}`;
-      links.append(link);
+    const number = element("span", { className: "beside", title: this.data.quantity }, beside);
+    const sentence = element("p", { className: "sentence", dir: "auto" }, ...parts.map(drawPart));
+    const notes = note ? [element("p", { className: "note" }, note)] : [];
+    const links = ways.map((address, way) => {
+      const href = text ? `${address}&text=${encodeURIComponent(text)}` : address;
+      return element("a", { className: "way", href, data: { way: `${place} ${way}` } }, this.data.ways[way]);
     });
-    row.append(...(beside ? [number] : []), middle, ...(ways.length > 0 ? [links] : []));
-    return row;
+    return element(
+      "li",
+      { className: "row", ariaLabel: label },
+      ...(beside ? [number] : []),
+      element("div", { className: "middle" }, sentence, ...notes),
+      ...(links.length ? [element("span", { className: "ways" }, ...links)] : []),
+    );
   }
 
   // Colours of the theme that is there, or of the one of a file.
@@ -96,17 +92,7 @@ class Examples extends View {
 }
 
 function drawPart(part) {
-  if (typeof part === "string") return document.createTextNode(part);
-  const word = element("span", "word", part.text);
-  word.classList.toggle("framed", part.framed ?? false);
-  word.classList.toggle("expected", part.expected ?? false);
-  if (part.shade) word.dataset.shade = part.shade;
-  return word;
-}
-
-function element(tag, className, text = "") {
-  const made = document.createElement(tag);
-  made.className = className;
-  made.textContent = text;
-  return made;
+  if (typeof part === "string") return part;
+  const classes = ["word", ...(part.framed ? ["framed"] : []), ...(part.expected ? ["expected"] : [])];
+  return element("span", { className: classes.join(" "), data: part.shade ? { shade: part.shade } : {} }, part.text);
 }

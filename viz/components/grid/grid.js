@@ -4,6 +4,7 @@
 // can be clicked, reached by keys and read out; that of the open head has a frame.
 
 import { moved } from "../shared/cells.js";
+import { element } from "../shared/elements.js";
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
 import { onPoint, opened } from "../shared/pointing.js";
@@ -54,16 +55,11 @@ class Grid extends View {
 
   buildCells() {
     const rows = this.data.heads.map((heads, layer) => {
-      const row = Object.assign(document.createElement("div"), { className: "layer" });
-      row.setAttribute("role", "row");
-      for (let head = 0; head < heads; head++) {
-        const cell = Object.assign(document.createElement("div"), { className: "head", tabIndex: -1 });
-        cell.setAttribute("role", "gridcell");
-        cell.setAttribute("aria-label", nameOf(this.data, { layer, head }));
-        Object.assign(cell.dataset, { layer, head });
-        row.append(cell);
-      }
-      return row;
+      const cells = Array.from({ length: heads }, (_, head) => {
+        const ariaLabel = nameOf(this.data, { layer, head });
+        return element("div", { className: "head", tabIndex: -1, role: "gridcell", ariaLabel, data: { layer, head } });
+      });
+      return element("div", { className: "layer", role: "row" }, ...cells);
     });
     const [first, second] = this.data.names;
     const all = second ? `All ${second}s, one row per ${first}` : `All ${first}s`;

@@ -1,6 +1,7 @@
 // The heads that can be switched on and off: a button each, with its colour. A single one needs none. Tab reaches one of
 // them, the others are reached by arrow keys from there.
 
+import { element } from "../shared/elements.js";
 import { stepped } from "./tokens.js";
 
 export class Legend {
@@ -13,10 +14,8 @@ export class Legend {
     const buttons = this.element.children;
     while (buttons.length > names.length) this.element.lastElementChild.remove();
     while (buttons.length < names.length) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.title = "Click: on or off. Double click or Shift+click: only this head.";
-      this.element.append(button);
+      const title = "Click: on or off. Double click or Shift+click: only this head.";
+      this.element.append(element("button", { type: "button", title }));
     }
     names.forEach((text, head) => (buttons[head].textContent = text));
     this.element.hidden = names.length === 1;

@@ -5,6 +5,7 @@
 // of the one token that is hovered, focused or locked. So moving the pointer over 512 tokens never draws more than
 // one token's lines.
 
+import { element } from "../shared/elements.js";
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen } from "../shared/pens.js";
 import { onPoint, point } from "../shared/pointing.js";
@@ -104,14 +105,9 @@ class Lines extends View {
     while (column.children.length > labels.length) column.lastElementChild.remove();
     const fresh = document.createDocumentFragment();
     for (let index = column.children.length; index < labels.length; index++) {
-      const token = document.createElement("div");
-      token.className = "token";
-      token.dir = "auto";
-      token.tabIndex = -1;
-      token.setAttribute("role", "button");
-      token.dataset.side = side;
-      token.dataset.index = index;
-      fresh.append(token);
+      fresh.append(
+        element("div", { className: "token", dir: "auto", tabIndex: -1, role: "button", data: { side, index } }),
+      );
     }
     column.append(fresh);
     labels.forEach((label, index) => {

@@ -1,13 +1,14 @@
 // The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
 // token is chosen(), the `best` lines of the head in `front`, and the means() of all weights.
 
+import { element } from "../shared/elements.js";
 import { decimal } from "../shared/numbers.js";
 import { isTouched } from "../shared/screen.js";
 import { labelsOf } from "./tokens.js";
 import { nameOf, strongest } from "./words.js";
 
-const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
-const isolated = (label) => Object.assign(document.createElement("bdi"), { textContent: nameOf(label) });
+const bold = (text) => element("b", {}, text);
+const isolated = (label) => element("bdi", {}, nameOf(label));
 const listed = (parts) => parts.flatMap((part, place) => [place ? ", " : "", ...part]);
 
 export function status(view) {

@@ -5,6 +5,7 @@
 // these: `token` and `key`, what is pointed at, with `_by`, the view in which; `_views`, how many of its views live; and
 // `_requests`, how often something was asked of Python, which answers by `_answers`, and by `_message` where it cannot do it.
 
+import { element } from "../shared/elements.js";
 import { pngOf } from "../shared/files.js";
 import { onPointed, point } from "../shared/pointing.js";
 import { drawn } from "../shared/saving.js";
@@ -32,8 +33,8 @@ class View {
     this.look = look;
     this.model = model;
     this.id = Math.random().toString(36).slice(2); // a page without TLS has no crypto.randomUUID
-    this.host = Object.assign(document.createElement("div"), { className: "inside-bert-widget" });
-    this.host.dataset.lmSuppressShortcuts = "true"; // JupyterLab's, which would take the arrow keys
+    // Of these keys JupyterLab would take the arrows.
+    this.host = element("div", { className: "inside-bert-widget", data: { lmSuppressShortcuts: "true" } });
     this.shadow = this.host.attachShadow({ mode: "open" });
     const style = Object.assign(document.createElement("style"), { textContent: css });
     const { body } = new DOMParser().parseFromString(html, "text/html");

@@ -2,6 +2,7 @@
 // drawn for the purpose, out of sight. An SVG with outlines for letters, and a PDF, are made here, too, with a font that
 // Python sends: for the letters of the trigger `letters`, {serial, normal, bold}.
 
+import { element } from "../shared/elements.js";
 import { download, pngOf, svgText } from "../shared/files.js";
 import { plotIn, plotted } from "../shared/plots.js";
 import { drawn } from "../shared/saving.js";
@@ -37,19 +38,11 @@ class Saver extends View {
 
   build() {
     this.rows.replaceChildren(...this.data.pictures.map(({ label }, place) => {
-      const row = Object.assign(document.createElement("div"), { className: "row" });
-      const name = Object.assign(document.createElement("span"), { textContent: label });
       const buttons = KINDS.map((kind) => {
-        const button = Object.assign(document.createElement("button"), {
-          type: "button",
-          textContent: kind.toUpperCase(),
-        });
-        button.setAttribute("aria-label", `${label} as ${kind.toUpperCase()}`);
-        Object.assign(button.dataset, { kind, place });
-        return button;
+        const name = kind.toUpperCase();
+        return element("button", { type: "button", ariaLabel: `${label} as ${name}`, data: { kind, place } }, name);
       });
-      row.append(name, ...buttons);
-      return row;
+      return element("div", { className: "row" }, element("span", {}, label), ...buttons);
     }));
   }
 

@@ -1,5 +1,6 @@
 // Cells as {row, column}: which one lies under a place, where a key moves from it, and what is said of it.
 
+import { element } from "./elements.js";
 import { clamp } from "./numbers.js";
 
 export const GAP = 6; // CSS px between a cell and what is said of it, or a picture and its labels
@@ -27,7 +28,7 @@ export function moved({ key, ctrlKey }, { row, column }, { rows, columns }) {
 // Says lines, of which one is set off, below the cell that begins at x and y and is `down` high; above it where there is
 // no room below in a picture of a width and a height.
 export function sayAt(reading, lines, setOff, { x, y, down }, { width, height }) {
-  const spans = lines.map((text) => Object.assign(document.createElement("span"), { textContent: text }));
+  const spans = lines.map((text) => element("span", {}, text));
   spans[setOff].style.fontWeight = "600";
   reading.replaceChildren(...spans);
   const box = reading.getBoundingClientRect();

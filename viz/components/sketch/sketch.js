@@ -3,6 +3,7 @@
 // Each column is a slider, which the arrow keys move; a pointer or a finger draws over all of them in one stroke. The
 // drawing is reported by the button alone. While one draws, what the model says is not shown.
 
+import { element } from "../shared/elements.js";
 import { clamp } from "../shared/numbers.js";
 import { isTouched } from "../shared/screen.js";
 import { mount, View } from "../shared/view.js";
@@ -62,7 +63,7 @@ class Sketch extends View {
     }
     this.root.classList.toggle("curve", kind === "curve");
     this.svg.setAttribute("viewBox", `0 0 ${labels.length} 1`);
-    this.axis.replaceChildren(...TICKS.map((share) => textElement("span", "", exactNumber(share * top, unit))));
+    this.axis.replaceChildren(...TICKS.map((share) => element("span", {}, exactNumber(share * top, unit))));
     this.columns = labels.map((label, column) => columnElement(label, column));
     this.row.replaceChildren(...this.columns);
     this.named = this.last = null;
@@ -198,21 +199,26 @@ class Sketch extends View {
 }
 
 function columnElement(label, column) {
-  const element = document.createElement("div");
-  element.className = "column";
-  const track = document.createElement("div");
-  track.className = "track";
-  track.tabIndex = 0;
-  track.dataset.column = column;
-  track.setAttribute("role", "slider");
-  track.setAttribute("aria-orientation", "vertical");
-  track.setAttribute("aria-label", label);
-  track.setAttribute("aria-valuemin", "0");
-  track.append(textElement("i", "you"), textElement("i", "model"));
-  const text = textElement("span", "label", label);
-  text.setAttribute("aria-hidden", "true");
-  element.append(track, text);
-  return element;
+  const track = element(
+    "div",
+    {
+      className: "track",
+      tabIndex: 0,
+      role: "slider",
+      ariaOrientation: "vertical",
+      ariaLabel: label,
+      data: { column },
+    },
+    element("i", { className: "you" }),
+    element("i", { className: "model" }),
+  );
+  track.ariaValueMin = "0";
+  return element(
+    "div",
+    { className: "column" },
+    track,
+    element("span", { className: "label", ariaHidden: "true" }, label),
+  );
 }
 
 function show(mark, share) {
@@ -221,10 +227,3 @@ function show(mark, share) {
 }
 
 const path = (shares) => shares ? "M" + shares.map((share, column) => `${column + 0.5},${1 - share}`).join("L") : "";
-
-function textElement(tag, className, text = "") {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-}

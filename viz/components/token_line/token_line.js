@@ -1,5 +1,6 @@
 // Token line: lines of items, an item a stack of cells with a text and colours. Texts go in as text, never as HTML.
 
+import { element } from "../shared/elements.js";
 import { laidOut } from "../shared/laid_out.js";
 import { onAsked } from "../shared/saving.js";
 import { mount, View } from "../shared/view.js";
@@ -35,38 +36,22 @@ function fill(root, lines) {
 }
 
 function drawLine({ label, items, dir }) {
-  const line = document.createElement("div");
-  line.className = "line";
-  line.dir = dir;
-  if (label) line.append(textElement("span", "label", label));
-  const list = document.createElement("ol");
-  list.className = "items stacked";
-  list.append(...items.map((item) => drawItem(item)));
-  line.append(list);
-  return line;
+  const names = label ? [element("span", { className: "label" }, label)] : [];
+  return element(
+    "div",
+    { className: "line", dir },
+    ...names,
+    element("ol", { className: "items stacked" }, ...items.map(drawItem)),
+  );
 }
 
-function drawItem({ cells, title, marked }) {
-  const item = document.createElement("li");
-  item.className = marked ? "item marked" : "item";
-  if (title) item.title = title;
-  item.append(...cells.map((cell) => drawCell(cell)));
-  return item;
-}
+const drawItem = ({ cells, title, marked }) =>
+  element("li", { className: marked ? "item marked" : "item", title: title ?? "" }, ...cells.map(drawCell));
 
 function drawCell({ text, fill, ink, small, struck }) {
-  const cell = textElement("span", "cell", text);
-  cell.dir = "auto";
-  cell.classList.toggle("small", small);
-  cell.classList.toggle("struck", struck);
+  const classes = ["cell", ...(small ? ["small"] : []), ...(struck ? ["struck"] : [])];
+  const cell = element("span", { className: classes.join(" "), dir: "auto" }, text);
   if (fill) cell.style.backgroundColor = fill;
   if (ink) cell.style.color = ink;
   return cell;
-}
-
-function textElement(tag, className, text) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
 }

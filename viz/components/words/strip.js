@@ -1,12 +1,11 @@
 // A strip of words that wraps like text and runs in its direction: what each looks like, and the next one along a key.
 
+import { element } from "../shared/elements.js";
 import { hasLetters } from "./weights.js";
 
 export class Strip {
   constructor() {
-    this.element = document.createElement("div");
-    this.element.className = "strip";
-    this.element.setAttribute("role", "group");
+    this.element = element("div", { className: "strip", role: "group" });
     this.words = [];
   }
 
@@ -18,11 +17,11 @@ export class Strip {
     words.forEach((word, index) => {
       const { segment, space, piece, dir } = word;
       const begins = index === 0 || segment !== words[index - 1].segment;
-      if (begins) lines.push(Object.assign(document.createElement("p"), { dir }));
+      if (begins) lines.push(element("p", { dir }));
       else if (space) lines.at(-1).append(" ");
       // Each word runs as its letters do, and a bracket as the text does.
       if (begins || !piece) {
-        lines.at(-1).append(Object.assign(document.createElement("bdi"), { dir: hasLetters(word) ? "auto" : dir }));
+        lines.at(-1).append(element("bdi", { dir: hasLetters(word) ? "auto" : dir }));
       }
       lines.at(-1).lastChild.append(this.words[index]);
     });
@@ -87,19 +86,14 @@ function goesOn(words, index) {
 }
 
 function wordElement({ text, token, space, special }, goesOn) {
-  const element = document.createElement("span");
-  element.className = "word";
-  element.tabIndex = -1;
-  element.setAttribute("role", "button");
-  element.setAttribute("aria-pressed", "false");
-  element.textContent = text;
-  if (token !== text) element.title = `token ${token}`;
-  element.classList.toggle("special", special);
-  element.classList.toggle("joined", !space);
-  element.classList.toggle("goes-on", goesOn);
   const { length } = text;
-  if (!special && length < 3) element.classList.add(length === 1 ? "tiny" : "short");
-  return element;
+  const title = token === text ? "" : `token ${token}`;
+  const word = element("span", { className: "word", tabIndex: -1, role: "button", ariaPressed: "false", title }, text);
+  word.classList.toggle("special", special);
+  word.classList.toggle("joined", !space);
+  word.classList.toggle("goes-on", goesOn);
+  if (!special && length < 3) word.classList.add(length === 1 ? "tiny" : "short");
+  return word;
 }
 
 // Where a key leads from one of so many places: along them, or to the nearest on the line above or below. `boxes` are

@@ -4,6 +4,7 @@
 // worth seeing. Without words of their own for the keys there is one strip, and a word is lit as a query or as a key as
 // the reader chose; with two strips each word is lit as what it is.
 
+import { element } from "../shared/elements.js";
 import { laidOut } from "../shared/laid_out.js";
 import { onPoint, point } from "../shared/pointing.js";
 import { onAsked } from "../shared/saving.js";
@@ -163,7 +164,7 @@ class Words extends View {
   say(chosen, weights) {
     const parts = sentenceOf(this.data, this.matrix, chosen, weights).map(([text, standsOut]) => {
       if (!standsOut) return text;
-      return Object.assign(document.createElement("b"), { textContent: text, dir: "auto" });
+      return element("b", { dir: "auto" }, text);
     });
     this.status.replaceChildren(...parts, this.hint());
   }

@@ -1,0 +1,10 @@
+// Elements that scripts make. Texts go in as text, never as HTML.
+
+// An element with properties, with `data` for its dataset, and with children.
+/** @type {(tag: string, properties?: Record<string, any>, ...children: (string | Node)[]) => any} */
+export const element = (tag, { data = {}, ...properties } = {}, ...children) => {
+  const made = Object.assign(document.createElement(tag), properties);
+  Object.assign(made.dataset, data);
+  made.append(...children);
+  return made;
+};
