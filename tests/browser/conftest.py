@@ -336,7 +336,7 @@ def open_file(file_pages: Pages, tmp_path: Path) -> Iterator[Callable[..., Page]
 @pytest.fixture
 def mounted(file_pages: Pages) -> Iterator[Callable[..., tuple[Page, Callable[[Any], None]]]]:
     """A component on a page as Streamlit mounts it, and what runs it on a payload: packed bytes, called again on every
-    run. What it tells is in the page's ``told``, what ends each run in ``ends``.
+    run. What it reports is in the page's ``reports``, what ends each run in ``ends``.
     """
 
     def mount(source: dict[str, str]) -> tuple[Page, Callable[[Any], None]]:
@@ -345,7 +345,7 @@ def mounted(file_pages: Pages) -> Iterator[Callable[..., tuple[Page, Callable[[A
             f"<script type=module>{source['js']}\nwindow.render = render;</script>"
         )
         page.wait_for_function("typeof window.render === 'function'")
-        page.evaluate("[window.told, window.ends] = [[], []]")
+        page.evaluate("[window.reports, window.ends] = [[], []]")
         return page, run
 
     def run(payload: Any) -> None:
@@ -353,8 +353,8 @@ def mounted(file_pages: Pages) -> Iterator[Callable[..., tuple[Page, Callable[[A
             """(data) => void ends.push(render({
                 data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
                 parentElement: document.querySelector("main"),
-                setStateValue: (name, value) => told.push([name, value]),
-                setTriggerValue: (name, value) => told.push([name, value]),
+                setStateValue: (name, value) => reports.push([name, value]),
+                setTriggerValue: (name, value) => reports.push([name, value]),
             }))""",
             base64.b64encode(pack(payload)).decode(),
         )

@@ -116,7 +116,7 @@ def test_keys_lead_from_part_to_part_into_its_numbers_and_back(mount: tuple[Page
     expect(page.get_by_role("region")).to_be_hidden()
     assert page.get_by_role("application").evaluate("canvas => canvas === document.activeElement")
     assert status(page).startswith("Query: ")
-    assert page.evaluate("told") == [["stage", "query"]]
+    assert page.evaluate("reports") == [["stage", "query"]]
 
 
 def test_the_numbers_of_every_part_are_the_models(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -179,9 +179,9 @@ def test_clicks_open_a_cell_a_layer_and_a_token(mount: tuple[Page, Callable[[Any
     assert status(page).startswith("“[CLS]” gives “")
     page.get_by_role("button", name="Close the table").click()
     expect(page.get_by_role("region")).to_be_hidden()
-    assert page.evaluate("told") == [["stage", "value"], ["stage", "head"]]
+    assert page.evaluate("reports") == [["stage", "value"], ["stage", "head"]]
     canvas.click(position={"x": 130, "y": 60})
-    assert page.evaluate("told.at(-1)") == ["token", 0]
+    assert page.evaluate("reports.at(-1)") == ["token", 0]
 
 
 def test_pointing_says_what_a_part_is(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -203,7 +203,7 @@ def test_buttons_walk_from_part_to_part(mount: tuple[Page, Callable[[Any], None]
     back.click()
     expect(page.locator(".anatomy")).to_have_attribute("data-opened", "token")
     stages = ["pieces", "pieces", "token", "position", "token"]
-    assert page.evaluate("told") == [["stage", name] for name in stages]
+    assert page.evaluate("reports") == [["stage", name] for name in stages]
 
 
 def test_a_followed_token_has_its_numbers_exactly_when_they_come(mount: tuple[Page, Callable[[Any], None]]) -> None:
@@ -272,7 +272,7 @@ def test_a_text_that_runs_stops_by_keys_and_opens_what_they_are_on(mounted: Moun
     keys(page, "Space")
     page.locator(AT_REST).wait_for()
     keys(page, "End", "Enter", "Home", "Enter")
-    assert page.evaluate("told") == [
+    assert page.evaluate("reports") == [
         ["open", {"place": "layer output", "token": 4, "layer": 1}],
         ["open", {"place": "pieces", "token": 4, "layer": 1}],
     ]

@@ -41,13 +41,13 @@ def test_sentences_their_words_and_their_ways(mounted: Callable[..., Any]) -> No
     address = rows.nth(1).get_by_role("link", name="Cause").get_attribute("href")
     assert address == "cause?off=3.2&text=%3C%2Fscript%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%20%26%20100%25%20cat"
     rows.nth(2).get_by_role("link", name="Cause").click()
-    assert page.evaluate("told") == [["open", [2, 1]]]
+    assert page.evaluate("reports") == [["open", [2, 1]]]
     page.get_by_role("button", name="Show all 12").click()
     expect(rows).to_have_count(12)
     expect(page.get_by_role("button", name="Show all 12")).to_be_hidden()
     expect(rows.nth(4).get_by_role("link", name="Attention")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.evaluate("told.at(-1)") == ["open", [4, 0]]
+    assert page.evaluate("reports.at(-1)") == ["open", [4, 0]]
     run({**payload(sentences, "attention", ways, first=4), "weights": b""})  # the same again: nothing is folded away
     expect(rows).to_have_count(12)
 
@@ -63,7 +63,7 @@ def test_a_text_too_long_for_an_address_is_opened_by_a_click(mounted: Callable[.
     link = page.get_by_role("link", name="Attention")
     expect(link).to_have_attribute("href", "attention?layer=3")
     link.click()
-    assert page.evaluate("told") == [["open", [0, 0]]]
+    assert page.evaluate("reports") == [["open", [0, 0]]]
 
 
 def test_a_sentence_opens_in_this_visit_and_back_leads_to_the_list(visit: Callable[..., Any], app_url: str) -> None:

@@ -74,7 +74,7 @@ def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
     small: Thumbnails, mounted: Callable[..., Any]
 ) -> None:
     page, run = mounted(SOURCE)
-    page.evaluate("addEventListener('inside-bert:opened', (event) => told.push(event.detail.group))")
+    page.evaluate("addEventListener('inside-bert:opened', (event) => reports.push(event.detail.group))")
     run(grid(small, (0, 1), group="attention"))
     expect(cell(page, 1, 2)).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Tab")
@@ -84,13 +84,13 @@ def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
     expect(cell(page, 1, 3)).to_be_focused()
     page.keyboard.press("ArrowDown")  # the second layer has one head
     expect(cell(page, 2, 1)).to_be_focused()
-    assert page.evaluate("told") == []
+    assert page.evaluate("reports") == []
     page.keyboard.press("Enter")
-    assert page.evaluate("told") == [["head", [1, 0]], "attention"]
+    assert page.evaluate("reports") == [["head", [1, 0]], "attention"]
     expect(cell(page, 2, 1)).to_have_attribute("aria-selected", "true")
 
     cell(page, 1, 3).click(position={"x": 1, "y": 1})
-    assert page.evaluate("told.slice(2)") == [["head", [0, 2]], "attention"]
+    assert page.evaluate("reports.slice(2)") == [["head", [0, 2]], "attention"]
     expect(page.locator("[aria-selected=true]")).to_have_count(1)
     run(grid(small, (0, 1), group="attention"))  # Python leaves the frame where the reader put it
     expect(cell(page, 1, 3)).to_have_attribute("aria-selected", "true")

@@ -270,7 +270,7 @@ POINTED = """(place) => dispatchEvent(new CustomEvent("inside-bert:pointed", {
 def test_what_others_point_at_is_framed_and_what_a_key_reads_outlasts_it(mounted: Callable[..., Any]) -> None:
     page, run = mounted(SOURCE)
     run(heatmap(WEIGHTS, TOKENS, TOKENS, group="g"))
-    page.evaluate("addEventListener('inside-bert:pointed', ({ detail }) => detail.source && told.push(detail.place))")
+    page.evaluate("addEventListener('inside-bert:pointed', ({ detail }) => detail.source && reports.push(detail.place))")
     bands, reading = page.locator(".band:not([hidden])"), page.get_by_role("status")
     page.evaluate(POINTED, {"query": 1, "key": None})
     expect(bands).to_have_count(1)
@@ -289,4 +289,4 @@ def test_what_others_point_at_is_framed_and_what_a_key_reads_outlasts_it(mounted
     expect(bands).to_have_count(2)
     run(heatmap(np.ones((1, 1), np.float32), ["a"], ["a"], group="g"))
     expect(bands).to_have_count(0)
-    assert page.evaluate("told") == [{"query": 0, "key": 0}, {"query": 0, "key": 1}, None]
+    assert page.evaluate("reports") == [{"query": 0, "key": 0}, {"query": 0, "key": 1}, None]

@@ -241,10 +241,10 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(mounted: Callable[
     first, second = {"side": "query", "index": 1}, {"side": "query", "index": 2}
     run(payload(maps()))
     token(page, "query", 0).hover()
-    assert page.evaluate("told") == []
+    assert page.evaluate("reports") == []
     token(page, "query", 1).click()
     token(page, "query", 2).click()
-    assert page.evaluate("told") == [["selected", first], ["selected", second]]
+    assert page.evaluate("reports") == [["selected", first], ["selected", second]]
     run(payload(maps(), selected=first))  # the first click comes back late
     expect(token(page, "query", 2)).to_have_attribute("aria-pressed", "true")
     run(payload(other, selected=second))
@@ -254,10 +254,10 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(mounted: Callable[
     expect(token(page, "key", 0)).to_have_attribute("aria-pressed", "true")
     page.locator(".heads button").nth(0).click()
     expect(page.locator(".heads button").nth(0)).to_have_attribute("aria-pressed", "false")
-    assert page.evaluate("told.at(-1)") == ["off", [0]]
+    assert page.evaluate("reports.at(-1)") == ["off", [0]]
     ones = np.ones((3, 5, 5), dtype=np.float32)
     run(payload(ones, off=[0], selected={"side": "key", "index": 0}))  # another text: the locked token is gone
-    assert page.evaluate("told.at(-1)") == ["selected", None]
+    assert page.evaluate("reports.at(-1)") == ["selected", None]
     expect(page.locator(".token")).to_have_count(10)
     expect_lines(page, 2 * 25)
     run(payload(ones, off=[0], selected={"side": "key", "index": 4}))

@@ -141,7 +141,7 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     page.keyboard.press("PageDown")
     page.keyboard.press("[")
     page.get_by_role("button", name="Previous head").click()
-    assert page.evaluate("told") == [["head", 0], ["head", 1], ["head", 0], ["head", 71]]
+    assert page.evaluate("reports") == [["head", 0], ["head", 1], ["head", 0], ["head", 71]]
 
 
 def test_a_text_from_right_to_left_runs_so_with_its_frame_and_its_full_stop(open_file: Callable[..., Page]) -> None:

@@ -6,10 +6,10 @@ import { Reports } from "../../../viz/components/lines/reports.js";
 import { drawnAlike, frontOf, lanes, strokeAll, strokeOne, styled } from "../../../viz/components/lines/strokes.js";
 import { beginsSegment, clicked, moved, stepped } from "../../../viz/components/lines/tokens.js";
 import {
-  counted,
+  countLines,
+  describeBoxes,
   described,
   meanWeights,
-  ofBoxes,
   strongest,
   strongestOf,
 } from "../../../viz/components/lines/words.js";
@@ -150,8 +150,11 @@ Deno.test("the strongest lines of a head are named, strongest first and none of 
 });
 
 Deno.test("boxes are explained as the theme shows them", () => {
-  ok(ofBoxes(1, false).includes("the darker, the larger"));
-  ok(ofBoxes(12, true).includes("one for each head") && ofBoxes(12, true).includes("the brighter, the larger"));
+  ok(describeBoxes(1, false).includes("the darker, the larger"));
+  ok(
+    describeBoxes(12, true).includes("one for each head") &&
+      describeBoxes(12, true).includes("the brighter, the larger"),
+  );
 });
 
 Deno.test("payloads are drawn alike whichever token and heads are chosen", () => {
@@ -176,7 +179,7 @@ Deno.test("partners are named by their mean over the heads that are on", () => {
 
 Deno.test("the note counts lines with a comma and names the faintest number", () => {
   const data = { queries: Array(40), keys: Array(50), scale: 0.5 };
-  equal(counted(data, BOTH, { length: 1234 }), "1,234 of 4,000 lines, 0.01 and more.");
+  equal(countLines(data, BOTH, { length: 1234 }), "1,234 of 4,000 lines, 0.01 and more.");
 });
 
 Deno.test("arrow keys move along a column and to the other, never beyond", () => {

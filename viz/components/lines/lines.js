@@ -20,7 +20,7 @@ import { status } from "./status.js";
 import { drawnAlike, frontOf, strokeAll, strokeOne } from "./strokes.js";
 import { Tiles } from "./tiles.js";
 import { beginsSegment, clicked, labelsOf, moved, same } from "./tokens.js";
-import { counted, described, meanWeights, ofBoxes, strongestOf } from "./words.js";
+import { countLines, describeBoxes, described, meanWeights, strongestOf } from "./words.js";
 
 export default function render({ data, parentElement, setStateValue }) {
   return mount(Lines, parentElement.querySelector(".lines"), data, setStateValue);
@@ -275,18 +275,18 @@ class Lines extends View {
     return this.mean;
   }
 
-  counted() {
-    return counted(this.data, this.on, this.lines);
+  countLines() {
+    return countLines(this.data, this.on, this.lines);
   }
 
-  ofBoxes() {
-    return ofBoxes(this.on.filter(Boolean).length, this.isDark);
+  describeBoxes() {
+    return describeBoxes(this.on.filter(Boolean).length, this.isDark);
   }
 
   say() {
     this.status.replaceChildren(...status(this));
     this.boxes.hidden = !this.chosen() || !this.on.some(Boolean);
-    this.boxes.textContent = this.ofBoxes();
+    this.boxes.textContent = this.describeBoxes();
   }
 
   // What is shown, for a look: the same heads and token at other sizes, in other colours.

@@ -30,7 +30,7 @@ export class Picture {
     this.area = { gutter, start: from, end: to, width: Math.ceil(to + right + 2 * PADDING + gutter) };
     this.width = this.area.width + 2 * MARGIN;
     this.legend = this.placeLegend();
-    this.note = !view.on.some(Boolean) ? "" : view.chosen() ? view.ofBoxes() : view.counted();
+    this.note = !view.on.some(Boolean) ? "" : view.chosen() ? view.describeBoxes() : view.countLines();
     this.top = MARGIN + (this.legend.at(-1)?.y ?? 0) + 2 * this.smallRow + 8;
     this.height = this.top + view.height + (this.note ? this.smallRow + 8 : 0) + MARGIN;
   }

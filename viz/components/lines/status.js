@@ -14,10 +14,10 @@ const listed = (parts) => parts.flatMap((part, place) => [place ? ", " : "", ...
 export function status(view) {
   if (!view.on.some(Boolean)) return ["All heads are off. Switch one on above."];
   const chosen = view.chosen();
-  return chosen ? ofToken(view, chosen) : ofAll(view);
+  return chosen ? describeToken(view, chosen) : describeAll(view);
 }
 
-function ofAll(view) {
+function describeAll(view) {
   const { data, front } = view;
   const { head_names: names } = data;
   const best = view.best.map(({ query, key, weight }) => [
@@ -26,16 +26,16 @@ function ofAll(view) {
     isolated(key),
     ` ${decimal(weight, data.scale)}`,
   ]);
-  if (best.length === 0) return [`${view.counted()} Hover a token to see all its lines, click to keep them.`];
+  if (best.length === 0) return [`${view.countLines()} Hover a token to see all its lines, click to keep them.`];
   return [
     bold(names.length === 1 ? "Strongest: " : `Strongest of head ${names[front]}: `),
     ...listed(best),
     ". ", // what to do next would not fit on the line, and the view says it
-    view.counted(),
+    view.countLines(),
   ];
 }
 
-function ofToken(view, chosen) {
+function describeToken(view, chosen) {
   const { data, on } = view;
   const head = bold("");
   head.append(isolated(labelsOf(data, chosen.side)[chosen.index]), chosen.side === "query" ? " → " : " ← ");

@@ -47,7 +47,7 @@ export function strongestOf({ weights, scale, queries, keys }, head) {
 }
 
 // What the boxes beside the tokens are, on the ground of a theme.
-export function ofBoxes(heads, isDark) {
+export function describeBoxes(heads, isDark) {
   const shade = isDark ? "brighter" : "darker";
   return heads === 1
     ? `Boxes beside the tokens: the ${shade}, the larger the weight.`
@@ -63,7 +63,7 @@ export function described(data, mean, token) {
 }
 
 // How many lines are drawn of those that there are, and from which number on.
-export function counted({ queries, keys, scale }, on, lines) {
+export function countLines({ queries, keys, scale }, on, lines) {
   const all = on.filter(Boolean).length * queries.length * keys.length;
   const weakest = decimal((FAINTEST / 255) * scale, scale / 4);
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
