@@ -270,7 +270,8 @@ POINTED = """(place) => dispatchEvent(new CustomEvent("inside-bert:pointed", {
 def test_what_others_point_at_is_framed_and_what_a_key_reads_outlasts_it(mounted: Callable[..., Any]) -> None:
     page, run = mounted(SOURCE)
     run(heatmap(WEIGHTS, TOKENS, TOKENS, group="g"))
-    page.evaluate("addEventListener('inside-bert:pointed', ({ detail }) => detail.source && reports.push(detail.place))")
+    note = "({ detail: { source, place } }) => source && reports.push(place)"
+    page.evaluate(f"addEventListener('inside-bert:pointed', {note})")
     bands, reading = page.locator(".band:not([hidden])"), page.get_by_role("status")
     page.evaluate(POINTED, {"query": 1, "key": None})
     expect(bands).to_have_count(1)
