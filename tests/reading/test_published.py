@@ -203,8 +203,6 @@ def test_words_in_columns_are_read_as_by_hand_and_their_entities_are_seqevals(
     assert data.lines[0] == line
     by_line = [(str(n), tags) for n, (*_, tags) in enumerate(zip(words, tags, strict=True))]
     repaired = entities.convert_to_iob2(by_line, [])
-        [(str(n), tags) for n, (*_, tags) in enumerate(zip(words, tags, strict=True))], []
-    )
     assert [get_entities(list(part)) for part in repaired] == [get_entities(list(part)) for part in tags]
 
 
