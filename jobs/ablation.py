@@ -27,8 +27,7 @@ from analysis.corpus.importance import (
     share_of,
     together,
 )
-from evidence.items import LeftOut
-from evidence.material import Material
+from evidence.items import LeftOut, Material
 from evidence.questions.switch_off import Gradients, HeadGradients, SwitchedOff, SwitchOff
 from jobs.staged import StagedJob
 from model_zoo.engine_interface import EngineInterface

@@ -1,9 +1,13 @@
-"""Fields of the page "Cause" that several of its views or its examples share; the rest stand in their views."""
+"""Fields of the page "Cause" that several of its views or its examples share, and what the names in them stand for;
+other fields stand in their views.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from analysis.effects import By
-from model_zoo.types import Value
+from model_zoo.types import Change, Value
 from ui import SWITCH, Field, names, one_of, view_field
 
 _PAGE = "cause"
@@ -49,3 +53,23 @@ EDGES: Field[tuple[str, ...]] = Field(
 
 # The sentence whose run is put in.
 OTHER: Field[str] = Field("other", "", of=_PAGE)
+
+BLOCKS = ("attention", "forward")  # of a layer, beside its heads
+
+
+def change_of(parts: Sequence[str]) -> Change:
+    """Some parts off together, "3.7" a head, "3.attention" or "3.forward" a block, all from 1."""
+    split = [(int(part.partition(".")[0]) - 1, part.partition(".")[2]) for part in parts]
+    return Change(
+        heads=tuple((layer, int(name) - 1) for layer, name in split if name not in BLOCKS),
+        attention=tuple(layer for layer, name in split if name == "attention"),
+        feed_forward=tuple(layer for layer, name in split if name == "forward"),
+    )
+
+
+def name_of(part: str) -> str:
+    """What a part is called on screen."""
+    layer, _, name = part.partition(".")
+    if name in BLOCKS:
+        return f"the {'attention' if name == 'attention' else 'feed-forward'} block of layer {layer}"
+    return f"Head {name} of layer {layer}"

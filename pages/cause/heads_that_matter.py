@@ -22,8 +22,7 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted, signed
 from pages.cause import effect_views
 from pages.cause import scene as scenes
-from pages.cause.fields import BY, OFF, VALUE
-from pages.cause.parts import BLOCKS, change_of, name_of
+from pages.cause.fields import BLOCKS, BY, OFF, VALUE, change_of, name_of
 from pages.cause.scene import TARGET, Scene
 from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show

@@ -14,8 +14,7 @@ from jobs.text_ablation import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import ANSWER, BY, FIND, FOIL, OFF, OTHER
-from pages.cause.parts import change_of
+from pages.cause.fields import ANSWER, BY, FIND, FOIL, OFF, OTHER, change_of
 from ui import (
     MASK,
     MASKS,

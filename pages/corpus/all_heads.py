@@ -10,9 +10,8 @@ import streamlit as st
 
 from analysis.corpus.head_statistics import HeadStatistics
 from analysis.head_measures import special_names
-from pages.corpus.heads import open_head
 from pages.corpus.measures import Numbers, Sought
-from pages.corpus.scene import Scene
+from pages.corpus.scene import Scene, open_head
 from ui import Field, View, as_python, as_text, caption, figures, note, notes, pattern, save, widgets
 from viz.head_measure import HeadMeasure
 from viz.head_scatter import head_scatter

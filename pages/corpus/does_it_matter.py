@@ -12,16 +12,14 @@ import streamlit as st
 
 from analysis.corpus.importance import Curve, GradientEstimate, Mean
 from analysis.corpus.relation_names import short
-from evidence.items import LabelledText
-from evidence.material import label_material, pair_material
+from evidence.items import LabelledText, label_material, pair_material
 from jobs.ablation import GREEDY_SECONDS, HeadAblationJob, PruningJob
 from jobs.tuning import Tuning
 from model_zoo.types import counted, duration, format_interval
 from pages.corpus import head_ablation
 from pages.corpus.fields import RELATION
 from pages.corpus.head_ablation import NOUNS, SCORES, SHARES, SHORT, ItemSource
-from pages.corpus.heads import open_head
-from pages.corpus.scene import Scene, relation_key
+from pages.corpus.scene import Scene, open_head, relation_key
 from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
 from ui import (
@@ -158,7 +156,7 @@ def _built_in_pairs_python(kind: str) -> tuple[str, tuple[str, ...]]:
         'splits = [acceptability.pairs(split) for split in ("train", "dev", "test")]\n'
         f"pairs = [pair for split in splits for pair in split{only}]\n"
         f"material = pair_material(pairs, {as_python.literal(kind)}, templates=True)\n",
-        ("from evidence.material import pair_material", "from training.finetuning.sets import acceptability"),
+        ("from evidence.items import pair_material", "from training.finetuning.sets import acceptability"),
     )
 
 
@@ -171,7 +169,7 @@ def _pairs_python(names: list[str]) -> tuple[str, tuple[str, ...]]:
         'material = pair_material(pairs, "your own")\n',
         (
             "from pathlib import Path",
-            "from evidence.material import pair_material",
+            "from evidence.items import pair_material",
             *needed,
         ),
     )
@@ -213,8 +211,7 @@ def _labels_python(name: str) -> tuple[str, tuple[str, ...]]:
         f"dev, test = ({labelled} for items in (data.dev, data.test))\n"
         f"material = label_material(dev, test, {as_python.literal(name)})\n",
         (
-            "from evidence.items import LabelledText",
-            "from evidence.material import label_material",
+            "from evidence.items import LabelledText, label_material",
             "from training.finetuning.sets import SETS",
         ),
     )

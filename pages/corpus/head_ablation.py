@@ -16,8 +16,7 @@ from analysis.corpus.importance import Head, HeadComparison, Mean
 from analysis.corpus.placing import word_of_token
 from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, Relation
-from evidence.items import HiddenWord, Item, LeftOut, SentencePair
-from evidence.material import Kind, Material, word_material
+from evidence.items import HiddenWord, Item, Kind, LeftOut, Material, SentencePair, word_material
 from jobs.ablation import Answers, HeadAblationJob
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted, format_interval, signed
@@ -87,7 +86,7 @@ def words_of(scene: Scene, relation: Relation) -> ItemSource:
         f"cases = statistics.cases.select({relation_python(relation)})\n"
         f'material = word_material(corpus, cases.sentence, cases.query, "{relation_key(relation)}")\n'
     )
-    needed = "from analysis.corpus.relations import Relation", "from evidence.material import word_material"
+    needed = "from analysis.corpus.relations import Relation", "from evidence.items import word_material"
     return ItemSource(name, "words", make, hidden, (code, (*imports, *needed)), scene.corpus.n_frames is not None)
 
 

@@ -13,9 +13,8 @@ from analysis.corpus.relation_names import short
 from analysis.corpus.relations import FEWEST, RelationResult
 from pages.corpus import head_examples, published
 from pages.corpus.fields import RELATION
-from pages.corpus.heads import open_head
 from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines, evidence
-from pages.corpus.scene import Scene, relation_key
+from pages.corpus.scene import Scene, open_head, relation_key
 from ui import (
     Field,
     View,

@@ -9,8 +9,8 @@ from analysis.corpus.relations import Relation, RelationResult
 from analysis.corpus.results import Results
 from analysis.corpus.sentences import Corpus
 from model_zoo.types import ModelInfo, ModelSpec, counted
-from pages.corpus import measuring, own_texts, source
-from pages.corpus.fields import RELATION
+from pages.corpus import measuring, source
+from pages.corpus.fields import RELATION, SHOWN_VIEW
 from pages.corpus.source import Source
 from ui import HEAD, LAYER, Need, View, as_python, notes, widgets
 from web.engine import engine
@@ -95,6 +95,12 @@ def relation_python(relation: Relation) -> str:
     return f"Relation({as_python.arguments(*relation)})"
 
 
+def open_head(layer: int, head: int) -> None:
+    """Open a head, layer and head from 0; a callback of a widget."""
+    widgets.select_head(layer, head)
+    SHOWN_VIEW.value = "head"
+
+
 def make(_view: View[Scene]) -> Scene:
     """Ask for model and sentences, measure or show how far that is, and gather what was found."""
     with widgets.input_line():
@@ -102,7 +108,7 @@ def make(_view: View[Scene]) -> Scene:
         chosen = source.draw()
         measuring.button(model, chosen)
     source.draw_notes(chosen)
-    own_texts.draw(model, chosen)
+    source.draw_cautions(model, chosen)
     measuring.draw(model, chosen)
     info = engine().info(model)
     return Scene(chosen, info, measuring.results(info, chosen))

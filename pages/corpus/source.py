@@ -10,15 +10,19 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.corpus.pretraining import n_pretrained
 from analysis.corpus.reading import built_in, read_corpus, read_frequencies, sampled
 from analysis.corpus.sentences import Corpus
 from analysis.probing.template_trees import template_conllu
+from model_zoo import registry
 from model_zoo.types import MB, counted
 from pages.corpus.fields import DATA, FREQUENCIES, READ, SEED, SENTENCES
 from reading import Choices
-from ui import as_python, as_text, caption, how_read, save, widgets
+from ui import as_python, as_text, caption, how_read, note, save, widgets
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
+from ui.own_texts import warn_of_unknown
+from ui.tuned import short_name
 from web.process import process_cache
 from web.settings import settings
 from web.uploads import File
@@ -29,6 +33,7 @@ _READ: Final = "corpus_source"
 BUILT_IN: Final = "built in"
 # A class brings the same few.
 _MOST_READ: Final = 4
+_SHARE: Final = 0.01  # of sentences that stand in pretraining data; phrases that anybody writes are fewer
 
 _ABOUT: Final = (
     "Plain text, a table (CSV, TSV, Parquet) or JSON with a column `text` or `sentence`, words in columns (CoNLL), a "
@@ -211,3 +216,28 @@ def _describe(source: Source) -> None:
         as_text(f"{counted(len(corpus), 'sentence')}{drawn}, {counted(corpus.n_words, 'word')}, {trees}."),
         icon=":material/check:",
     )
+
+
+def draw_cautions(model: str, source: Source) -> None:
+    """What to know of the user's own sentences beside the chosen model: words that it does not know, and sentences that
+    it was pretrained on.
+    """
+    if not source.from_user:
+        return
+    texts = source.corpus.texts
+    warn_of_unknown(model, ((text, None) for text in texts))
+    spec = registry.find(model)
+    if spec is None or spec.hub_id is not None:
+        return
+    n, n_compared = _n_pretrained(source.fingerprint, texts)
+    if n_compared and n / n_compared >= _SHARE:
+        note(
+            f"{n:,} of the {n_compared:,} sentences of more than five words ({n / n_compared:.0%}) stand in the text "
+            f"that {short_name(model)} was pretrained on. What is measured on them, relations above all, says less "
+            "about new text."
+        )
+
+
+@process_cache(most=4, key=lambda fingerprint, _: fingerprint)
+def _n_pretrained(fingerprint: str, texts: Sequence[str]) -> tuple[int, int]:  # noqa: ARG001
+    return n_pretrained(texts)

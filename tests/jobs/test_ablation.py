@@ -13,8 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from analysis.corpus.sentences import Corpus
 from analysis.minimal_pairs import MinimalPair
-from evidence.items import HiddenWord, LabelledText
-from evidence.material import Material, label_material, pair_material, word_material
+from evidence.items import HiddenWord, LabelledText, Material, label_material, pair_material, word_material
 from jobs import ablation
 from jobs.ablation import AblationJob, HeadAblationJob, PruningJob
 from model_zoo import Engine

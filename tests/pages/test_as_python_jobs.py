@@ -16,7 +16,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing.template_trees import template_conllu
-from evidence import material
+from evidence import items
 from jobs import Desk, Job, ablation, explaining
 from jobs.ablation import HeadAblationJob, PruningJob
 from jobs.coreference import CoreferenceJob
@@ -113,7 +113,7 @@ def test_a_job_is_done_again(
     tmp_path: Path,
 ) -> None:
     """Of less material than on the pages."""
-    monkeypatch.setattr(material, "MOST_PAIRS", 12)
+    monkeypatch.setattr(items, "MOST_PAIRS", 12)
     monkeypatch.setattr(ablation, "MOST_EVERY", 4)
     monkeypatch.setattr(ablation, "RANDOM_ORDERS", 2)
     monkeypatch.setattr(ablation, "MOST_JUDGING", 6)

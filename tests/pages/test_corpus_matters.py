@@ -22,7 +22,7 @@ from tuning import classifier
 from analysis.corpus.importance import Effect, HeadComparison, Mean, compared_sets, mean_of
 from analysis.corpus.reading import built_in
 from analysis.corpus.relations import Relation
-from evidence.material import pair_material, word_material
+from evidence.items import pair_material, word_material
 from evidence.questions.switch_off import SwitchOff
 from jobs import Desk, Job, ablation
 from jobs.ablation import HeadAblationJob, PruningJob
@@ -43,8 +43,8 @@ Kind = TypeVar("Kind", bound=Job)
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small materials, so that a job takes a second."""
-    monkeypatch.setattr("evidence.material.MOST", 40)
-    monkeypatch.setattr("evidence.material._drawn", lambda n, most=40: list(range(min(n, 40, most))))
+    monkeypatch.setattr("evidence.items.MOST_DRAWN", 40)
+    monkeypatch.setattr("evidence.items._drawn", lambda n, most=40: list(range(min(n, 40, most))))
     monkeypatch.setattr(ablation, "MOST_EVERY", 10)
     monkeypatch.setattr(ablation, "RANDOM_ORDERS", 2)
     monkeypatch.setattr(ablation, "MOST_CHOOSING", 8)
