@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -15,7 +15,7 @@ import pandas as pd
 from analysis import explanations
 from analysis.explanations import Area, Way
 from analysis.words import Unit, word_units
-from jobs.job import Job
+from jobs.staged import StagedJob
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.heldout import spread_pairs
@@ -92,7 +92,7 @@ def explainable(encoding: Encoding, position: int | None) -> tuple[Unit, ...]:
     )
 
 
-def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> Iterator[Explained]:
+def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> Generator[Explained, None, None]:
     """The explanations of a question's answer, which has no changes of its own; yields them as they grow, the last one
     whole.
     """
@@ -158,41 +158,27 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
     return [Intervene(model, text.replace(word, "[MASK]", 1)) for text, word in zip(texts, longest, strict=True)]
 
 
-class Explaining(Job):
+class Explaining(StagedJob):
     """All methods on the built-in sentences; what is done stays when it is stopped. For each sentence that is done,
     ``areas`` are by method and way, and ``probabilities`` are P of the target in the whole sentence.
     """
 
     doing = "testing explanations"
+    unit = "sentence"
 
     def __init__(self, engine: EngineInterface, questions: Sequence[Intervene], measure: Measure = "log P") -> None:
-        super().__init__()
-        self.questions = tuple(questions)
-        self.measure = measure
+        super().__init__(engine, len(questions), "Testing explanations")
+        self.questions, self.measure = tuple(questions), measure
         self.areas: list[dict[tuple[str, Way], float]] = []
         self.probabilities: list[float] = []
-        self._engine = engine
-        self._n_done = 0
 
     @property
     def model(self) -> str:
         return self.questions[0].model
 
     @property
-    def n_done(self) -> int:
-        return self._n_done
-
-    @property
-    def share(self) -> float:
-        return self._n_done / len(self.questions)
-
-    @property
-    def progress(self) -> str:
-        return f"{self._n_done} of {len(self.questions)} sentences done."
-
-    @property
     def n_ended(self) -> int:
-        return self._n_done // 10  # the table is drawn again every ten sentences
+        return self.n_done // 10  # the table is drawn again every ten sentences
 
     def table(self) -> list[Area]:
         """The areas so far, against those of nearness; empty before the first sentence is done."""
@@ -200,8 +186,9 @@ class Explaining(Job):
 
     def steps(self) -> Generator[None, None, None]:
         for question in self.questions:
-            for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
-                yield
-            self.areas.append({key: explained.area(*key) for key in explained.curves})
-            self.probabilities.append(explained.untouched.answer.probability)
-            self._n_done += 1
+            explained: list[Explained] = []
+            yield from self._read(explain(self._engine, question, self.measure), explained.append)
+            complete = explained[-1]
+            self.areas.append({key: complete.area(*key) for key in complete.curves})
+            self.probabilities.append(complete.untouched.answer.probability)
+            self.n_done += 1
