@@ -134,44 +134,38 @@ def _pronouns(scene: Scene) -> None:
     for note in pairs.corpus.notes:
         say_cut(note)
     if job is None:
-        if (
-            file is None and _is_bundled(scene.model) and not work.running(CoreferenceJob)
-        ):  # seconds: no view opens empty
+        if file is None and _is_bundled(scene.model) and not work.running(CoreferenceJob):  # no view opens empty
             desk().start(CoreferenceJob(engine(), scene.model, pairs))
             st.rerun()
         _preview(pairs, scene)
         return
-    _draw_job(scene, job, by, file)
+    attention, judged = job.trained, job.judged(by)
+    if attention is not None:
+        _say_incomplete(job, attention)
+    if attention is None or (judged is None and job.running):
+        _preview(pairs, scene)
+    elif judged is None:
+        ask_for(
+            f"A head is chosen on one half of the sentences and judged on the other; each half needs at least "
+            f"{FEWEST}. Bring more sentences."
+        )
+    else:
+        _results(scene, job, attention, judged, file)
     work.watch(job, stop=False)
 
 
-def _draw_job(scene: Scene, job: CoreferenceJob, by: By, file: File | None) -> None:
-    """What is known so far; before anything is, what is compared."""
-    pairs, referred = job.pairs, job.trained
-    if referred is None:
-        _preview(pairs, scene)
-        return
-    if len(referred.left_out):
+def _say_incomplete(job: CoreferenceJob, attention: PronounAttention) -> None:
+    """Which sentences could not be compared, and how many were when the job was stopped."""
+    n, n_left_out, n_all = len(attention.numbers), len(attention.left_out), len(job.pairs.corpus)
+    if n_left_out:
         say_cut(
-            f"Left out {counted(len(referred.left_out), 'sentence')}: the tokenizer cuts off the pronoun or one of its "
-            "nouns, or joins it to a neighbour."
+            f"Left out {counted(n_left_out, 'sentence')}: the tokenizer cuts off the pronoun or one of its nouns, or "
+            "joins it to a neighbour."
         )
-    if not job.running and len(referred.numbers) + len(referred.left_out) < len(pairs.corpus):
+    if not job.running and n + n_left_out < n_all:
         st.info(
-            f"Stopped after {len(referred.numbers):,} of {len(pairs.corpus):,} sentences; what is shown is of these.",
-            icon=":material/stop_circle:",
+            f"Stopped after {n:,} of {n_all:,} sentences; what is shown is of these.", icon=":material/stop_circle:"
         )
-    judged = job.judged(by)
-    if judged is None:
-        if not job.running:
-            ask_for(
-                f"A head is chosen on one half of the sentences and judged on the other; each half needs at least "
-                f"{FEWEST}. Bring more sentences."
-            )
-        else:
-            _preview(pairs, scene)
-        return
-    _results(scene, job, referred, judged, file)
 
 
 def _is_bundled(model: str) -> bool:
@@ -194,13 +188,13 @@ def _preview(pairs: Pairs, scene: Scene) -> None:
 
 
 def _results(
-    scene: Scene, job: CoreferenceJob, referred: PronounAttention, judged: JudgedHeads, file: File | None
+    scene: Scene, job: CoreferenceJob, attention: PronounAttention, judged: JudgedHeads, file: File | None
 ) -> None:
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
-    if len(referred.numbers) + len(referred.left_out) == len(pairs.corpus):
+    if len(attention.numbers) + len(attention.left_out) == len(pairs.corpus):
         _pronouns_python(scene, judged, file)
     with st.container(key="answer pronouns"):
-        st.markdown(_describe_best(pairs, referred, judged))
+        st.markdown(_describe_best(pairs, attention, judged))
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
     chosen = _selected_head(judged)
     picture, table = st.columns([3, 2], gap="large")
@@ -211,15 +205,15 @@ def _results(
                 of_kind.kind: of_kind.share.share
                 for of_kind in accuracy_by_kind(pairs, random, at_random, at_random.best)
             }
-        _dots(referred, judged, accuracy_by_kind(pairs, referred, judged, chosen), chosen, beside)
+        _dots(attention, judged, accuracy_by_kind(pairs, attention, judged, chosen), chosen, beside)
     with table:
         _table(judged)
-    st.markdown(_describe_rules(referred, judged, at_random))
+    st.markdown(_describe_rules(attention, judged, at_random))
     caption(
         f"The head was chosen on {judged.n_choosing} sentences and judged on the {judged.n_judging} others. Intervals: "
         f"95%, by bootstrap over sentences.{missing}"
     )
-    _sentences(scene, pairs, referred, judged, chosen)
+    _sentences(scene, pairs, attention, judged, chosen)
 
 
 def _pronouns_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
@@ -243,23 +237,23 @@ def _pronouns_python(scene: Scene, judged: JudgedHeads, file: File | None) -> No
     )
 
 
-def _place(referred: PronounAttention, place: int) -> tuple[int, int]:
+def _place(attention: PronounAttention, place: int) -> tuple[int, int]:
     """Layer and head, from 0, of a place among all heads."""
-    layer = int(np.searchsorted(np.cumsum(referred.heads), place, side="right"))
-    return layer, place - sum(referred.heads[:layer])
+    layer = int(np.searchsorted(np.cumsum(attention.heads), place, side="right"))
+    return layer, place - sum(attention.heads[:layer])
 
 
-def _head_name(referred: PronounAttention, place: int) -> str:
-    layer, head = _place(referred, place)
+def _head_name(attention: PronounAttention, place: int) -> str:
+    layer, head = _place(attention, place)
     return f"layer {layer + 1}, head {head + 1}"
 
 
-def _describe_best(pairs: Pairs, referred: PronounAttention, judged: JudgedHeads) -> str:
+def _describe_best(pairs: Pairs, attention: PronounAttention, judged: JudgedHeads) -> str:
     """The best head in a sentence, and whether it is better than what needs no meaning."""
     best = judged.best
     of_best = judged.shares[best]
-    chance = _chance(pairs, referred, judged.by)
-    name = _head_name(referred, best)
+    chance = _chance(pairs, attention, judged.by)
+    name = _head_name(attention, best)
     does = {
         "more": "looks more at the noun that is meant than at the other one",
         "most": "looks at the noun that is meant most of all words",
@@ -276,22 +270,22 @@ def _describe_best(pairs: Pairs, referred: PronounAttention, judged: JudgedHeads
     )
 
 
-def _describe_rules(referred: PronounAttention, judged: JudgedHeads, at_random: JudgedHeads | None) -> str:
+def _describe_rules(attention: PronounAttention, judged: JudgedHeads, at_random: JudgedHeads | None) -> str:
     """What needs no meaning, and how much of its attention the best head gives to both nouns."""
     best = judged.best
     rules = {_RULES[judged.by][name]: share.share for name, share in judged.reached.items()}
     beside = join_names([f"the {rule} in {share:.0%}" for rule, share in rules.items()])
     drawn = at_random and f", and the best head with random weights in {at_random.shares[at_random.best].share:.0%}"
-    to_right, to_wrong = (float(weights[:, best].mean()) for weights in (referred.antecedent, referred.distractor))
+    to_right, to_wrong = (float(weights[:, best].mean()) for weights in (attention.antecedent, attention.distractor))
     return (
         f"Of rules that know no meaning, {beside} is right{drawn or ''}. On average the head gives the noun that is "
         f"meant {percent(to_right)} of the pronoun’s attention, and the other one {percent(to_wrong)}."
     )
 
 
-def _chance(pairs: Pairs, referred: PronounAttention, by: By) -> float:
+def _chance(pairs: Pairs, attention: PronounAttention, by: By) -> float:
     """How often one of the two nouns, or one of all other words, drawn at random is the one that is meant."""
-    lengths = pairs.corpus.lengths()[referred.numbers]
+    lengths = pairs.corpus.lengths()[attention.numbers]
     return 0.5 if by == "more" else float((1 / (lengths - 1)).mean())
 
 
@@ -302,7 +296,7 @@ def _selected_head(judged: JudgedHeads) -> int:
 
 
 def _dots(
-    referred: PronounAttention,
+    attention: PronounAttention,
     judged: JudgedHeads,
     kinds: Sequence[KindAccuracy],
     head: int,
@@ -311,7 +305,7 @@ def _dots(
     rows = [
         Found(
             KINDS.get(of_kind.kind, _ALL_KINDS),
-            _place(referred, head),
+            _place(attention, head),
             of_kind.n,
             of_kind.share.share,
             of_kind.share.low,
@@ -321,7 +315,7 @@ def _dots(
         )
         for of_kind in kinds
     ]
-    drawn = partial(relation_dots, rows, quantity="held-out sentences", whose=_head_name(referred, head))
+    drawn = partial(relation_dots, rows, quantity="held-out sentences", whose=_head_name(attention, head))
     figures.show(drawn, "pronouns by kind", "pronouns-by-kind")
     caption("How often it is right, by what tells which noun is meant.")
 
@@ -360,10 +354,10 @@ def _table(judged: JudgedHeads) -> None:
     save.table("Heads and pronouns", lambda: frame, "pronouns")
 
 
-def _sentences(scene: Scene, pairs: Pairs, referred: PronounAttention, judged: JudgedHeads, head: int) -> None:
+def _sentences(scene: Scene, pairs: Pairs, attention: PronounAttention, judged: JudgedHeads, head: int) -> None:
     """Where the head is right and where it is wrong, clearest first."""
-    of_head = right(referred, judged.by)[:, head]
-    by_how_much = referred.antecedent[:, head] - referred.distractor[:, head]
+    of_head = right(attention, judged.by)[:, head]
+    by_how_much = attention.antecedent[:, head] - attention.distractor[:, head]
     places = {"right": np.flatnonzero(of_head == 1), "wrong": np.flatnonzero(of_head == 0)}
     with widgets.controls("pronoun sentences"):
         wanted = widgets.choice(
@@ -374,7 +368,7 @@ def _sentences(scene: Scene, pairs: Pairs, referred: PronounAttention, judged: J
         )
     chosen = sorted(places[wanted].tolist(), key=lambda place: -abs(by_how_much[place]))
     show_sentences(
-        [_looked_at(pairs, referred, row, head) for row in chosen],
+        [_looked_at(pairs, attention, row, head) for row in chosen],
         scene.info,
         "pronoun sentences",
         "pronoun-sentences",
@@ -391,13 +385,13 @@ def _pronoun_example(pairs: Pairs, number: int) -> ExampleSentence:
     return ExampleSentence(sentence.text, pronoun, expected=antecedent)
 
 
-def _looked_at(pairs: Pairs, referred: PronounAttention, row: int, place: int) -> ExampleSentence:
+def _looked_at(pairs: Pairs, attention: PronounAttention, row: int, place: int) -> ExampleSentence:
     """The same with what a head gives to both nouns."""
-    sentence = pairs.corpus.sentence(int(referred.numbers[row]))
+    sentence = pairs.corpus.sentence(int(attention.numbers[row]))
     assert sentence.coreference is not None
     _, antecedent, distractor = sentence.coreference
-    to_right, to_wrong = float(referred.antecedent[row, place]), float(referred.distractor[row, place])
-    layer, head = _place(referred, place)
+    to_right, to_wrong = float(attention.antecedent[row, place]), float(attention.distractor[row, place])
+    layer, head = _place(attention, place)
     return replace(
         _pronoun_example(pairs, sentence.number),
         keys=((sentence.spans[antecedent], to_right), (sentence.spans[distractor], to_wrong)),
@@ -405,7 +399,7 @@ def _looked_at(pairs: Pairs, referred: PronounAttention, row: int, place: int) -
         note=f"{percent(to_wrong)} to “{sentence.words[distractor]}”",
         layer=layer,
         head=head,
-        token=int(referred.tokens[row]),
+        token=int(attention.tokens[row]),
     )
 
 
