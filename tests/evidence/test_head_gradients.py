@@ -111,12 +111,12 @@ def test_against_autograd_through_gates_of_ones_own(engine: Engine) -> None:
     loaded = loading.load(sources.find("embedded/bert"), torch.device("cpu"))
     layers, heads = loaded.info.n_layers, loaded.info.n_heads
     size = loaded.info.width // heads
-    found = engine.ask(HeadGradients("embedded/bert", WORDS)).gradients
-    for item, gradients in zip(WORDS, found, strict=True):
+    by_engine = engine.ask(HeadGradients("embedded/bert", WORDS)).gradients
+    for item, gradients in zip(WORDS, by_engine, strict=True):
         gates = torch.ones(layers, heads, requires_grad=True)
         hooks = [
             _output(loaded, layer).register_forward_pre_hook(
-                lambda _, given, layer=layer, gates=gates: (given[0] * gates[layer].repeat_interleave(size),)
+                lambda _, states, layer=layer, gates=gates: (states[0] * gates[layer].repeat_interleave(size),)
             )
             for layer in range(layers)
         ]

@@ -51,9 +51,11 @@ def test_attention_is_that_of_one_sentence_at_a_time(
 ) -> None:
     name = model if "/" in model else str(checkpoint(model))
     attention = engine.ask(Refer(name, SENTENCES[:6]))
-    assert attention.numbers.tolist() == [one.number for one in SENTENCES[:6] if one.number not in attention.left_out]
+    assert attention.numbers.tolist() == [
+        known.number for known in SENTENCES[:6] if known.number not in attention.left_out
+    ]
     for row, number in enumerate(attention.numbers):
-        (sentence,) = (one for one in SENTENCES if one.number == number)
+        (sentence,) = (known for known in SENTENCES if known.number == number)
         antecedent, distractor, strongest = _by_hand(engine, name, sentence)
         np.testing.assert_allclose(attention.antecedent[row], antecedent, atol=1e-5)
         np.testing.assert_allclose(attention.distractor[row], distractor, atol=1e-5)

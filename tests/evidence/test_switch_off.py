@@ -124,19 +124,19 @@ PAIRS = (
 
 def test_fillings_of_one_place_are_compared_and_other_pairs_as_whole_sentences(engine: Engine) -> None:
     heads = ((2, 3), (4, 1))
-    found = engine.ask(SwitchOff("embedded/bert", PAIRS, (heads,)))
+    off_answer = engine.ask(SwitchOff("embedded/bert", PAIRS, (heads,)))
     for row, off in enumerate(((), heads)):
         first = PAIRS[0]
         place = engine.encode("embedded/bert", first.good).tokens.index("are")
         (answer,) = engine.ask(Ablate("embedded/bert", first.good, off, masked={place}, targets=("are", "is")))  # type: ignore[misc]
         logs = [target.log_probability for target in answer.targets]
-        assert found.scores[row, 0] == pytest.approx(logs[0] - logs[1], abs=1e-4)
+        assert off_answer.scores[row, 0] == pytest.approx(logs[0] - logs[1], abs=1e-4)
     for place in (1, 2):
         pair = PAIRS[place]
         every = [engine.token_scores("embedded/bert", text, scheme="word l2r") for text in (pair.good, pair.bad)]
         both = [scores.log_likelihood for scores in every]
-        assert found.scores[0, place] == pytest.approx(both[0] - both[1], abs=1e-4)
-    np.testing.assert_array_equal(found.right, found.scores > 0)
+        assert off_answer.scores[0, place] == pytest.approx(both[0] - both[1], abs=1e-4)
+    np.testing.assert_array_equal(off_answer.right, off_answer.scores > 0)
 
 
 def test_whole_sentences_with_heads_off(engine: Engine) -> None:
@@ -170,7 +170,7 @@ def test_a_classifier_is_asked_for_its_labels(engine: Engine, checkpoint: Checkp
         readings = (effects.untouched, *effects.readings)
         logs = [reading.log_probability for reading in readings]
         np.testing.assert_allclose(answer.scores[:, place], logs, atol=1e-4)
-        assert answer.right[:, place].tolist() == [one.best[0].token == items[place].label for one in readings]
+        assert answer.right[:, place].tolist() == [run.best[0].token == items[place].label for run in readings]
     assert network.config.num_labels == 3
     with pytest.raises(InvalidInput, match="knows no label “d”, only a, b, c"):
         engine.ask(SwitchOff(model, (LabelledText("She slept.", None, "d"),)))

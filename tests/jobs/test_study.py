@@ -96,9 +96,9 @@ def test_two_runs_take_turns() -> None:
     gate = Gate()
     long, short = study(gate, "tense", "clause_depth", "negation", "bigram_shift"), study(gate, "word_content")
     ended: list[str] = []
-    for name, one in (("long", long), ("short", short)):
-        one._over.set = functools.partial(_noted, ended, name, one._over.set)  # type: ignore[method-assign]
-        WORKER.start(one)
+    for name, run in (("long", long), ("short", short)):
+        run._over.set = functools.partial(_noted, ended, name, run._over.set)  # type: ignore[method-assign]
+        WORKER.start(run)
     assert WORKER.shared(long)
     gate.open.set()
     assert long.wait(PATIENCE)

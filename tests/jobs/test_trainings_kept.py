@@ -49,9 +49,9 @@ def test_the_last_models_of_a_visit_are_kept(engine: Engine, bert: str) -> None:
         made.append(job)
     kept = made[-1].kept
     assert len(kept) == MOST_KEPT + 1
-    assert all(tuned.folder(each.id).is_dir() for each in kept)
+    assert all(tuned.folder(kept_run.id).is_dir() for kept_run in kept)
     made[-1].leave()
-    assert not any((tuned._place(each.id)).exists() for each in kept)
+    assert not any((tuned._place(kept_run.id)).exists() for kept_run in kept)
 
 
 def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: str) -> None:

@@ -43,12 +43,12 @@ def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(by: By, open
     assert job.trained is not None
     judged = judge(built_in(), job.trained, by)
     assert judged is not None
-    found, text = judged.shares[judged.best], prose(opened)
-    assert f"**{found.share:.0%}** of {judged.n_judging} held-out sentences" in text
+    of_best, text = judged.shares[judged.best], prose(opened)
+    assert f"**{of_best.share:.0%}** of {judged.n_judging} held-out sentences" in text
     assert f"chance is {'50%' if by == 'more' else '9%'}" in text
     assert "best head with random weights" in text
     best_rule = max(share.share for share in judged.reached.values())
-    assert ("No head is shown to find the noun that is meant" in text) == (found.low <= max(0.5, best_rule))
+    assert ("No head is shown to find the noun that is meant" in text) == (of_best.low <= max(0.5, best_rule))
 
 
 def test_rare_words_come_with_the_app(opened: AppTest) -> None:

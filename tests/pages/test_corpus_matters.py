@@ -103,15 +103,15 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
 @pytest.mark.slow
 def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
     results = HEADS.load(TINY)
-    found = results.findings.get(Relation("det", "up"))
-    assert found is not None
-    layer, head = results.statistics.head(found.head)
+    finding = results.findings.get(Relation("det", "up"))
+    assert finding is not None
+    layer, head = results.statistics.head(finding.head)
     other = (head + 1) % 4
     app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
     button(app, f"Take {layer + 1}.{head + 1}").click().run()
     assert (app.number_input(key="layer").value, app.number_input(key="head").value) == (layer + 1, head + 1)
     assert "This head finds this relation most often" in prose(app)
-    assert not [one for one in app.button if one.label.startswith("Take ")]
+    assert not [control for control in app.button if control.label.startswith("Take ")]
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_pairs_and_pruning(open_page: Open) -> None:
 def test_ones_own_pairs_have_to_be_brought(open_page: Open) -> None:
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs="your own")
     assert "Upload pairs: CSV with the columns good and bad" in prose(app)
-    assert not [one for one in app.button if one.label.startswith("Switch ")]
+    assert not [control for control in app.button if control.label.startswith("Switch ")]
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_what_cannot_be_tried_is_said(
     app = open_page(PAGE, view="matters", model=model)
     assert not app.exception
     assert words in prose(app)
-    assert not [one for one in app.button if one.label.startswith(("Switch", "Prune"))]
+    assert not [control for control in app.button if control.label.startswith(("Switch", "Prune"))]
 
 
 # --- the sentence
@@ -228,10 +228,10 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
 
 def test_of_pairs_it_says_how_many_are_right() -> None:
     pairs = ItemSource("x", "pairs", lambda: pair_material([], ""))
-    found = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), pairs)
-    assert "ln P of the right sentence minus that of the wrong one falls by 0.21" in found
-    assert "over 206 pairs from 200 templates" in found
-    assert found.endswith(
+    text = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), pairs)
+    assert "ln P of the right sentence minus that of the wrong one falls by 0.21" in text
+    assert "over 206 pairs from 200 templates" in text
+    assert text.endswith(
         "preferred in 80% (70% to 90%) of pairs with nothing off, and in 75% (70% to 80%) with it off."
     )
 

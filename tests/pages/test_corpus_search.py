@@ -125,7 +125,7 @@ def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> Non
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("query", "says"),
     [
         ({"from_is": "word", "from": " "}, "Type a word to look for."),
         ({"to_is": "piece", "to": ""}, "Type a token to look for."),
@@ -138,8 +138,8 @@ def test_another_kind_of_word_begins_with_one_that_is_there(search: Open) -> Non
         ({"model": "embedded/bilstm"}, "has no attention"),
     ],
 )
-def test_what_cannot_be_found_is_said(search: Open, asked: dict[str, str], says: str) -> None:
-    app = search(**asked)
+def test_what_cannot_be_found_is_said(search: Open, query: dict[str, str], says: str) -> None:
+    app = search(**query)
     assert says in prose(app)
     assert not [element for element in app.get("bidi_component") if element.proto.component_name == "example_sentences"]
 
@@ -169,7 +169,7 @@ def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> N
     button(app, "Search all").click().run()
     (job,) = jobs
     assert isinstance(job, AttentionSearchJob)
-    assert any(each.label == "Stop" for each in app.button)
+    assert any(control.label == "Stop" for control in app.button)
     assert "From 60 of the" in prose(app)  # until the job has found something
     done(job)
     app.run()
@@ -334,4 +334,4 @@ def test_why_reading_failed_is_said(search: Open, jobs: list[Job], monkeypatch: 
         job.advance()
     app.run()
     assert "does not fit on the disk" in app.warning[0].value
-    assert any(each.label.startswith("Read 1,000") for each in app.button)
+    assert any(control.label.startswith("Read 1,000") for control in app.button)
