@@ -169,11 +169,11 @@ def changed(value: Any, names: Collection[str] = ()) -> dict[str, Any]:
 
 def call(question: Question[Any], **expressions: str) -> str:
     """The call by which an engine is asked a question, where ``expressions`` stand for the fields of their names."""
-    given = {name: literal(value) for name, value in changed(question).items()} | expressions
+    written = {name: literal(value) for name, value in changed(question).items()} | expressions
     names = [field.name for field in fields(question)]  # type: ignore[arg-type]
-    named = [name for name in names if name in given]
+    named = [name for name in names if name in written]
     n = next((place for place, name in enumerate(named) if name != names[place] or place > 2), len(named))
-    listed = ", ".join([*(given[name] for name in named[:n]), *(f"{name}={given[name]}" for name in named[n:])])
+    listed = ", ".join([*(written[name] for name in named[:n]), *(f"{name}={written[name]}" for name in named[n:])])
     method = _methods().get(type(question).__doc__)
     return f"engine.{method}({listed})" if method else f"engine.ask({type(question).__name__}({listed}))"
 

@@ -177,8 +177,8 @@ class Scene:
             "cosine with this mean.",
             "A high cosine means that two vectors are similar, not that two sentences mean the same.",
         ]
-        if own := describe_own_pooling(self.model, self.pooling):
-            sentences.insert(0, own)
+        if named := describe_own_pooling(self.model, self.pooling):
+            sentences.insert(0, named)
         if all_alike(raw, of_pairs.dtype):
             sentences.append(
                 "All these vectors are the same but for rounding: here they hold nothing that distinguishes the "
