@@ -52,7 +52,7 @@ def test_a_view_gives_lines_that_compute_what_it_shows(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "query"), addresses(), ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
+    ("name", "query"), [*addresses()], ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
 )
 def test_lines_hold_what_was_chosen(
     name: str, query: dict[str, str], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
