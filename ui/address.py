@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.field import Field
-from ui.old_links import translated
+from ui.old_links import translate
 
 # Longer values are cut or refused by browsers, proxies and servers on the way.
 LONGEST_VALUE = 2000
@@ -119,7 +119,7 @@ def restore() -> list[str]:
     page.known.append(address)
     values: dict[Field[Any], Any] = {}
     complaints: list[str] = []
-    named = translated(page.page, address)
+    named = translate(page.page, address)
     for field in page.fields:
         if going_back and field.stays:
             continue

@@ -187,7 +187,7 @@ def accompany(companion: Companion) -> None:
 
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
-    moved = old_links.moved(page.name, st.query_params.to_dict())
+    moved = old_links.new_page(page.name, st.query_params.to_dict())
     if moved is not None:
         st.switch_page(address.path(moved[0]), query_params=moved[1])
     ignored = address.enter(page.name, page.title, page.all_fields)
