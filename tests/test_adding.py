@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
-FILES = dict(re.findall(r"^`([\w./]+)`\n\n```(?:python|toml|tsv)\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL))
+_FILE = r"^`([\w./]+)`\n\n```(?:python|markdown|toml|tsv)\n(.*?)^```$"
+FILES = dict(re.findall(_FILE, DOCUMENT, re.MULTILINE | re.DOTALL))
 ENTRIES = re.findall(r"^```diff\n--- ([\w./]+)\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
 
 # Which tests find what was added, and by which name.

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
-from ui import sources
 from ui.messages import as_text
-from ui.sources import Source
+from ui.sources import SOURCES, Source
 from viz.layout import clipped
 
 _QUOTED: Final = 300  # characters of what was typed that a sentence repeats
@@ -37,9 +36,7 @@ def _read() -> dict[str, Term]:
     with (Path(__file__).parent / "glossary.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return {
-        row["term"].lower(): Term(
-            row["term"], row["meaning"], getattr(sources, row["source"]) if row["source"] else None
-        )
+        row["term"].lower(): Term(row["term"], row["meaning"], SOURCES[row["source"]] if row["source"] else None)
         for row in rows
     }
 

@@ -12,7 +12,7 @@ from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, Encoding, ModelInfo, counted
 from ui import tuned
 from ui.messages import as_text, ask_for, join_names, note, say_cut
-from ui.sources import NANGIA
+from ui.sources import SOURCES
 from viz.direction import isolated
 from viz.palette import MOST_COLOURS
 from web.engine import engine
@@ -20,7 +20,7 @@ from web.engine import engine
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
 """What belongs beside every picture of attention."""
 
-PREJUDICE = f"Predicted words can repeat prejudices of the texts that a model was trained on ({NANGIA})."
+PREJUDICE = f"Predicted words can repeat prejudices of the texts that a model was trained on ({SOURCES['nangia']})."
 
 _MOST_NAMED = 5  # words that a vocabulary does not have
 _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bits

@@ -1,29 +1,36 @@
 """A lesson and its steps: what to look at, what to predict, what the model reveals, and why.
 
-A lesson is one file in ``pages/learn/lessons``. Everything a step says is computed from the visitor's own sentence, its
-``case``. Methods that return something draw nothing, so that worksheets and tests read them, too.
+A lesson is two files in ``pages/learn/lessons``: its words (see ``pages.learn.words``), and what its steps compute
+from the visitor's own sentence, their ``case``. Methods that return something draw nothing, so that worksheets and
+tests read them, too.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from math import inf
+from pathlib import Path
+from typing import Any, ClassVar, Literal, get_args
 
 import pandas as pd
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput, NotSupported
-from pages.learn import walk
+from pages.learn import walk, words
 from pages.learn.case import Case, name_of
+from pages.learn.words import Answer, Chapter, Filled
 from ui import as_text
 from ui.glossary import link_terms, quote
-from ui.sources import Source
+from ui.sources import SOURCES, Source
 
 Place = Literal["text", "pieces", "embeddings", "heads", "norm", "feed-forward", "layers", "guess"]
 """Where on the map of the model a step is: see ``pages.learn.model_map``."""
+
+_MOST_ANSWERS = 4
 
 Control = Literal["token", "layer", "head"]
 """What of the model a visitor chooses beside the sentence."""
@@ -84,10 +91,10 @@ class Step(ABC):
     """One step about a case: ``text`` and ``figure`` are looked at, ``ask`` is answered, then ``reveal`` shows what the
     model says and ``why`` says in one sentence why.
 
-    ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``ui.glossary``. ``figure``
-    and ``reveal`` draw; they stand in one place, the second instead of the first. ``numbers`` is what a worksheet
-    prints and a visitor can save. Any of them may raise InvalidInput or NotSupported for a case that does not do: then
-    another one is shown, see ``fitting``.
+    ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``ui.glossary``, and stand in the
+    file of the lesson's words; a step computes what is filled in. ``figure`` and ``reveal`` draw; they stand in one
+    place, the second instead of the first. ``numbers`` is what a worksheet prints and a visitor can save. Any of them
+    may raise InvalidInput or NotSupported for a case that does not do: then another one is shown, see ``fitting``.
     """
 
     title: ClassVar[str]
@@ -107,7 +114,32 @@ class Step(ABC):
     after: ClassVar[type[Step] | None] = None
     """The step before whose answer one goes on looking at, where that is the figure."""
 
+    chapter: ClassVar[Chapter]
+    """Its chapter of the lesson's words."""
+
     case: Case
+
+    def say(self, name: str, **values: Any) -> str:
+        """A part of its words, names filled with ``values``. Raises ValueError for a part that there is not."""
+        return Filled(self.chapter, self, values).fill(self.chapter.part(name).text)
+
+    def choice(self, name: str = "ask", **values: Any) -> Choice:
+        """A question of its words and the answers below it. Raises ValueError unless exactly one of them is right."""
+        part, filled = self.chapter.part(name), Filled(self.chapter, self, values)
+        answers = [replace(answer, text=filled.fill(answer.text)) for answer in part.answers]
+        if part.order == "numbers":
+            answers = _by_size(answers)
+        if part.order.startswith("range of "):
+            value = filled.value(part.order.removeprefix("range of "))
+            below = [value < _bound(answer, filled) for answer in answers]
+            right = [place == below.index(True) for place in range(len(answers))]
+        else:
+            right = [_is_right(answer, filled) for answer in answers]
+        options = [
+            Option(answer.text, filled.fill(_reply(answer, place, right)), right[place])
+            for place, answer in enumerate(answers)
+        ]
+        return Choice(filled.fill(part.text), tuple(options))
 
     @property
     def tokens(self) -> Sequence[str]:
@@ -144,9 +176,9 @@ class Step(ABC):
             self.after(self.case).check()
         self.text(), self.ask(), self.why(), self.numbers()
 
-    @abstractmethod
     def text(self) -> str:
         """What one reads first."""
+        return self.say("text")
 
     def figure(self) -> None:
         """Draw what one looks at before the answer."""
@@ -156,21 +188,49 @@ class Step(ABC):
         assert self.stage is not None, f"{self.title}: a step draws a figure, or names a stage, or comes after another"
         walk.draw(self.case, self.stage)
 
-    @abstractmethod
     def ask(self) -> Choice | Sketch:
         """What one guesses."""
+        return self.choice()
 
     @abstractmethod
     def reveal(self) -> None:
         """Draw what the model says."""
 
-    @abstractmethod
     def why(self) -> str:
         """Why it says so."""
+        return self.say("why")
 
     @abstractmethod
     def numbers(self) -> pd.DataFrame:
         """The numbers of the figures."""
+
+
+def _by_size(answers: list[Answer]) -> list[Answer]:
+    """Answers that are numbers, the smallest first, each once and at most four: a wrong one that reads like the right
+    one on this sentence is left out, as is a repeated one.
+    """
+    once: dict[str, Answer] = {}
+    for answer in sorted(answers, key=lambda answer: answer.mark != "x"):
+        once.setdefault(answer.text, answer)
+    return sorted([*once.values()][:_MOST_ANSWERS], key=lambda answer: int(re.sub(r"\D", "", answer.text)))
+
+
+def _bound(answer: Answer, filled: Filled) -> float:
+    bound = answer.mark.removeprefix("<")
+    if bound == "else":
+        return inf
+    return float(bound if bound[0].isdigit() else filled.value(bound))
+
+
+def _is_right(answer: Answer, filled: Filled) -> bool:
+    return answer.mark == "x" if answer.mark in ("x", " ") else bool(filled.value(answer.mark))
+
+
+def _reply(answer: Answer, place: int, right: Sequence[bool]) -> str:
+    """What is said to who chooses the answer at a place, where others may be right; see ``Answer``."""
+    if right[place] or len(answer.replies) == 1:
+        return answer.replies[0]
+    return answer.replies[1 if len(answer.replies) == 2 or True in right[place:] else 2]
 
 
 def fitting(lesson: Lesson, step: type[Step], case: Case) -> tuple[Step, str]:
@@ -199,7 +259,7 @@ def _by_default(case: Case) -> Case:
 
 
 def _instead(requested: Case, used: Case, reason: Exception) -> str:
-    """What a step says where it is about another text than was asked, or another model."""
+    """What a step says where it is about another text than was typed, or another model."""
     notices = []
     if (requested.text, requested.pair) != (used.text, used.pair):
         example = " – ".join(quote(text) for text in (used.text, used.pair) if text)
@@ -237,7 +297,7 @@ class RecallStep(Step):
         self._summary(self.place)
 
     def ask(self) -> Choice:
-        recall = self.asked[self.place]
+        recall = self.questions[self.place]
         return Choice(recall.question, recall.options)
 
     def reveal(self) -> None:
@@ -246,12 +306,12 @@ class RecallStep(Step):
     def _summary(self, n: int) -> None:
         if not n:
             return
-        points = "".join(f"\n- {recall.point}" for recall in self.asked[:n])
+        points = "".join(f"\n- {recall.point}" for recall in self.questions[:n])
         with st.container(border=True, key="summary"):
             st.markdown(link_terms(f"**Summary**\n{points}"), unsafe_allow_html=True)
 
     def why(self) -> str:
-        return self.asked[self.place].point
+        return self.questions[self.place].point
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame()
@@ -263,7 +323,7 @@ def recalled(at: Place, *questions: Recall) -> tuple[type[Step], ...]:
         type(
             f"Recall{place + 1}",
             (RecallStep,),
-            {"title": f"Recall {place + 1} of {len(questions)}", "at": at, "place": place, "asked": questions},
+            {"title": f"Recall {place + 1} of {len(questions)}", "at": at, "place": place, "questions": questions},
         )
         for place in range(len(questions))
     )
@@ -296,3 +356,68 @@ class Lesson:
     def minutes(self) -> int:
         """How long all of its steps take together."""
         return round(sum(step.minutes for step in self.steps))
+
+
+def read_lesson(file: str, *steps: type[Step]) -> Lesson:
+    """The lesson of a Python file: its steps, with the words of the Markdown file beside it, and its questions from
+    memory. Raises ValueError, with file and line, for words that are missing or belong to no step.
+    """
+    path = Path(file).with_suffix(".md")
+    chapters = words.read(path)
+    about, aims, examples, recall = (_take(chapters, path.name, name) for name in ("", "Aims", "Examples", "Recall"))
+    for step in steps:
+        chapter = step.chapter = _take(chapters, path.name, step.__name__)
+        step.title, step.terms = chapter.title, chapter.listed("terms")
+        step.sources = tuple(_source(chapter, key) for key in chapter.listed("sources"))
+        step.minutes = float(minutes.text) if (minutes := chapter.find("minutes")) else 2.0
+    for chapter in chapters.values():
+        raise ValueError(f"{path.name}:{chapter.line}: there is no step “{chapter.name}” in {Path(file).name}.")
+    place = recall.part("place")
+    if place.text not in get_args(Place):
+        raise ValueError(
+            f"{path.name}:{place.line}: “{place.text}” is no place on the map: {', '.join(get_args(Place))}."
+        )
+    return Lesson(
+        name=path.stem,
+        title=about.title,
+        question=about.part("question").text,
+        steps=(*steps, *recalled(place.text, *_recall(recall))),
+        examples=tuple((text, pair) for text, _, pair in (item.partition(" || ") for item in examples.items)),
+        aims=tuple(aims.items),
+        terms=about.listed("terms"),
+        paired=about.find("paired") is not None,
+        controls=about.listed("controls"),
+        pages=about.listed("pages"),
+        sizes=about.find("sizes") is not None,
+    )
+
+
+def _take(chapters: dict[str, Chapter], file: str, name: str) -> Chapter:
+    if name not in chapters:
+        raise ValueError(f"{file} has no “## {name}”.")
+    return chapters.pop(name)
+
+
+def _source(chapter: Chapter, key: str) -> Source:
+    if key not in SOURCES:
+        raise ValueError(
+            f"{chapter.file}:{chapter.part('sources').line}: there is no source “{key}” in ui/sources.tsv."
+        )
+    return SOURCES[key]
+
+
+def _recall(chapter: Chapter) -> list[Recall]:
+    questions = [part for name, part in chapter.parts if name == "ask"]
+    points = [part for name, part in chapter.parts if name == "point"]
+    if len(questions) != len(points):
+        raise ValueError(
+            f"{chapter.file}:{chapter.line}: {len(questions)} questions, and {len(points)} points of them."
+        )
+    return [
+        Recall(
+            question.text,
+            tuple(Option(answer.text, answer.replies[0], answer.mark == "x") for answer in question.answers),
+            point.text,
+        )
+        for question, point in zip(questions, points, strict=True)
+    ]

@@ -1,5 +1,4 @@
-"""Plans of a class: what happens minute by minute, in which steps of which lessons, with which other
-pages.
+"""Plans of a class: what happens minute by minute, in which steps of which lessons, with which other pages.
 
 How long a row takes comes from its steps (``Step.minutes``) and from the minutes of talk added to them.
 """
@@ -9,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 from typing import Any, Final
 
+from pages.learn import words
 from pages.learn.lessons import LESSONS
+from pages.learn.words import Answer, Chapter, Part
 from ui import LessonLink, Page
 
 
@@ -99,266 +101,53 @@ def prepared(row: Row) -> Iterator[tuple[Page[Any], LessonLink]]:
     """The other pages that a row opens, as prepared for a lesson. Raises KeyError for a link that does not exist."""
     from pages import PAGES  # the page of these plans is one of them
 
-    of = {
+    links_by_name = {
         (page.name, link.name): (page, link) for page in PAGES if page.lesson_links for link in page.lesson_links.links
     }
-    yield from (of[name] for name in row.pages)
+    yield from (links_by_name[name] for name in row.pages)
 
 
 def _number(lesson: str) -> int:
     return list(LESSONS).index(lesson) + 1
 
 
-_ROOM: Final = Row(
-    3,
-    "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
-    "Opens the link or types the code. Guesses the number of tokens.",
-    (("pieces", 1),),
-)
-_END: Final = Row(
-    2,
-    "Hand out the worksheet as homework; its solutions are on separate pages. End the room.",
-    "Writes down one question that is still open.",
-)
+def _read() -> tuple[Plan, ...]:
+    """The plans of ``plans.md``, in which a meeting's rows stand below it: minutes of talk or "rest", what the teacher
+    does, what the class does, and what is opened. Raises ValueError, with the file's line, for what is not there.
+    """
+    chapters = words.read(Path(__file__).with_suffix(".md"))
+    return tuple(
+        Plan(
+            chapter.name,
+            chapter.title,
+            chapter.part("about").text,
+            tuple(
+                Meeting(part.text, int(part.order.split()[0]), tuple(_row(chapter, part, row) for row in part.answers))
+                for name, part in chapter.parts
+                if name == "meeting"
+            ),
+        )
+        for chapter in chapters.values()
+        if chapter.name
+    )
 
 
-def _lesson(name: str, talk: int, teacher: str, students: str) -> Row:
-    return Row(talk, teacher, students, lesson=name)
+def _row(chapter: Chapter, meeting: Part, row: Answer) -> Row:
+    students, *opened = row.replies
+    steps, pages, lesson = [], [], ""
+    for entry in ", ".join(opened).split(", ") if opened else ():
+        page, _, link = entry.partition("/")
+        name, _, step = entry.partition(" ")
+        if link:
+            pages.append((page, link))
+        elif name not in LESSONS or not (step or "1").isdigit() or int(step or 1) > len(LESSONS[name].steps):
+            raise ValueError(f"{chapter.file}:{meeting.line}: in “{meeting.text}”: there is no “{entry}”.")
+        elif step:
+            steps.append((name, int(step)))
+        else:
+            lesson = name
+    talk = None if row.mark == "rest" else int(row.mark)
+    return Row(talk, row.text, students, tuple(steps), lesson, tuple(pages))
 
 
-def _recap(question: str) -> Row:
-    return Row(5, f"Start a room. Recap: {question}", "Answers from memory, then compares with a neighbour.")
-
-
-def _meeting(title: str, *rows: Row, exercise: tuple[str, str], pages: tuple[tuple[str, str], ...] = ()) -> Meeting:
-    """A meeting of the course: after its lessons the class works on its own for the time that is left."""
-    return Meeting(title, 90, (*rows, Row(None, *exercise, pages=pages), _END))
-
-
-PLANS: Final = (
-    Plan(
-        "45",
-        "45 minutes",
-        "A first meeting, from a sentence to attention: tokens, vectors, one attention head by hand, and what a model "
-        "is trained on.",
-        (
-            Meeting(
-                "From a sentence to attention",
-                45,
-                (
-                    _ROOM,
-                    Row(
-                        2,
-                        "Type a sentence from the class, with a long and a rare word. Before each answer, ask for "
-                        "reasons.",
-                        "Suggests sentences. Guesses where a word is split and which tokens nobody typed.",
-                        (("pieces", 2), ("pieces", 3)),
-                    ),
-                    Row(
-                        1,
-                        "Follow one token: it becomes a vector, and vectors are added.",
-                        "Reads numbers off the picture and answers.",
-                        (("embeddings", 1), ("embeddings", 2)),
-                    ),
-                    Row(
-                        3,
-                        "Compute one row of attention on the board, with the numbers on the screen: query times key, "
-                        "scaled, softmax.",
-                        "Computes one score by hand, then draws the weights before the model shows them.",
-                        (("head", 1), ("head", 2), ("head", 3)),
-                    ),
-                    Row(
-                        None,
-                        "Change layer and head. Explain once what an attention weight is, and that it does not by "
-                        "itself explain an answer.",
-                        "Compares two heads and names what differs.",
-                        (("heads", 2), ("heads", 4)),
-                    ),
-                    Row(
-                        1,
-                        "Mask a word of the class’s sentence: what is the model trained to do, and what does a wrong "
-                        "prediction cost?",
-                        "Guesses the word before the model predicts it.",
-                        (("guessing", 1), ("guessing", 3)),
-                    ),
-                    _END,
-                ),
-            ),
-        ),
-    ),
-    Plan(
-        "90",
-        "90 minutes",
-        "The whole way in one meeting, from a sentence to a trained model: tokens, vectors, attention by hand, layers, "
-        "training, and what it takes to use one.",
-        (
-            Meeting(
-                "From a sentence to a trained model",
-                90,
-                (
-                    _ROOM,
-                    Row(
-                        3,
-                        "Type a sentence from the class, with a long and a rare word. Before each answer, ask for "
-                        "reasons.",
-                        "Suggests sentences. Guesses where words are split, here and in other models.",
-                        (("pieces", 2), ("pieces", 3), ("pieces", 4)),
-                    ),
-                    Row(
-                        2,
-                        "Follow one token: it becomes a vector, vectors are added, and similar tokens have similar "
-                        "vectors.",
-                        "Answers, and looks for a surprising neighbour.",
-                        (("embeddings", 1), ("embeddings", 2), ("embeddings", 5)),
-                    ),
-                    Row(
-                        5,
-                        "Compute one row of attention on the board, with the numbers on the screen: query times key, "
-                        "scaled, softmax, times the values.",
-                        "Computes one score by hand, then draws the weights before the model shows them.",
-                        (("head", 1), ("head", 2), ("head", 3), ("head", 5)),
-                    ),
-                    Row(
-                        4,
-                        "Change layer and head, then open Attention. Explain once what an attention weight is, and "
-                        "that it does not by itself explain an answer.",
-                        "Compares two heads and names what differs; answers the question on the page.",
-                        (("heads", 2),),
-                        pages=(("attention", "a-head-that-looks-one-token-back"),),
-                    ),
-                    Row(
-                        None,
-                        "Let the class work alone, and walk around.",
-                        "Presses “Leave”, types a sentence of its own, and looks for a head with one clear habit. Then "
-                        "types the code again.",
-                        (("heads", 4),),
-                    ),
-                    Row(
-                        2,
-                        "Put the layer together: the residual connection, the feed-forward network, and how much "
-                        "vectors change from layer to layer.",
-                        "Draws before the model shows.",
-                        (("layer", 1), ("layer", 3), ("layers", 3)),
-                    ),
-                    Row(
-                        1,
-                        "Which tokens can a token see? In BERT those on both sides, in GPT only earlier ones.",
-                        "Decides which tasks need which.",
-                        (("sight", 1), ("sight", 3)),
-                    ),
-                    Row(
-                        5,
-                        "Training: mask words, compute what a wrong prediction costs, and take one step. On Masked "
-                        "words, look at what decides a prediction.",
-                        "Guesses the word, then computes a loss: −ln of a probability on the screen.",
-                        (("guessing", 1), ("guessing", 2), ("guessing", 3), ("guessing", 5)),
-                        pages=(("masked_words", "the-words-on-both-sides-count"),),
-                    ),
-                    Row(
-                        4,
-                        "Open Cause: attention shows where a head looks; switching it off shows what a prediction "
-                        "depends on.",
-                        "Guesses what happens without the head, then clicks it.",
-                        pages=(("cause", "a-head-that-matters-and-heads-that-do-not"),),
-                    ),
-                    Row(
-                        2,
-                        "Smaller models, and what each of them saves.",
-                        "Chooses a model for a phone and gives a reason.",
-                        (("smaller", 1),),
-                    ),
-                    Row(
-                        5,
-                        "Fine-tuning: a task head on top of a pretrained model. Open Train and press “Train”.",
-                        "Counts the new weights, guesses the score, then reads it with its interval.",
-                        (("using", 1),),
-                        pages=(("train", "twenty-sentences-or-all-of-them"),),
-                    ),
-                    _END,
-                ),
-            ),
-        ),
-    ),
-    Plan(
-        "course",
-        "Six meetings",
-        "The whole course in six meetings of 90 minutes, three lessons each. After the lessons the class works on "
-        "its own sentences.",
-        (
-            _meeting(
-                "What a model reads",
-                Row(
-                    5,
-                    "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
-                    "Opens the link or types the code.",
-                ),
-                _lesson("pieces", 6, "Type a sentence from the class, with a long and a rare word.", "Guesses splits."),
-                _lesson("embeddings", 6, "Follow one token: it becomes a vector.", "Looks for a surprising neighbour."),
-                _lesson("before", 8, "Read the sentence one token at a time.", "Draws how much of the start is left."),
-                exercise=(
-                    "Compare, view Tokens: the same sentence in several models.",
-                    "Finds a word that each model splits differently, and says why.",
-                ),
-            ),
-            _meeting(
-                "Attention",
-                _recap("what does a token become before the first layer?"),
-                _lesson("head", 10, "Compute one row of attention on the board.", "Computes one score by hand."),
-                _lesson("heads", 6, "Compare heads; an attention weight does not explain an answer.", "Names habits."),
-                _lesson("layer", 6, "Put the layer together.", "Draws before the model shows."),
-                exercise=(
-                    "Attention, view Kinds of heads: every head measured on a text.",
-                    "Looks for a head with one habit that holds on three sentences of its own.",
-                ),
-                pages=(("attention", "a-head-that-looks-one-token-back"),),
-            ),
-            _meeting(
-                "The whole model",
-                _recap("what does a layer add to a token’s vector?"),
-                _lesson("layers", 8, "What can be read off which layer, and how sure is that?", "Reads intervals."),
-                _lesson("sight", 6, "Which tokens can a token see?", "Decides which tasks need which mask."),
-                _lesson("positions", 6, "Shuffle the words, and see what the model notices.", "Predicts the effect."),
-                exercise=(
-                    "Layers: choose a task and predict its best layer before you look.",
-                    "Compares the probe with the control task, and says what the probe shows and what not.",
-                ),
-                pages=(("layers", "which-layer-knows-the-order-of-words"),),
-            ),
-            _meeting(
-                "Training",
-                _recap("how does a model know the order of words?"),
-                _lesson("guessing", 8, "Mask a word; compute what a wrong prediction costs.", "Computes a loss."),
-                _lesson("following", 6, "Does one sentence follow another?", "Writes a pair that fools the model."),
-                _lesson("smaller", 6, "What do smaller models save?", "Chooses a model for a phone."),
-                exercise=(
-                    "Masked words, view How surprising.",
-                    "Writes a correct sentence that surprises the model, and one that does not.",
-                ),
-            ),
-            _meeting(
-                "Putting a model to use",
-                _recap("what does masked language modelling need no labels for?"),
-                _lesson("family", 6, "Which model for which job?", "Matches models and jobs."),
-                _lesson("using", 8, "Train a task head in class.", "Predicts the score, then reads its interval."),
-                _lesson("tagging", 6, "Tags belong to words, tokens are pieces.", "Aligns labels by hand."),
-                exercise=(
-                    "Train: choose data and a model; change one setting and keep the rest.",
-                    "Reports its score with the interval, and the most confident error.",
-                ),
-                pages=(("train", "twenty-sentences-or-all-of-them"),),
-            ),
-            _meeting(
-                "Answers, meaning, explanations",
-                _recap("which labels does a piece in the middle of a word get?"),
-                _lesson("answering", 6, "Find an answer by its start and its end.", "Asks what has no answer."),
-                _lesson("sentences", 6, "When are two sentences similar?", "Guesses cosines before they are shown."),
-                _lesson("explaining", 10, "Test what attention seems to say.", "Argues for one definition."),
-                exercise=(
-                    "Cause: choose a prediction and test one explanation of it by switching parts off.",
-                    "States the claim first, then what would refute it.",
-                ),
-                pages=(("cause", "do-explanations-agree"),),
-            ),
-        ),
-    ),
-)
+PLANS: Final = _read()

@@ -14,9 +14,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.questions.read_recurrence import ReadRecurrence
 from model_zoo.types import RecurrentPass
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
-from ui.glossary import quote
-from ui.sources import BAHDANAU, BENGIO, CHO, ELMAN, HOCHREITER, LUONG, SUTSKEVER, VASWANI
+from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
 from web.engine import engine
 
 _LSTM: Final = "embedded/bilstm"
@@ -91,17 +89,6 @@ class BeforeStep(Step):
 
 
 class OneByOne(BeforeStep):
-    title = "One word after another"
-    terms = ("recurrent network", "LSTM")
-    sources = (ELMAN, HOCHREITER)
-
-    def text(self) -> str:
-        return (
-            "Before transformers, a [[recurrent network]] read a text token by token. It carried one vector along: "
-            "after each token, the new vector is computed from the old one and the token. An [[LSTM]] has gates that "
-            "decide what to keep. This lesson always uses the bundled LSTM."
-        )
-
     def figure(self) -> None:
         places = self.drawn_places
         lengths = np.linalg.norm(self.read.states[places], axis=1).tolist()
@@ -109,26 +96,14 @@ class OneByOne(BeforeStep):
 
     def ask(self) -> Choice:
         n, width = self.read.states.shape
-        return Choice(
-            f"Your text has {n} tokens. How many steps must be done, one after another, before the last vector is "
-            "known?",
-            options.numbers(
-                (n, "One for each token: each step needs the result of the one before."),
-                (1, "That is a transformer’s layer: it computes all tokens at once."),
-                (n * n, "That is how many pairs attention compares, and it compares them at once."),
-                (width, "That is how many numbers the vector has."),
-            ),
-        )
+        return self.choice(n=n, n_pairs=n * n, width=width)
 
     def reveal(self) -> None:
         self.figure()
 
     def why(self) -> str:
         n, width = self.read.states.shape
-        return (
-            f"Each step waits for the one before, so {n} tokens take {n} steps however many processors there are; and "
-            f"whatever the text says has to fit into {width} numbers."
-        )
+        return self.say("why", n=n, width=width)
 
     def numbers(self) -> pd.DataFrame:
         lengths = np.linalg.norm(self.read.states, axis=1)
@@ -136,10 +111,6 @@ class OneByOne(BeforeStep):
 
 
 class Bottleneck(BeforeStep):
-    title = "What is left of the first word"
-    terms = ("bottleneck",)
-    sources = (CHO, SUTSKEVER)
-
     @cached_property
     def changed(self) -> tuple[str, Vector]:
         """Another first word, and what of the change is left after each token from the first on, as a share of the
@@ -172,11 +143,7 @@ class Bottleneck(BeforeStep):
     def text(self) -> str:
         word, _ = self.changed
         first = self.case.text.strip().split(" ")[0]
-        return (
-            f"A [[bottleneck]]: everything the LSTM knows of the text is in one vector. Replace {quote(first)} by "
-            f"{quote(word)}. How far apart are the two vectors after each later token? Right after the first word the "
-            "difference counts as 100%."
-        )
+        return self.say("text", first=first, word=word)
 
     def figure(self) -> None:
         OneByOne(self.case).figure()
@@ -186,14 +153,17 @@ class Bottleneck(BeforeStep):
 
         def reply(drawn: Sequence[float]) -> str:
             below = next((name for name, share in zip(names, truth, strict=True) if share < _LITTLE), None)
-            start = f"You miss by {options.mean_gap(drawn, truth.tolist()):.0%} on average. "
             if below is None:
-                return f"{start}At the end {truth[-1]:.0%} is left."
-            return f"{start}At {quote(below)} it is below {_LITTLE:.0%} for the first time; at the end {truth[-1]:.0%}."
+                return self.say("reply_kept", gap=options.mean_gap(drawn, truth.tolist()), left_at_end=truth[-1])
+            return self.say(
+                "reply",
+                gap=options.mean_gap(drawn, truth.tolist()),
+                below=below,
+                little=_LITTLE,
+                left_at_end=truth[-1],
+            )
 
-        return Sketch(
-            "Draw how much of the difference is left after each token.", names, tuple(truth.tolist()), reply, unit="%"
-        )
+        return Sketch(self.say("ask"), names, tuple(truth.tolist()), reply, unit="%")
 
     def reveal(self) -> None:
         names, truth = self.left
@@ -201,11 +171,7 @@ class Bottleneck(BeforeStep):
 
     def why(self) -> str:
         _, truth = self.left
-        return (
-            f"After the last word {truth[-1]:.0%} of the difference is left: new words write over old ones. "
-            "Translation models that squeezed a sentence into one vector got worse the longer the sentence was (Cho "
-            "et al. 2014)."
-        )
+        return self.say("why", left_at_end=truth[-1])
 
     def numbers(self) -> pd.DataFrame:
         names, truth = self.left
@@ -213,23 +179,12 @@ class Bottleneck(BeforeStep):
 
 
 class Vanishing(BeforeStep):
-    title = "Gradients that vanish"
-    terms = ("vanishing gradient",)
-    sources = (BENGIO, HOCHREITER)
-
     @property
     def shares(self) -> Vector:
         """The gradient at each token that was typed, as a share of that at the last one."""
         lengths = self.read.gradients.astype(float)[self.typed]
         shares: Vector = lengths / lengths[-1]
         return shares
-
-    def text(self) -> str:
-        return (
-            "Learning needs a way back. How much would the last vector change if an early token’s input changed a "
-            "little? That is a [[gradient]], multiplied once for every step in between. We measure its length at each "
-            "token, by automatic differentiation."
-        )
 
     def figure(self) -> None:
         places = self.drawn_places[-3:]
@@ -238,16 +193,8 @@ class Vanishing(BeforeStep):
 
     def ask(self) -> Choice:
         share = float(self.shares[0])
-        fact = f"It is {share:.1%} of that at the last token."
-        bounds = ((0.5, "Less than half"), (0.9, "Half to nine tenths"), (np.inf, "Nine tenths or more"))
 
-        def reply(place: int, right: int) -> str:
-            return fact if place == right else f"{'More' if place < right else 'Less'} than that. {fact}"
-
-        return Choice(
-            "Compared with the gradient at the last token that you typed, how long is the one at the first?",
-            options.ranges(share, bounds, reply),
-        )
+        return self.choice(share=share)
 
     def reveal(self) -> None:
         places = self.drawn_places
@@ -256,32 +203,18 @@ class Vanishing(BeforeStep):
 
     def why(self) -> str:
         share = float(self.shares[0])
-        how = (
-            "so early words hardly influence learning, the more so the longer the text"
-            if share < 0.9
-            else "on so short a text it has not vanished; type a longer one"
-        )
-        return (
-            f"At the first token {share:.1%} of the gradient is left, {how} (Bengio et al. 1994). The gates of an LSTM "
-            "slow this down (Hochreiter & Schmidhuber 1997); attention gives every word a path of one step."
-        )
+        how = self.say("faded") if share < 0.9 else self.say("short_text")
+        return self.say("why", share=share, how=how)
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"token": self.read.encoding.tokens, "length of the gradient": self.read.gradients})
 
 
 class Alignment(Step):
-    title = "Look back instead"
     at = "heads"
-    terms = ("alignment", "additive attention", "multiplicative attention")
-    sources = (BAHDANAU, LUONG)
 
     def text(self) -> str:
-        return (
-            "The way out of the bottleneck: keep a vector for **every** source word, and let the decoder look back. It "
-            f"translates {quote(' '.join(_SOURCE))} and is at {quote(_TARGET[_AT])}. Its vector q and the source "
-            "words’ vectors k have two made-up numbers, “animal” and “action”. The multiplicative score is q · k."
-        )
+        return self.say("text", source=" ".join(_SOURCE), target=_TARGET[_AT])
 
     def figure(self) -> None:
         named = [
@@ -292,20 +225,8 @@ class Alignment(Step):
 
     def ask(self) -> Choice:
         q, k = _QUERIES[_AT], _KEYS[1]
-        right = float(q @ k)
-
-        def option(value: float, reply: str, is_right: bool = False) -> Option:
-            return Option(f"{value:.2f}", reply, is_right)
-
-        made = f"{q[0]:g} · {k[0]:g} + {q[1]:g} · {k[1]:g} = {right:.2f}."
-        return Choice(
-            f"q = ({q[0]:g}, {q[1]:g}) for {quote(_TARGET[_AT])}, k = ({k[0]:g}, {k[1]:g}) for “cat”. What is the "
-            "score q · k?",
-            (
-                option(float(q[0] * k[0]), f"That is the first product only. {made}"),
-                option(right, made, True),
-                option(float(q.sum() + k.sum()), f"The numbers are multiplied in pairs, then added. {made}"),
-            ),
+        return self.choice(
+            target=_TARGET[_AT], q=q, k=k, first_product=q[0] * k[0], product=q @ k, sum_of_all=q.sum() + k.sum()
         )
 
     def reveal(self) -> None:
@@ -318,11 +239,7 @@ class Alignment(Step):
     def why(self) -> str:
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
         shares = ", ".join(f"{row[place]:.0%} to “{word}”" for place, word in enumerate(_SOURCE))
-        return (
-            f"Softmax turns the scores into weights: {quote(_TARGET[_AT])} gives {shares}. The additive score "
-            f"(Bahdanau et al. 2015), a small network, gives {other[1]:.0%} to “cat” here; the product (Luong et al. "
-            "2015) needs no network and is cheaper."
-        )
+        return self.say("why", target=_TARGET[_AT], shares=shares, additive=other[1])
 
     def numbers(self) -> pd.DataFrame:
         rows = []
@@ -335,10 +252,7 @@ class Alignment(Step):
 
 
 class SoftMemory(Step):
-    title = "A soft memory"
     at = "heads"
-    terms = ("context vector", "attention")
-    sources = (BAHDANAU, VASWANI)
 
     @property
     def context(self) -> Vector:
@@ -346,26 +260,8 @@ class SoftMemory(Step):
         mean: Vector = softmax(multiplicative())[_AT] @ _KEYS
         return mean
 
-    def text(self) -> str:
-        return (
-            "A memory in a computer is hard: an address finds exactly one entry. Attention is a **soft** memory: "
-            "every entry is read a little, by its weight, and the results are added up: the [[context vector]]. "
-            "Because it is soft, it has a gradient, so a network can learn where to look."
-        )
-
     def figure(self) -> None:
         Alignment(self.case).reveal()
-
-    def ask(self) -> Choice:
-        return Choice(
-            "What happens if one weight is 1 and all others are 0?",
-            options.placed(
-                1,
-                Option("It reads exactly one entry", "A soft memory can become a hard one, as a special case.", True),
-                Option("It reads nothing", "A weight of 1 reads the whole entry."),
-                Option("It reads the mean of all entries", "That happens if all weights are the same."),
-            ),
-        )
 
     def reveal(self) -> None:
         rows = np.vstack([_KEYS, self.context]).astype(np.float32)
@@ -375,77 +271,10 @@ class SoftMemory(Step):
 
     def why(self) -> str:
         context = self.context
-        return (
-            f"For {quote(_TARGET[_AT])} it reads ({context[0]:.2f}, {context[1]:.2f}), close to “cat” "
-            f"({_KEYS[1, 0]:.2f}, {_KEYS[1, 1]:.2f}). Transformers use the same memory within one text, with separate "
-            "vectors to ask (query), to be found by (key) and to be read (value) (Vaswani et al. 2017)."
-        )
+        return self.say("why", target=_TARGET[_AT], context=context, animal=_KEYS[1, 0], action=_KEYS[1, 1])
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame([*_KEYS, self.context], columns=["animal", "action"], index=[*_SOURCE, "read"])
 
 
-LESSON = Lesson(
-    name="before",
-    title="Before attention",
-    question="Why was attention invented?",
-    aims=(
-        "explain what a recurrent network carries along, and what it loses",
-        "say why gradients vanish over many steps",
-        "compute a multiplicative attention score by hand",
-        "describe attention as a soft memory",
-    ),
-    terms=("recurrent network", "bottleneck", "alignment"),
-    examples=(
-        ("The cat sat on the mat because it was tired.", ""),
-        ("The dog that chased the cat through the old garden behind our house was never seen again.", ""),
-    ),
-    pages=("compare", "attention"),
-    steps=(
-        OneByOne,
-        Bottleneck,
-        Vanishing,
-        Alignment,
-        SoftMemory,
-        *recalled(
-            "heads",
-            Recall(
-                "What is the bottleneck of a recurrent encoder?",
-                (
-                    Option("It has too few layers", "More layers still end in one vector."),
-                    Option(
-                        "The whole text has to fit into one vector", "Long texts write over their beginnings.", True
-                    ),
-                    Option("Its vocabulary is small", "The vocabulary has nothing to do with it."),
-                ),
-                "A recurrent network reads one token after another and carries one vector, in which early words fade.",
-            ),
-            Recall(
-                "Why do gradients vanish over many steps?",
-                (
-                    Option(
-                        "They are multiplied once per step, and the product shrinks",
-                        "So early words hardly influence learning.",
-                        True,
-                    ),
-                    Option("The learning rate falls", "That is something else: a schedule."),
-                    Option("Early words are masked", "Nothing is masked here."),
-                ),
-                "Gradients pass through every step in between and tend to vanish on the way back.",
-            ),
-            Recall(
-                "What does attention do differently?",
-                (
-                    Option("It keeps one vector and makes it wider", "That would only move the bottleneck."),
-                    Option(
-                        "It keeps a vector for every word and reads them by weight",
-                        "A soft memory, one step away.",
-                        True,
-                    ),
-                    Option("It reads the text twice", "Reading twice does not remove the bottleneck."),
-                ),
-                "Attention keeps a vector for every word and reads them by softmax weights: a soft memory.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, OneByOne, Bottleneck, Vanishing, Alignment, SoftMemory)

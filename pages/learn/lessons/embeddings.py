@@ -11,9 +11,8 @@ from propcache.api import cached_property
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
+from pages.learn.lesson import Choice, Option, Sketch, Step, read_lesson
 from ui.glossary import quote
-from ui.sources import BA, DEVLIN, MIKOLOV
 from viz.strips import Strip
 from web.engine import engine
 
@@ -54,9 +53,6 @@ class EmbeddingStep(Step):
 
 
 class Lookup(EmbeddingStep):
-    title = "One token, many numbers"
-    terms = ("embedding", "vector", "width")
-    sources = (DEVLIN,)
     stage = "embeddings"
 
     @property
@@ -65,25 +61,10 @@ class Lookup(EmbeddingStep):
         assert self.parts  # which raises where there are none
         return self.case.anatomy.stage("token").values
 
-    def text(self) -> str:
-        return (
-            f"A model cannot calculate with {self.token}. For each [[token]] it looks up a [[vector]], a list of "
-            "numbers, in a table that it learned: the [[embedding]] matrix. Colours stand for numbers here: one hue "
-            "below zero, the other above."
-        )
-
     def ask(self) -> Choice:
         width, n = self.width, len(self.case.encoding)
         letters = max(len(self.case.written(self.followed)), 1)
-        return Choice(
-            f"How many numbers does this model look up for {self.token}?",
-            options.numbers(
-                (width, f"Every token gets {width}, long or short: it is the [[width]] of the model’s table."),
-                (1, "One number, the id, only says which row of the table to take. The row itself is longer."),
-                (letters, "The number of letters does not matter: the model never sees them, only the token’s id."),
-                (n, "That is how many tokens your text has. Each of them gets a vector of its own."),
-            ),
-        )
+        return self.choice(width=width, letters=letters, n=n)
 
     def reveal(self) -> None:
         start = max(0, min(self.followed - _AROUND // 2, len(self.tokens) - _AROUND))
@@ -91,45 +72,16 @@ class Lookup(EmbeddingStep):
         rows = zip(self.labels(places), self.vectors[places], strict=True)
         pictures.strips("token-vectors", [Strip(label, vector) for label, vector in rows])
 
-    def why(self) -> str:
-        return (
-            f"The table has {self.case.vocabulary.size:,} rows, one for each token of the vocabulary, and "
-            f"{self.width} columns; training set every number in it, and nobody assigned a meaning to any of them."
-        )
-
     def numbers(self) -> pd.DataFrame:
         return self.by_token({f"{at}": values for at, values in enumerate(self.vectors.T, start=1)})
 
 
 class Added(EmbeddingStep):
-    title = "Vectors are added"
-    terms = ("position", "segment")
-    sources = (DEVLIN,)
     stage = "embeddings"
-
-    def text(self) -> str:
-        return (
-            f"The row of {self.token} is the same at every place in the text. But order matters, and in a pair of "
-            "texts it matters which one a token belongs to. BERT adds a vector for each of these to the token’s own, "
-            "number by number. Other models add fewer vectors here."
-        )
 
     def ask(self) -> Choice:
         n = len(self.parts)
-        replies = {
-            1: "Then the vector would say nothing about the place: such a model must bring in the place later, as "
-            "ModernBERT does inside its layers.",
-            2: "Token and position: GPT-2 and DistilBERT do this.",
-            3: "Token, position, and segment, which tells the first text from the second: BERT does this.",
-        }
-        names = " and ".join(self.parts)
-        return Choice(
-            "How many vectors does this model add up to make the first vector of a token?",
-            tuple(
-                Option(f"{many}", f"{reply}" + (f" Here: {names}." if many == n else " Not this model."), many == n)
-                for many, reply in replies.items()
-            ),
-        )
+        return self.choice(alone=n == 1, two=n == 2, three=n == 3, names=" and ".join(self.parts))
 
     def reveal(self) -> None:
         parts = self.parts
@@ -142,17 +94,11 @@ class Added(EmbeddingStep):
 
     def why(self) -> str:
         if len(self.parts) == 1:
-            return (
-                "There is nothing to add: this model looks up the token’s vector alone, and the position enters "
-                "later, inside the layers."
-            )
+            return self.say("why single")
         total = self.summed["sum"]
         at = int(np.argmax(np.abs(total)))
         summands = " + ".join(f"({signed(values[at], 3)})" for values in self.parts.values())
-        return (
-            "There are many directions to choose from, so training can keep the summands apart; in dimension "
-            f"{at + 1} of {self.token}, {summands} = {signed(total[at], 3)}."
-        )
+        return self.say("why", at=at + 1, summands=summands, total=total[at])
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"dimension": range(1, self.width + 1), **self.summed})
@@ -171,19 +117,12 @@ def _standard(values: FloatArray) -> FloatArray:
 
 
 class Lengths(EmbeddingStep):
-    title = "How long each is"
     after = Added
 
     @cached_property
     def lengths(self) -> dict[str, float]:
         """How long each vector is."""
         return {name: float(np.linalg.norm(values.astype(np.float64))) for name, values in self.summed.items()}
-
-    def text(self) -> str:
-        return (
-            "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. A long arrow "
-            "moves the sum more than a short one."
-        )
 
     def ask(self) -> Sketch:
         lengths = self.lengths
@@ -193,11 +132,11 @@ class Lengths(EmbeddingStep):
 
         def reply(drawn: Sequence[float]) -> str:
             longest, guessed = options.highest(names, truth), options.highest(names, drawn)
-            end = ", and it is" if longest == guessed else f"; in the model “{longest}” is longest"
+            end = self.say("right") if longest == guessed else self.say("wrong", longest=longest)
             off = options.mean_gap(drawn, truth)
-            return f"Your heights miss by {off:.2f} on average. You drew “{guessed}” longest{end}."
+            return self.say("reply", off=off, guessed=guessed, end=end)
 
-        return Sketch(f"Draw how long you expect each vector of {self.token} to be.", names, truth, reply, top=top)
+        return Sketch(self.say("ask"), names, truth, reply, top=top)
 
     def reveal(self) -> None:
         pictures.bars("lengths", list(self.lengths), [("length", list(self.lengths.values()))])
@@ -205,22 +144,15 @@ class Lengths(EmbeddingStep):
     def why(self) -> str:
         lengths = self.lengths
         if len(lengths) == 1:
-            return "There is only one vector, so its length is the length of what enters the first layer."
+            return self.say("why single")
         of_parts = sum(length for name, length in lengths.items() if name != "sum")
-        return (
-            f"The lengths add up to {of_parts:.2f}, but the sum of the vectors has a length of {lengths['sum']:.2f}: "
-            "arrows that point in different directions partly cancel."
-        )
+        return self.say("why", of_parts=of_parts, lengths=lengths)
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"vector": self.lengths.keys(), "length": self.lengths.values()})
 
 
 class FirstNorm(EmbeddingStep):
-    title = "One size for all: LayerNorm"
-    terms = ("layernorm",)
-    sources = (BA,)
-
     @cached_property
     def normed(self) -> tuple[FloatArray, FloatArray]:
         """What the first norm of the model is given of the followed token, and what it makes of it, both (width,)."""
@@ -236,37 +168,13 @@ class FirstNorm(EmbeddingStep):
         before = anatomy.stage(stage.made_of[-1])
         return before.values[self.followed], stage.values[self.followed]
 
-    def text(self) -> str:
-        return (
-            "Sums of vectors come in all sizes. [[LayerNorm]] brings each token’s numbers to the same size: it "
-            "subtracts their mean and divides by their standard deviation. Then every dimension is multiplied by a "
-            "learned scale and moved by a learned shift."
-        )
-
     def figure(self) -> None:
         before, _ = self.normed
         pictures.strips("norm", [Strip("before the norm", before)])
 
     def ask(self) -> Choice:
         before, _ = self.normed
-        return Choice(
-            f"The numbers of {self.token} have a mean of {signed(before.mean(), 3)} and a standard deviation of "
-            f"{before.std():.3f}. What is true after the norm, before scale and shift?",
-            (
-                Option("They add up to 1", "That is [[softmax]], which makes shares. A norm keeps negative numbers."),
-                Option(
-                    "They are between 0 and 1", "Nothing bounds them: a number far from the mean stays far from it."
-                ),
-                Option(
-                    "Their mean is 0 and their standard deviation 1",
-                    "So a token’s numbers have the same size, whatever they were before.",
-                    right=True,
-                ),
-                Option(
-                    "The largest one is 1", "It does not divide by the largest number, but by the typical distance."
-                ),
-            ),
-        )
+        return self.choice(mean=before.mean(), deviation=before.std())
 
     def reveal(self) -> None:
         before, after = self.normed
@@ -275,11 +183,7 @@ class FirstNorm(EmbeddingStep):
 
     def why(self) -> str:
         _, after = self.normed
-        return (
-            "The layers after it get numbers of one size, however large the sums were, which makes training more "
-            f"stable (Ba et al. 2016); scale and shift give {self.token} a mean of {signed(after.mean(), 3)} and a "
-            f"standard deviation of {after.std():.3f}."
-        )
+        return self.say("why", mean=after.mean(), deviation=after.std())
 
     def numbers(self) -> pd.DataFrame:
         before, after = self.normed
@@ -294,9 +198,6 @@ class FirstNorm(EmbeddingStep):
 
 
 class Neighbours(EmbeddingStep):
-    title = "Neighbours in the table"
-    terms = ("cosine",)
-    sources = (MIKOLOV,)
     after = Lookup
 
     @cached_property
@@ -305,28 +206,20 @@ class Neighbours(EmbeddingStep):
         tokens = engine().nearest_tokens(self.case.model, self.case.encoding.ids[self.followed], _NEAREST)
         return [(near.token, near.cosine) for near in tokens]
 
-    def text(self) -> str:
-        return (
-            f"Which rows of the table point in nearly the same direction as that of {self.token}? The [[cosine]] of "
-            "the angle between two vectors says how similar their directions are: 1 for the same direction, 0 for a "
-            "right angle."
-        )
-
     def ask(self) -> Choice:
         nearest = self.nearest
         if len(nearest) < 4:
-            raise InvalidInput("The vocabulary of this model is too small to compare rows. Choose another model.")
+            raise InvalidInput(self.say("too_small"))
         picked = sorted({0, 2, 4, len(nearest) - 1} & set(range(len(nearest))))
         offered = sorted((nearest[place] for place in picked), key=lambda near: near[0])
         best, cosine = nearest[0]
         return Choice(
-            f"Which of these tokens has the row most similar to that of {self.token}?",
+            self.say("ask"),
             tuple(
-                options.either(
+                Option(
                     quote(token),
+                    self.say("reply_right" if token == best else "reply_wrong", value=value, best=best, cosine=cosine),
                     token == best,
-                    f"Its cosine is {value:.3f}, the highest of all tokens.",
-                    f"Its cosine is {value:.3f}; {quote(best)} has {cosine:.3f}.",
                 )
                 for token, value in offered
             ),
@@ -336,79 +229,8 @@ class Neighbours(EmbeddingStep):
         tokens, cosines = zip(*self.nearest, strict=True)
         pictures.shares("nearest", tokens, [("cosine", [max(value, 0.0) for value in cosines])], written=".2f")
 
-    def why(self) -> str:
-        return (
-            "Training tends to move the rows of tokens with similar contexts in similar directions, so neighbours in "
-            "the table are often related in meaning, in form, or by the words around them (Mikolov et al. 2013); the "
-            f"list shows whether that is so for {self.token}."
-        )
-
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(self.nearest, columns=["token", "cosine"])
 
 
-LESSON = Lesson(
-    name="embeddings",
-    title="From tokens to vectors",
-    question="How does a token become numbers?",
-    examples=(("The cat sat on the mat because it was tired.", ""), ("The old man gave the old dog an old shoe.", "")),
-    controls=("token",),
-    pages=("layers",),
-    aims=(
-        "say how a token becomes a vector",
-        "name the vectors that BERT adds up, and what each is for",
-        "tell what LayerNorm does to a token’s numbers",
-        "compare two vectors by their cosine",
-    ),
-    terms=("embedding",),
-    sizes=True,
-    steps=(
-        Lookup,
-        Added,
-        Lengths,
-        FirstNorm,
-        Neighbours,
-        *recalled(
-            "embeddings",
-            Recall(
-                "Where does a token’s first vector come from?",
-                (
-                    Option("It is computed from the token’s letters", "The model never sees letters."),
-                    Option(
-                        "It is looked up in a table that training filled",
-                        "One row for each token of the vocabulary.",
-                        True,
-                    ),
-                    Option("It is drawn at random for every text", "Then the same text would get different answers."),
-                ),
-                "Each token looks up a row of the embedding table, a vector of as many numbers as the model is wide.",
-            ),
-            Recall(
-                "What does BERT add to the token’s own vector before the first layer?",
-                (
-                    Option("The vectors of its neighbours", "Neighbours come in through attention, inside the layers."),
-                    Option(
-                        "One vector for the position and one for the segment",
-                        "So order and the two texts of a pair can be told apart.",
-                        True,
-                    ),
-                    Option("Nothing", "ModernBERT adds nothing here; BERT does."),
-                ),
-                "BERT adds a vector for the position and one for the segment, number by number; some other models "
-                "add fewer.",
-            ),
-            Recall(
-                "Two embeddings have a cosine close to 1. What does that say?",
-                (
-                    Option("The tokens mean the same", "They are often related, but not always in meaning."),
-                    Option(
-                        "The two vectors point in nearly the same direction", "That is all a cosine measures.", True
-                    ),
-                    Option("The two vectors have the same length", "A cosine does not depend on length."),
-                ),
-                "LayerNorm brings the numbers of each token to one size, and a cosine compares directions, whatever "
-                "the lengths.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, Lookup, Added, Lengths, FirstNorm, Neighbours)

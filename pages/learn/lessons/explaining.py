@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -18,12 +19,11 @@ from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.write_masks import WriteMasks
 from model_zoo.types import AttentionRun, Change, DoubleArray, Effects, TargetAnswer
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
+from pages.learn.lesson import Choice, Option, Place, Step, read_lesson
 from ui import as_text
 from ui.glossary import quote
-from ui.sources import JACOVI, JAIN, MICHEL, VIG, WIEGREFFE, ZEILER
 from viz.curves import curves
 from viz.layout import layer_names
 from viz.predictions import percent
@@ -117,36 +117,26 @@ class ExplainingStep(Step):
         pictures.bars(name, labels, [(label, [float(max(values[place], 0)) for place in kept])], written=written)
 
 
-def _choice_of_words(step: ExplainingStep, right: int, others: list[int], reply: dict[int, str]) -> tuple[Option, ...]:
+def _choice_of_words(
+    step: ExplainingStep, right: int, others: list[int], reply: Callable[[int], str]
+) -> tuple[Option, ...]:
     """Words to choose from, in the order of the text."""
     kept = sorted([right, *[place for place in dict.fromkeys(others) if place != right][:3]])
     labels = {place: f"{place + 1} · {as_text(step.units[place].label)}" for place in kept}
-    return tuple(Option(labels[place], reply[place], place == right) for place in kept)
+    return tuple(Option(labels[place], reply(place), place == right) for place in kept)
 
 
 class Seems(ExplainingStep):
-    title = "What attention seems to say"
-    terms = ("attention weight", "feature attribution")
-    sources = (JAIN,)
-
-    def text(self) -> str:
-        return (
-            f"Mask {self.token}, and the model predicts {self.target}.{self.said_of} What is the reason? A tempting "
-            "answer: look where the mask attends. We take the mean over all heads of all layers. Which word gets the "
-            "most?"
-        )
-
     def ask(self) -> Choice:
-        values = self.scores(_ATTENTION)
-        best = self.top(_ATTENTION)
+        values, best = self.scores(_ATTENTION), self.top(_ATTENTION)
         order = [int(place) for place in np.argsort(-values, kind="stable")]
         others = [self.top(_OCCLUSION), order[-1], order[len(order) // 2], *order]
-        reply = {
-            place: f"It gets {percent(float(values[place]))} of the mask’s attention"
-            + ("." if place == best else f"; {self.word(best)} gets {percent(float(values[best]))}.")
-            for place in range(len(values))
-        }
-        return Choice("Which word gets the most attention from the mask?", _choice_of_words(self, best, others, reply))
+
+        def reply(place: int) -> str:
+            name = "reply_right" if place == best else "reply_wrong"
+            return self.say(name, share=values[place], best=self.word(best), best_share=values[best])
+
+        return Choice(self.say("ask"), _choice_of_words(self, best, others, reply))
 
     def figure(self) -> None:
         answer = self.explained.untouched
@@ -159,11 +149,7 @@ class Seems(ExplainingStep):
 
     def why(self) -> str:
         best = self.top(_ATTENTION)
-        return (
-            f"The mask gives {self.word(best)} {percent(float(self.scores(_ATTENTION)[best]))} of its attention. That "
-            "is a fact about the heads. Whether the prediction **depends** on the word is another question, and it "
-            "can be tested."
-        )
+        return self.say("why", best=self.word(best), share=self.scores(_ATTENTION)[best])
 
     def numbers(self) -> pd.DataFrame:
         return _table(self)
@@ -176,30 +162,21 @@ def _table(step: ExplainingStep) -> pd.DataFrame:
 
 
 class Hidden(ExplainingStep):
-    title = "Hide the word"
-    terms = ("occlusion", "ablation")
-    sources = (ZEILER, JAIN)
     after = Seems
 
     def text(self) -> str:
-        return (
-            f"The test: hide one word at a time, and see how much log P of {self.target} drops ([[occlusion]]). The "
-            f"word with the most attention was {self.word(self.top(_ATTENTION))}."
-        )
+        return self.say("text", most_attended=self.word(self.top(_ATTENTION)))
 
     def ask(self) -> Choice:
-        values = self.scores(_OCCLUSION)
-        best, looked = self.top(_OCCLUSION), self.top(_ATTENTION)
+        values, best = self.scores(_OCCLUSION), self.top(_OCCLUSION)
         order = [int(place) for place in np.argsort(-values, kind="stable")]
-        reply = {
-            place: f"Hiding it changes log P by {-float(values[place]):+.2f}".replace("-", "−")
-            + (": no other word costs more." if place == best else f"; {self.word(best)} costs more.")
-            for place in range(len(values))
-        }
-        return Choice(
-            "Which word, when hidden, makes the prediction drop most?",
-            _choice_of_words(self, best, [looked, order[-1], order[len(order) // 2], *order], reply),
-        )
+        others = [self.top(_ATTENTION), order[-1], order[len(order) // 2], *order]
+
+        def reply(place: int) -> str:
+            name = "reply_right" if place == best else "reply_wrong"
+            return self.say(name, change=-float(values[place]), best=self.word(best))
+
+        return Choice(self.say("ask"), _choice_of_words(self, best, others, reply))
 
     def reveal(self) -> None:
         self.bars("occlusion", _OCCLUSION, "loss of log P when hidden (nats)", ".2f")
@@ -208,24 +185,17 @@ class Hidden(ExplainingStep):
         tau = float(explanations.kendall([self.scores(_ATTENTION), self.scores(_OCCLUSION)])[0, 1])
         best, looked = self.top(_OCCLUSION), self.top(_ATTENTION)
         same = (
-            f"Here both put {self.word(best)} first"
+            self.say("agree", best=self.word(best))
             if best == looked
-            else f"Here attention puts {self.word(looked)} first, and hiding words {self.word(best)}"
+            else self.say("disagree", looked=self.word(looked), best=self.word(best))
         )
-        return (
-            f"{same}. Kendall’s τ between the two rankings is {tau:.2f}".replace("-", "−")
-            + " (1: same order, 0: unrelated). Jain & Wallace (2019) found weak agreement of attention with such "
-            "tests in recurrent classifiers; one sentence proves nothing either way."
-        )
+        return self.say("why", same=same, tau=tau)
 
     def numbers(self) -> pd.DataFrame:
         return _table(self)
 
 
 class Deleted(ExplainingStep):
-    title = "The deletion curve"
-    terms = ("faithfulness",)
-    sources = (JACOVI,)
     after = Hidden
 
     @property
@@ -233,29 +203,10 @@ class Deleted(ExplainingStep):
         """What is left of P after the word with the most attention is hidden, as a share."""
         return float(self.explained.curves[_ATTENTION, "deletion"][1])
 
-    def text(self) -> str:
-        return (
-            "A ranking is [[faithful|faithfulness]] if it names the words that the model really uses: hide them in its "
-            "order, and the prediction should fall fast. We do so in the order of attention, of occlusion, of nearness "
-            "to the mask, and at random."
-        )
-
     def ask(self) -> Choice:
         left = self.first
-        fact = f"{percent(left)} of P is left."
-        bounds = (
-            (0.25, "Less than a quarter"),
-            (0.75, "A quarter to three quarters"),
-            (1.0, "Three quarters to all of it"),
-            (np.inf, "As much as before or more"),
-        )
 
-        def reply(place: int, right: int) -> str:
-            return fact if place == right else f"{'More' if place < right else 'Less'} than that. {fact}"
-
-        return Choice(
-            "Hide only the word with the most attention. How much of P is left?", options.ranges(left, bounds, reply)
-        )
+        return self.choice(left=left)
 
     def reveal(self) -> None:
         explained, methods = self.explained, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
@@ -279,11 +230,7 @@ class Deleted(ExplainingStep):
     def why(self) -> str:
         explained = self.explained
         areas = {name: explained.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
-        return (
-            f"The area under the curve (smaller is better) is {areas[_ATTENTION]:.2f} in the order of attention, "
-            f"{areas[_OCCLUSION]:.2f} in that of occlusion and {areas[RANDOM]:.2f} at random. Occlusion uses the same "
-            "kind of runs, so it has an advantage; and texts with hidden words are unnatural."
-        )
+        return self.say("why", attention=areas[_ATTENTION], occlusion=areas[_OCCLUSION], random=areas[RANDOM])
 
     def numbers(self) -> pd.DataFrame:
         explained = self.explained
@@ -292,10 +239,6 @@ class Deleted(ExplainingStep):
 
 
 class HeadOff(ExplainingStep):
-    title = "Switch the head off"
-    terms = ("zero ablation", "self-repair")
-    sources = (MICHEL,)
-
     @cached_property
     def run(self) -> AttentionRun:
         """Attention with the token masked."""
@@ -341,10 +284,8 @@ class HeadOff(ExplainingStep):
 
     def text(self) -> str:
         layer, head, weight = self.strongest
-        return (
-            f"One head attends from the mask to {self.word(self.top(_ATTENTION))} more than any other: layer "
-            f"{layer + 1}, head {head + 1}, with {percent(weight)}. Now switch heads off, one at a time: how much does "
-            f"log P of {self.target} drop?"
+        return self.say(
+            "text", most_attended=self.word(self.top(_ATTENTION)), layer=layer + 1, head=head + 1, weight=weight
         )
 
     def figure(self) -> None:
@@ -357,20 +298,8 @@ class HeadOff(ExplainingStep):
 
     def ask(self) -> Choice:
         n, rank = self.effects.size, self.rank
-        fact = f"By its effect it is number {rank} of {n}."
-        bounds = (
-            (2, "It is the head that matters most"),
-            (1 + n / 4, "In the first quarter, but not the first"),
-            (np.inf, "Not in the first quarter"),
-        )
 
-        def reply(place: int, right: int) -> str:
-            return fact if place == right else f"{'Lower' if place < right else 'Higher'} than that. {fact}"
-
-        return Choice(
-            f"Sort all {n} heads by how much the prediction loses without them. Where is that head?",
-            options.ranges(rank, bounds, reply),
-        )
+        return self.choice(n=n, rank=rank, first_quarter=1 + n / 4)
 
     def reveal(self) -> None:
         effects = self.effects
@@ -386,12 +315,7 @@ class HeadOff(ExplainingStep):
 
     def why(self) -> str:
         effects, (layer, head, _) = self.effects, self.strongest
-        return (
-            f"Without it log P changes by {-effects[layer, head]:+.2f}, without the head that matters most by "
-            f"{-effects.max():+.2f}".replace("-", "−")
-            + ". A head whose loss changes little may still matter: other heads can do the same or make up for it "
-            "([[self-repair]])."
-        )
+        return self.say("why", change=-effects[layer, head], largest_change=-effects.max())
 
     def numbers(self) -> pd.DataFrame:
         rows = [(layer + 1, head + 1, float(lost)) for (layer, head), lost in np.ndenumerate(self.effects)]
@@ -399,10 +323,7 @@ class HeadOff(ExplainingStep):
 
 
 class Patched(ExplainingStep):
-    title = "Where the information is"
     at = "layers"
-    terms = ("activation patching",)
-    sources = (VIG,)
 
     @cached_property
     def shares(self) -> tuple[list[str], dict[str, list[float]]]:
@@ -418,11 +339,7 @@ class Patched(ExplainingStep):
         return layer_names(len(moved)), {"at “dogs”": moved[:, noun].tolist(), "at the mask": moved[:, mask].tolist()}
 
     def text(self) -> str:
-        return (
-            f"Run 1: {quote(_DOGS)} Run 2: {quote(_DOG)} Take one vector of run 2 and put it into run 1 "
-            "([[activation patching]]): how far does the prediction move from “are” towards “is”? 0 is run 1, 1 is run "
-            f"2.{self.said_of}"
-        )
+        return self.say("text", dogs=_DOGS, dog=_DOG)
 
     def figure(self) -> None:
         pictures.bars("two-runs", ["run 1: dogs", "run 2: dog"], [("moved towards run 2", [0.0, 1.0])], written=".0f")
@@ -430,19 +347,7 @@ class Patched(ExplainingStep):
     def ask(self) -> Choice:
         _, shares = self.shares
         last = shares["at “dogs”"][-1]
-        return Choice(
-            "After the **last** layer: which vector, patched in, moves the prediction all the way?",
-            options.placed(
-                1,
-                Option(
-                    "The one at the mask",
-                    "There the prediction is read; no layer follows that could bring anything else to it.",
-                    True,
-                ),
-                Option("The one at “dogs”", f"It moves it by {last:.2f}: nothing after it carries it to the mask."),
-                Option("Either of them", "Only what is at the mask is still read."),
-            ),
-        )
+        return self.choice(last=last)
 
     def reveal(self) -> None:
         names, shares = self.shares
@@ -453,11 +358,7 @@ class Patched(ExplainingStep):
         names, shares = self.shares
         noun, mask = shares["at “dogs”"], shares["at the mask"]
         crossed = next((at for at in range(len(mask)) if mask[at] >= 0.5), len(mask) - 1)
-        return (
-            f"Before the first layer patching “dogs” moves it by {noun[0]:.2f}, after the last by {noun[-1]:.2f}; at "
-            f"the mask it is half way or more from “{names[crossed]}” on. In between, attention carried the number of "
-            "the noun over, which no single attention map shows (Vig et al. 2020)."
-        )
+        return self.say("why", noun=noun, noun_at_end=noun[-1], crossed=names[crossed])
 
     def numbers(self) -> pd.DataFrame:
         names, shares = self.shares
@@ -465,46 +366,13 @@ class Patched(ExplainingStep):
 
 
 class Claims(Step):
-    title = "Who claims what?"
     at = "guess"
-    terms = ("faithfulness",)
-    sources = (JAIN, WIEGREFFE, JACOVI)
-
-    def text(self) -> str:
-        return (
-            "**Jain & Wallace (2019)**, “Attention is not Explanation”: in the recurrent classifiers they tested, "
-            "attention agreed only weakly with gradients, and quite different weights could give nearly the same "
-            "prediction. **Wiegreffe & Pinter (2019)**, “Attention is not not Explanation”: that depends on what you "
-            "demand of an explanation; the other weights were not what a trained model would use."
-        )
 
     def figure(self) -> None:
         pictures.bars("claims", ["plausible", "faithful"], [("two different demands", [1.0, 1.0])], written=".0f")
 
-    def ask(self) -> Choice:
-        return Choice(
-            "Which sentence could both papers agree with?",
-            options.placed(
-                1,
-                Option("Attention is never of any use", "Neither says so: it shows where information can flow."),
-                Option(
-                    "Whether attention explains a prediction has to be tested",
-                    "And the test must say what it counts as an explanation.",
-                    True,
-                ),
-                Option("The highest weight is the reason", "Both reject that."),
-            ),
-        )
-
     def reveal(self) -> None:
         self.figure()
-
-    def why(self) -> str:
-        return (
-            "An explanation can be **plausible** (people find it convincing) without being **faithful** (it describes "
-            "what the model computes; Jacovi & Goldberg 2020). Attention maps are often plausible; faithfulness needs "
-            "an experiment."
-        )
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(
@@ -515,59 +383,4 @@ class Claims(Step):
         )
 
 
-LESSON = Lesson(
-    name="explaining",
-    title="Is attention an explanation?",
-    question="Does the word with the most attention decide the prediction?",
-    aims=(
-        "say why a large attention weight is not yet a reason",
-        "test an explanation by hiding words and switching heads off",
-        "read a deletion curve and a patching curve",
-        "tell plausible from faithful",
-    ),
-    terms=("faithfulness", "feature attribution"),
-    examples=(
-        ("She sat at the table and drank a cup of coffee.", ""),
-        ("The cat sat on the mat because it was tired.", ""),
-    ),
-    controls=("token",),
-    pages=("cause",),
-    steps=(
-        Seems,
-        Hidden,
-        Deleted,
-        HeadOff,
-        Patched,
-        Claims,
-        *recalled(
-            "guess",
-            Recall(
-                "A mask attends most to one word. What does that prove about the prediction?",
-                (
-                    Option("That the word caused it", "Hiding the word may change nothing."),
-                    Option("Nothing by itself", "It says where the heads look, and that can be tested.", True),
-                    Option("That the word did not matter", "It may matter; a test can tell."),
-                ),
-                "Attention shows where heads look; whether the prediction depends on it has to be tested.",
-            ),
-            Recall(
-                "Which of these is a test of what a prediction depends on?",
-                (
-                    Option("Hide a word and predict again", "That is occlusion.", True),
-                    Option("Look at more heads", "More maps are still maps."),
-                    Option("Ask people whether the map looks right", "That tests plausibility."),
-                ),
-                "Occlusion, ablation and patching change something and measure the effect; each has limits of its own.",
-            ),
-            Recall(
-                "What does “faithful” mean?",
-                (
-                    Option("Convincing to people", "That is plausible."),
-                    Option("It describes what the model computes", "Which takes experiments to show.", True),
-                    Option("Short and simple", "That is welcome, but not the point."),
-                ),
-                "An explanation can be plausible without being faithful; faithfulness takes an experiment.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, Seems, Hidden, Deleted, HeadOff, Patched, Claims)

@@ -14,14 +14,12 @@ from propcache.api import cached_property
 
 from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, SentenceScore, signed
-from pages.learn import options, pictures
+from model_zoo.types import Encoding, SentenceScore
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
+from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
 from ui import as_text, is_dark, token_line
 from ui.glossary import quote
-from ui.sources import DEVLIN, LAN, LIU
-from viz.predictions import percent
 from viz.sentence_input import sentence_input
 from web.engine import engine
 
@@ -102,34 +100,15 @@ class FollowingStep(Step):
 
 
 class Seen(FollowingStep):
-    title = "Two sentences in one sequence"
-    terms = ("next sentence prediction", "pooler", "task head")
     at = "embeddings"
-    sources = (DEVLIN,)
 
     @property
     def encoding(self) -> Encoding:
         """The tokens of both sentences in one row."""
         return engine().encode(self.model, *self.pair)
 
-    def text(self) -> str:
-        return (
-            "BERT’s second training task: given two sentences, did the second one come next in the text? Half of the "
-            "pairs were real, half had a random second sentence: **next sentence prediction** (NSP). Both enter as "
-            f"one sequence of tokens.{self.said_of}"
-        )
-
     def ask(self) -> Choice:
-        return Choice(
-            "How many tokens are added to those of the two sentences?",
-            options.numbers(
-                (sum(self.encoding.special), "[CLS] comes first, and [SEP] follows each sentence."),
-                (1, "One is not enough to tell where the first sentence ends and the second begins."),
-                (2, "One at the start and one in between would do, but BERT also puts one at the end."),
-                (0, "Then nothing would tell the two sentences apart."),
-                (len(self.encoding), "That is how many tokens there are in total."),
-            ),
-        )
+        return self.choice(n_special=sum(self.encoding.special), n_encoding=len(self.encoding))
 
     def reveal(self) -> None:
         token_line.draw([sentence_input(self.encoding, dark=is_dark())], key="learn input")
@@ -137,15 +116,9 @@ class Seen(FollowingStep):
 
     def why(self) -> str:
         segments = (
-            "A [[segment]] vector is added to each token’s embedding, one for A and one for B"
-            if len(set(self.encoding.segment_ids)) > 1
-            else "This model has no [[segments|segment]] to tell which of the two a token belongs to"
+            self.say("with_segments") if len(set(self.encoding.segment_ids)) > 1 else self.say("without_segments")
         )
-        return (
-            f"{segments}. After the last layer the vector of [CLS] goes through the [[pooler]] (a matrix and tanh) and "
-            "a small [[task head]] with two [[logits|logit]], “is next” and “is not”; [[softmax]] turns them into "
-            "probabilities."
-        )
+        return self.say("why", segments=segments)
 
     def numbers(self) -> pd.DataFrame:
         encoding = self.encoding
@@ -155,24 +128,11 @@ class Seen(FollowingStep):
 
 
 class Answer(FollowingStep):
-    title = "Is it next?"
-
-    def text(self) -> str:
-        return (
-            "Now the model judges your two sentences. A probability near 1 means that pairs like this were "
-            f"neighbours in training. It does not mean that the model has understood a story.{self.said_of}"
-        )
-
     def ask(self) -> Choice:
         p = self.score().p_next
-        bounds = ((_NO, "Below 10%"), (0.5, "10% to 50%"), (_YES, "50% to 90%"), (np.inf, "90% or more"))
-
-        def reply(place: int, right: int) -> str:
-            how = ("a clear no", "an unsure no", "an unsure yes", "a clear yes")[right]
-            fit = f" The model rates the fit {'higher' if place < right else 'lower'} than you did."
-            return f"It says {percent(p)}, {how}.{'' if place == right else fit}"
-
-        return Choice("How probable does the model find it that B follows A?", options.ranges(p, bounds, reply))
+        verdicts = ("clear_no", "unsure_no", "unsure_yes", "clear_yes")
+        verdict = self.say(verdicts[sum(p >= bound for bound in (_NO, 0.5, _YES))])
+        return self.choice(p=p, no=_NO, yes=_YES, verdict=verdict)
 
     def reveal(self) -> None:
         p = self.score().p_next
@@ -181,10 +141,14 @@ class Answer(FollowingStep):
     def why(self) -> str:
         score, true = self.score(), self.judged[0]
         yes, no = score.logits
-        return (
-            f"The task head gives two [[logits|logit]], {signed(yes)} and {signed(no)}, and only their difference of "
-            f"{signed(yes - no)} determines the {percent(score.p_next)}. Of our {_ASKED} pairs that do follow, "
-            f"{((true >= _NO) & (true < _YES)).sum()} get between 10% and 90%, so look at how sure it is, too."
+        return self.say(
+            "why",
+            yes=yes,
+            no=no,
+            difference=yes - no,
+            score=score,
+            n_pairs=_ASKED,
+            n_unsure=((true >= _NO) & (true < _YES)).sum(),
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -194,43 +158,14 @@ class Answer(FollowingStep):
 
 
 class Swapped(FollowingStep):
-    title = "Swapped"
-
-    def text(self) -> str:
-        return (
-            "If the model judged what comes after what, the order would matter. Swap the two: B first, then A. With "
-            f"a cause and an effect, that is a different claim.{self.said_of}"
-        )
-
     def figure(self) -> None:
         Answer(self.case).reveal()
 
     def ask(self) -> Choice:
         there, back = self.score().p_next, self.score(swapped=True).p_next
         change = back - there
-        fact = f"It goes from {percent(there)} to {percent(back)}."
-        return Choice(
-            "What happens to the probability when the two are swapped?",
-            (
-                options.either(
-                    "It falls by more than 5 points",
-                    change < -_ALIKE,
-                    f"{fact} Here the order matters.",
-                    f"{fact} That would be a sign that the order was learned; the subject is the same either way.",
-                ),
-                options.either(
-                    "It stays within 5 points",
-                    -_ALIKE <= change <= _ALIKE,
-                    f"{fact} The subject is the same either way.",
-                    f"{fact} The subject is the same either way, and still the model tells the two orders apart.",
-                ),
-                options.either(
-                    "It rises by more than 5 points",
-                    change > _ALIKE,
-                    f"{fact} The model finds the reversed order more probable.",
-                    f"{fact} It does not prefer the reversed order here.",
-                ),
-            ),
+        return self.choice(
+            falls=change < -_ALIKE, there=there, back=back, stays=-_ALIKE <= change <= _ALIKE, rises=change > _ALIKE
         )
 
     def reveal(self) -> None:
@@ -239,30 +174,20 @@ class Swapped(FollowingStep):
 
     def why(self) -> str:
         true, swapped, *_ = self.likely
-        return (
-            f"In training the wrong sentence was a random one, never the right one in the wrong order. Of {_ASKED} "
-            f"pairs written for this app, {true} get more than 50% in their order and {swapped} when swapped."
-        )
+        return self.say("why", n_pairs=_ASKED, true=true, swapped=swapped)
 
     def numbers(self) -> pd.DataFrame:
         return Answer(self.case).numbers()
 
 
 class Topic(FollowingStep):
-    title = "The shortcut"
-    sources = (LAN,)
-
     @property
     def truth(self) -> tuple[float, ...]:
         """The share of each kind that gets more than 50%."""
         return tuple(n / _ASKED for n in self.likely)
 
     def text(self) -> str:
-        return (
-            f"What does the model rely on? We take {_ASKED} pairs written for this app: as they are; **swapped**; "
-            "with the second sentence of another pair on the **same subject**; with one on **another subject**. Only "
-            f"the first kind follows.{self.said_of}"
-        )
+        return self.say("text", n_pairs=_ASKED)
 
     def figure(self) -> None:
         st.table([{"kind": kind, "A": pairs[0][0], "B": pairs[0][1]} for kind, pairs in _sets().items()])
@@ -274,13 +199,13 @@ class Topic(FollowingStep):
             off = [abs(guess - share) for guess, share in zip(drawn, truth, strict=True)]
             worst = off.index(max(off))
             start = (
-                "You are within 10 points everywhere."
+                self.say("near")
                 if max(off) <= 0.1
-                else f"You miss most at “{kinds[worst]}”: you drew {drawn[worst]:.0%}, it is {truth[worst]:.0%}."
+                else self.say("far", kind=kinds[worst], drawn=drawn[worst], truth=truth[worst])
             )
-            return f"{start} A judge of order would have 100% at the first and 0% at all others."
+            return self.say("reply", start=start)
 
-        return Sketch("Draw how many of the pairs get more than 50%.", kinds, truth, reply, unit="%")
+        return Sketch(self.say("ask"), kinds, truth, reply, unit="%")
 
     def reveal(self) -> None:
         label = f"share of {_ASKED} pairs that get more than 50%"
@@ -288,11 +213,7 @@ class Topic(FollowingStep):
 
     def why(self) -> str:
         true, _, same_subject, other_subject = self.likely
-        return (
-            "In training a random sentence is usually about something else, so telling subjects apart is enough for "
-            f"most pairs. Of our pairs on the same subject, none of which follows, {same_subject} of {_ASKED} get "
-            f"more than 50%; of those on another subject {other_subject}; of the true ones {true}."
-        )
+        return self.say("why", same_subject=same_subject, n_pairs=_ASKED, other_subject=other_subject, true=true)
 
     def numbers(self) -> pd.DataFrame:
         rows = [(kind, a, b) for kind, pairs in _sets().items() for a, b in pairs]
@@ -303,10 +224,6 @@ _NAMED: Final = ("google-bert/bert-base-uncased", "FacebookAI/roberta-base", "al
 
 
 class Later(FollowingStep):
-    title = "What came later"
-    terms = ("sentence order prediction",)
-    sources = (DEVLIN, LIU, LAN)
-
     @cached_property
     def rows(self) -> pd.DataFrame:
         """What each model on this machine that judges pairs says of this one; and of BERT, RoBERTa and ALBERT why they
@@ -325,34 +242,6 @@ class Later(FollowingStep):
             rows.append({"model": name_of(model), "asked about": spec.nsp or "nothing", "p": share, "why none": reason})
         return pd.DataFrame(rows)
 
-    def text(self) -> str:
-        return (
-            "Later work reacted. BERT’s authors had found that leaving the task out hurt on QNLI, MNLI and SQuAD. "
-            "RoBERTa’s authors removed it and found results as good or slightly better. ALBERT’s authors found it "
-            "too easy, and replaced it."
-        )
-
-    def ask(self) -> Choice:
-        return Choice(
-            "Which task replaced next sentence prediction in ALBERT?",
-            options.placed(
-                1,
-                Option(
-                    "Two sentences of one text: in their order, or swapped?",
-                    "Sentence order (SOP): both are on one subject, so the subject gives nothing away.",
-                    True,
-                ),
-                Option(
-                    "Two sentences of two texts: which is older?", "The subject would give away which text is which."
-                ),
-                Option("No task: masked words alone", "That is what RoBERTa did."),
-                Option(
-                    "Three sentences: which is the odd one out?",
-                    "The odd one would be about something else: the shortcut again.",
-                ),
-            ),
-        )
-
     def reveal(self) -> None:
         silent = self.rows["p"].isna()
         here, others = self.rows[~silent], self.rows[silent]
@@ -362,84 +251,8 @@ class Later(FollowingStep):
             reasons = zip(others["model"], others["why none"], strict=True)
             st.table([{"model": as_text(model), "no answer": as_text(why)} for model, why in reasons])
 
-    def why(self) -> str:
-        return (
-            "A task teaches what it takes to solve it: if the subject gives the answer away, little is learned about "
-            "order (Lan et al. 2020). The ablation of BERT’s authors favoured the task (Devlin et al. 2019); with "
-            "longer inputs, removing it matched or slightly improved results (Liu et al. 2019)."
-        )
-
     def numbers(self) -> pd.DataFrame:
         return self.rows
 
 
-LESSON = Lesson(
-    name="following",
-    title="Two sentences",
-    question="What did BERT learn from pairs of sentences?",
-    examples=(
-        ("She opened the window.", "Cold air came into the room."),
-        ("She opened the window.", "The window of the shop was full of toys."),
-        ("The dog ran into the garden.", "The parliament passed the law in May."),
-    ),
-    paired=True,
-    pages=("next_sentence",),
-    aims=(
-        "say how two sentences enter BERT",
-        "explain what next sentence prediction asks",
-        "name a shortcut that solves it without judging order",
-        "say what later models did about it",
-    ),
-    terms=("next sentence prediction",),
-    steps=(
-        Seen,
-        Answer,
-        Swapped,
-        Topic,
-        Later,
-        *recalled(
-            "guess",
-            Recall(
-                "How does BERT tell sentence A from sentence B?",
-                (
-                    Option(
-                        "By segment vectors and [SEP]",
-                        "One vector for A, one for B, and a token at the end of each.",
-                        True,
-                    ),
-                    Option("It reads them one after the other", "All tokens enter at once."),
-                    Option("It cannot", "Then the pair would be one text."),
-                ),
-                "Two sentences enter as one sequence, told apart by [SEP] and by segment vectors; [CLS] gives the "
-                "answer.",
-            ),
-            Recall(
-                "Half of the training pairs were random. Which shortcut does that allow?",
-                (
-                    Option(
-                        "Compare subjects: the random one is usually about something else",
-                        "No order has to be judged.",
-                        True,
-                    ),
-                    Option("Count the words", "Lengths hardly differ."),
-                    Option("Look for [MASK]", "Masks are in both kinds."),
-                ),
-                "Since random sentences are usually about something else, comparing subjects is enough for most pairs.",
-            ),
-            Recall(
-                "What did ALBERT ask instead?",
-                (
-                    Option(
-                        "Whether two neighbouring parts are in the right order",
-                        "Both are on one subject, so that shortcut is gone.",
-                        True,
-                    ),
-                    Option("Nothing", "That was RoBERTa."),
-                    Option("Which sentence is longer", "That would teach nothing about meaning."),
-                ),
-                "RoBERTa dropped the task and did as well or slightly better; ALBERT asks for the order of two "
-                "neighbouring parts.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, Seen, Answer, Swapped, Topic, Later)

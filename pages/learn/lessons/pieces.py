@@ -14,12 +14,10 @@ from analysis.wordpiece import CONTINUED, Cut, cuts
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, Vocabulary, counted
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import Case, name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
+from pages.learn.lesson import Choice, Option, Place, Step, read_lesson
 from ui import as_text, is_dark, join_names, token_line
-from ui.glossary import quote
-from ui.sources import DEVLIN, KUDO, SCHUSTER, SENNRICH, WU
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
 from web.engine import engine
@@ -66,16 +64,6 @@ def _plain(token: str) -> str:
 
 
 class WordsAndPieces(PiecesStep):
-    title = "Words and pieces"
-    terms = ("token", "vocabulary")
-
-    def text(self) -> str:
-        return (
-            "A model reads neither letters nor words. It reads [[tokens|token]]: pieces from a fixed list, its "
-            "[[vocabulary]]. A word that is not listed is split into listed pieces. The rest of the model sees "
-            "nothing but the numbers of these pieces."
-        )
-
     def figure(self) -> None:
         token_line.draw([self.line(self.case.text.split())], "learn pieces")
 
@@ -83,22 +71,7 @@ class WordsAndPieces(PiecesStep):
         encoding = self.case.encoding
         n, n_typed = len(encoding), len(_typed_tokens(encoding))
         words, letters = len(self.case.text.split()), sum(sign.isalpha() for sign in self.case.text)
-        fact = f"You typed {n_typed} of them, and the model adds {n - n_typed}."
-        return Choice(
-            f"Your text has {words} words separated by spaces. How many tokens does the model read?",
-            options.numbers(
-                (n, fact),
-                (
-                    words,
-                    (
-                        "A punctuation mark such as a full stop is a token of its own, and a word may be several "
-                        f"tokens. {fact}"
-                    ),
-                ),
-                (letters, f"That is the number of letters. Most tokens have several. {fact}"),
-                (n_typed, f"Those are the ones you typed. The model adds {n - n_typed} special tokens."),
-            ),
-        )
+        return self.choice(words=words, n=n, n_typed=n_typed, n_added=n - n_typed, letters=letters)
 
     def reveal(self) -> None:
         token_line.draw([self.numbered(self.case.encoding)], "learn pieces")
@@ -110,11 +83,7 @@ class WordsAndPieces(PiecesStep):
         typed = [(word, number) for word, number, special in tokens if not special]
         words = [[number for _, number in group] for _, group in groupby(typed, key=lambda token: token[0])]
         n_listed = sum(len(numbers) == 1 and numbers[0] != vocabulary.unknown_id for numbers in words)
-        return (
-            f"{n_listed} of your {len(words)} words and punctuation marks are in this model’s list of "
-            f"{len(vocabulary.tokens):,} as they are, one token each: no list of words could ever be complete, and "
-            "single letters would make long sequences."
-        )
+        return self.say("why", n_listed=n_listed, n_words=len(words), n_tokens=len(vocabulary.tokens))
 
     def numbers(self) -> pd.DataFrame:
         return _table(self.case.encoding)
@@ -130,44 +99,14 @@ def _misses(cut: Cut) -> str:
     return f"{', '.join(tried[: _MOST_TRIED - 1])}, … {tried[-1]} ({len(tried)})"
 
 
-def _is_unigram(vocabulary: Vocabulary) -> bool:
-    """Whether pieces are marked as SentencePiece marks them, whose published encoders (ALBERT, XLNet, T5, XLM-R) have
-    Unigram vocabularies.
-    """
-    return any(token.startswith("▁") for token in vocabulary.tokens)
-
-
 def _other_rule(vocabulary: Vocabulary) -> str:
-    """How a word is split where not by the longest beginning."""
-    if _is_unigram(vocabulary):
-        return (
-            "This model does not take the longest beginning, as BERT does. Its vocabulary holds a probability for "
-            "every piece, and of all ways to split a word the most likely one is taken (Unigram)."
-        )
-    return (
-        "This model does not take the longest beginning, as BERT does. Byte-pair encoding starts from single "
-        "characters and joins neighbours, in the order in which the joins were learned."
-    )
-
-
-def _made_by(vocabulary: Vocabulary) -> str:
-    """How the list was made where it is not WordPiece's."""
-    if _is_unigram(vocabulary):
-        return (
-            "The list was made by pruning a much larger one, keeping the pieces that make the training text most "
-            "likely, not by grammar (Kudo 2018)."
-        )
-    return (
-        "The list was made by joining, again and again, the two neighbours that occur together most often, not by "
-        "grammar (Sennrich et al. 2016)."
-    )
+    """How words are cut if not by the longest beginning. Pieces that are marked as SentencePiece marks them are those
+    of published encoders (ALBERT, XLNet, T5, XLM-R) with Unigram vocabularies.
+    """
+    return "unigram" if any(token.startswith("▁") for token in vocabulary.tokens) else "byte_pairs"
 
 
 class Cuts(PiecesStep):
-    title = "Where a word is split"
-    terms = ("wordpiece", "byte-pair encoding", "Unigram")
-    sources = (SCHUSTER, WU, SENNRICH, KUDO)
-
     @cached_property
     def word(self) -> tuple[str, list[str]]:
         """The word that is cut into most pieces, as it is typed, and its pieces; one of ours where no word is cut."""
@@ -191,29 +130,24 @@ class Cuts(PiecesStep):
         steps = cuts("".join(map(_plain, pieces)), set(self.case.vocabulary.tokens))
         return steps if steps is not None and [cut.piece for cut in steps] == pieces else ()
 
+    @property
+    def rule(self) -> str:
+        """By which rule this model cuts words, as its words call it."""
+        return "wordpiece" if self.steps else _other_rule(self.case.vocabulary)
+
     def not_so(self, guess: list[str]) -> str:
         """What is wrong with a cut: at the first piece that is another one."""
         parts = list(map(_plain, self.word[1]))
         at = next(place for place, (piece, other) in enumerate(zip(guess, parts, strict=False)) if piece != other)
-        mine, right = quote(guess[at]), quote(parts[at])
         if not self.steps:
-            return f"This model’s rule gives the pieces {' · '.join(map(as_text, self.word[1]))}."
-        where = "" if at == 0 else " as a continuing piece"
-        if len(guess[at]) > len(parts[at]):
-            return f"{mine} is not in the list{where}. The longest listed beginning is {right}."
-        return f"Even if {mine} is in the list, {right} is listed too, and it is longer, so it is taken."
+            return self.say("other_pieces", pieces=" · ".join(map(as_text, self.word[1])))
+        name = "shorter" if len(guess[at]) <= len(parts[at]) else "not_listed" if at == 0 else "not_continuing"
+        return self.say(name, guess=guess[at], piece=parts[at])
 
     def text(self) -> str:
         word, _ = self.word
-        whose = "from your text" if word in self.case.text else "since no word of your text is split"
-        if self.steps:
-            rule = (
-                "[[WordPiece]] takes the longest beginning of the word that is in the vocabulary, then the longest "
-                "beginning of what is left, and so on."
-            )
-        else:
-            rule = _other_rule(self.case.vocabulary)
-        return f"Take {quote(word)}, {whose}. {rule}"
+        whose = self.say("from_text" if word in self.case.text else "not_from_text")
+        return self.say("text", word=word, whose=whose, rule=self.say(self.rule))
 
     def figure(self) -> None:
         token_line.draw([self.line(list(self.word[0]))], "learn pieces")
@@ -224,14 +158,13 @@ class Cuts(PiecesStep):
         base, third = "".join(parts), max(1, len(word) // 3)
         wrong = [[base], list(base), [base[:-third], base[-third:]], [base[:third], base[third:]], [base[:2], base[2:]]]
         kept = [guess for guess in dict.fromkeys(map(tuple, wrong)) if list(guess) != parts][:3]
-        goes_on = (
-            " “##” marks a piece that continues a word." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
-        )
-        right = f"{' · '.join(map(as_text, pieces))}.{goes_on}"
+        right = f"{' · '.join(map(as_text, pieces))}."
+        if any(piece.startswith(CONTINUED) for piece in pieces):
+            right += f" {self.say('continued')}"
         cuts_and_replies = [(parts, right, True), *[(list(guess), self.not_so(list(guess)), False) for guess in kept]]
         written = sorted((" + ".join(guess), reply, is_right) for guess, reply, is_right in cuts_and_replies)
         return Choice(
-            f"How is {quote(word)} split?",
+            self.say("ask", word=word),
             tuple(Option(as_text(guess), reply, is_right) for guess, reply, is_right in written),
         )
 
@@ -248,12 +181,9 @@ class Cuts(PiecesStep):
     def why(self) -> str:
         word, pieces = self.word
         if not self.steps:
-            return _made_by(self.case.vocabulary)
+            return self.say(f"why {self.rule}")
         tried = sum(cut.tried for cut in self.steps)
-        return (
-            "The list was chosen to make its training text likely with few pieces, not by grammar (Schuster & "
-            f"Nakajima 2012, Wu et al. 2016): {quote(word)} took {tried} look-ups and became {len(pieces)} pieces."
-        )
+        return self.say("why", word=word, tried=tried, n_pieces=len(pieces))
 
     def numbers(self) -> pd.DataFrame:
         if self.steps:
@@ -263,10 +193,6 @@ class Cuts(PiecesStep):
 
 
 class NobodyTyped(PiecesStep):
-    title = "Special and unknown tokens"
-    terms = ("special token",)
-    sources = (DEVLIN,)
-
     @property
     def with_sign(self) -> Encoding:
         """The text with the sign behind it."""
@@ -275,17 +201,12 @@ class NobodyTyped(PiecesStep):
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
         which = (
-            f"this model adds {join_names(list(map(as_text, added)))}" if added else "this model adds none of its own"
+            self.say("some_added", tokens_added=join_names(list(map(as_text, added))))
+            if added
+            else self.say("none_added")
         )
-        roles = (
-            " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
-            if {"[CLS]", "[SEP]"} <= set(added)
-            else ""
-        )
-        return (
-            f"Some tokens are never typed: {which}.{roles} And some characters may be missing from the list. Type "
-            f"{_SIGN} after your text: what does the model actually read?"
-        )
+        roles = self.say("roles") if {"[CLS]", "[SEP]"} <= set(added) else ""
+        return self.say("text", which=which, roles=roles, sign=_SIGN)
 
     def figure(self) -> None:
         token_line.draw([self.line([*self.case.text.split(), _SIGN])], "learn pieces")
@@ -293,31 +214,15 @@ class NobodyTyped(PiecesStep):
     def ask(self) -> Choice:
         encoding, unknown = engine().encode(self.case.model, _SIGN), self.case.vocabulary.unknown_id
         typed = _typed_tokens(encoding)
-        if unknown in encoding.ids:
-            right, fact = (
-                1,
-                "The list has neither this character nor bytes to spell it with, so the character is lost.",
-            )
-        else:
-            right, fact = (
-                (3, 0, 2)[min(len(typed), 2)],
-                f"Its tokens here: {' '.join(map(as_text, typed)) or 'none'}.",
-            )
-        wrong = (
-            ("One token of its own", "That would need the character in the list."),
-            ("One token for “unknown”", "A list that has all bytes needs no such token: it can spell any character."),
-            (
-                "Several tokens, parts of it",
-                "That happens where a list has all bytes, which can spell any character.",
-            ),
-            ("Nothing at all", "An unlisted character is not simply left out: something takes its place."),
-        )
-        return Choice(
-            f"What does this model read for {_SIGN}?",
-            tuple(
-                options.either(text, place == right, fact, f"{reply} {fact}")
-                for place, (text, reply) in enumerate(wrong)
-            ),
+        is_unknown = unknown in encoding.ids
+        tokens = " ".join(map(as_text, typed)) or "none"
+        return self.choice(
+            sign=_SIGN,
+            fact=self.say("lost") if is_unknown else self.say("tokens_here", tokens=tokens),
+            unknown=is_unknown,
+            own=not is_unknown and len(typed) == 1,
+            several=not is_unknown and len(typed) > 1,
+            nothing=not is_unknown and not typed,
         )
 
     def reveal(self) -> None:
@@ -330,26 +235,21 @@ class NobodyTyped(PiecesStep):
         unknown, ids = self.case.vocabulary.unknown_id, self.case.encoding.ids
         n = sum(number == unknown for number in ids)
         if unknown is None:
-            return "This list can spell any text, so it needs no token for “unknown”."
+            return self.say("why all spelled")
         count = (
-            "none of your own tokens is"
+            self.say("no_unknown")
             if n == 0
-            else "1 of your own tokens is"
+            else self.say("single_unknown")
             if n == 1
-            else f"{n} of your own tokens are"
+            else self.say("several_unknown", n=n)
         )
-        return (
-            "Everything that cannot be spelled with the list becomes the same token, after which nobody can tell "
-            f"what it was; {count} unknown to this model."
-        )
+        return self.say("why", count=count)
 
     def numbers(self) -> pd.DataFrame:
         return _table(self.with_sign)
 
 
 class OtherLists(PiecesStep):
-    title = "Other vocabularies"
-
     @cached_property
     def others(self) -> list[tuple[str, Encoding, int]]:
         """What this model and those that come with the app make of the text, and how long their lists are: each list
@@ -366,11 +266,7 @@ class OtherLists(PiecesStep):
     def text(self) -> str:
         others = self.others
         sizes = join_names([f"{as_text(name)} ({n:,} pieces)" for name, _, n in others])
-        return (
-            "A vocabulary belongs to its model: it was made from certain texts by a certain rule, and the model has "
-            f"learned a vector for each piece. Here are {len(others)} vocabularies: {sizes}. Do they split your text "
-            "the same way?"
-        )
+        return self.say("text", n_others=len(others), sizes=sizes)
 
     def figure(self) -> None:
         token_line.draw([self.line(_typed_tokens(self.case.encoding), name_of(self.case.model))], "learn pieces")
@@ -382,31 +278,12 @@ class OtherLists(PiecesStep):
         lengths = {len(pieces) for _, pieces in pieces_of}
         alike = all(pieces == pieces_of[0][1] for _, pieces in pieces_of)
         fact = join_names([f"{as_text(name)} makes {len(pieces)}" for name, pieces in pieces_of])
-        return Choice(
-            "What do these vocabularies make of your text?",
-            (
-                options.either(
-                    "The same pieces, apart from capitals",
-                    alike,
-                    f"Frequent words are in every list. {fact}.",
-                    f"Frequent words are in every list, but here at least one word is split differently. {fact}.",
-                ),
-                Option(
-                    "The same number of pieces, split differently",
-                    f"Even the numbers differ: {fact}."
-                    if len(lengths) > 1
-                    else f"The numbers are the same, and so are the pieces: {fact}."
-                    if alike
-                    else f"{fact}. Equal numbers do not mean equal pieces.",
-                    not alike and len(lengths) == 1,
-                ),
-                options.either(
-                    "Different numbers of pieces",
-                    len(lengths) > 1,
-                    f"{fact}, not counting special tokens.",
-                    f"Often true, but on your text the numbers are equal: {fact}.",
-                ),
-            ),
+        return self.choice(
+            fact=fact,
+            alike=alike,
+            same_number=not alike and len(lengths) == 1,
+            other_numbers=len(lengths) > 1,
+            not_same_number=self.say("numbers_differ" if len(lengths) > 1 else "same_pieces", fact=fact),
         )
 
     def reveal(self) -> None:
@@ -424,17 +301,9 @@ class OtherLists(PiecesStep):
             for name, encoding, n in (pick(self.others, key=lambda entry: entry[2]) for pick in (max, min))
         )
         made = counted(few, "token")
-        if few == many:
-            comparison = f"on this text both make {made}. On rarer words a larger one tends to split less"
-        elif few < many:
-            comparison = f"{made} against {many}. A larger one tends to split less"
-        else:
-            comparison = f"{made} against {many}, though a larger one tends to split less"
-        return (
-            f"{large} has the largest vocabulary here, {longest:,} pieces, and {small} the smallest, {shortest:,}: "
-            f"{comparison}, and it costs more rows in the embedding table; since the pieces differ, token "
-            "probabilities of such models cannot be compared directly."
-        )
+        name = "equal" if few == many else "fewer" if few < many else "more"
+        comparison = self.say(name, made=made, many=many)
+        return self.say("why", large=large, longest=longest, small=small, shortest=shortest, comparison=comparison)
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(
@@ -455,7 +324,6 @@ def _tokens(same: bool) -> str:
 
 
 class Lost(PiecesStep):
-    title = "What is lost"
     at = "text"
 
     @cached_property
@@ -487,10 +355,7 @@ class Lost(PiecesStep):
         accented = self.changed["an accent"]
         start = next(at for at, (sign, other) in enumerate(zip(self.case.text, accented, strict=True)) if sign != other)
         word = (accented[:start].split(" ")[-1] + accented[start:].split(" ")[0]).strip()
-        return (
-            "What is thrown away here is unknown to every later layer. Write your text in capitals, or with an "
-            f"accent: {quote(word)}. To us it is nearly the same text. Does this model read different tokens?"
-        )
+        return self.say("text", word=word)
 
     def figure(self) -> None:
         token_line.draw([self.line(_typed_tokens(self.case.encoding), "as typed")], "learn pieces")
@@ -498,35 +363,13 @@ class Lost(PiecesStep):
     def ask(self) -> Choice:
         same = self.same
         capitals, accent = same["capitals"], same["an accent"]
-        fact = f"Capitals: {_tokens(capitals)}. An accent: {_tokens(accent)}."
-        return Choice(
-            "Which of the two changes the tokens that this model reads?",
-            (
-                options.either(
-                    "Neither of them",
-                    capitals and accent,
-                    f"{fact} Letters are lower-cased and stripped of accents before they are looked up.",
-                    f"That is true of “uncased” models such as BERT-base-uncased. Here: {fact}",
-                ),
-                options.either(
-                    "Only the capitals",
-                    accent and not capitals,
-                    fact,
-                    f"That would be a vocabulary with capitals and without accents. {fact}",
-                ),
-                options.either(
-                    "Only the accent",
-                    capitals and not accent,
-                    fact,
-                    f"That would be a vocabulary without capitals, with accents. {fact}",
-                ),
-                options.either(
-                    "Both of them",
-                    not (capitals or accent),
-                    f"{fact} To this model a different letter is a different piece.",
-                    f"That is true where a vocabulary has all characters. Here: {fact}",
-                ),
-            ),
+        return self.choice(
+            neither=capitals and accent,
+            with_capitals=_tokens(capitals),
+            with_accent=_tokens(accent),
+            only_capitals=accent and not capitals,
+            only_accent=capitals and not accent,
+            both=not (capitals or accent),
         )
 
     def reveal(self) -> None:
@@ -540,15 +383,8 @@ class Lost(PiecesStep):
     def why(self) -> str:
         lost = [how for how, same in self.same.items() if same]
         if not lost:
-            return "None of this is lost: to the model these are different texts, and each form has vectors of its own."
-        end = (
-            ": ignoring capitals makes the vocabulary smaller, and some words harder to tell apart, such as “US” "
-            "and “us”."
-        )
-        return (
-            "The same numbers go in, so every layer computes the same with and without "
-            f"{join_names(lost)}{end if 'capitals' in lost else '.'}"
-        )
+            return self.say("why nothing")
+        return self.say("why", lost=join_names(lost), end=self.say("capitals") if "capitals" in lost else ".")
 
     def numbers(self) -> pd.DataFrame:
         same = self.same
@@ -558,70 +394,4 @@ class Lost(PiecesStep):
         return pd.DataFrame(rows, columns=["written", "text", "tokens", "same tokens"])
 
 
-LESSON = Lesson(
-    name="pieces",
-    title="Words and pieces of words",
-    question="What does a model actually read?",
-    examples=(
-        ("That was unbelievably good, she whispered.", ""),
-        ("The photographer overslept and misplaced her earrings.", ""),
-        ("Xylophonists rarely play the theremin 😀", ""),
-    ),
-    aims=(
-        "say what a model actually reads",
-        "split a word by WordPiece’s rule, by hand",
-        "tell what [CLS], [SEP] and the unknown token are for",
-        "explain why token counts of two models differ",
-    ),
-    terms=("tokenization",),
-    pages=("compare",),
-    steps=(
-        WordsAndPieces,
-        Cuts,
-        NobodyTyped,
-        OtherLists,
-        Lost,
-        *recalled(
-            "pieces",
-            Recall(
-                "What does the rest of the model get to see of your text?",
-                (
-                    Option("Its letters", "Letters are gone after tokenization: “cat” is one number."),
-                    Option("Its words", "A word outside the vocabulary is seen as several pieces."),
-                    Option("The numbers of its tokens", "Everything later is computed from these.", True),
-                ),
-                "A model reads tokens, pieces from a fixed vocabulary; all it sees are their numbers.",
-            ),
-            Recall(
-                "How does WordPiece split a word that is not in its vocabulary?",
-                (
-                    Option(
-                        "It takes the longest listed beginning, again and again",
-                        "First of the word, then of what is left.",
-                        True,
-                    ),
-                    Option(
-                        "By grammar: stem and ending", "No grammar is involved, though pieces may look like endings."
-                    ),
-                    Option("Into single letters", "Only if no longer piece of it is listed."),
-                ),
-                "WordPiece splits an unlisted word by taking the longest listed beginning again and again; byte-pair "
-                "encoding and Unigram follow other rules.",
-            ),
-            Recall(
-                "Why can the token probabilities of two models not always be compared?",
-                (
-                    Option("One of the models is larger", "Size alone would be no obstacle."),
-                    Option(
-                        "They may split the same word into different tokens",
-                        "One probability is then of a whole word, the other of a piece.",
-                        True,
-                    ),
-                    Option("Probabilities are never comparable", "With one vocabulary they are."),
-                ),
-                "A vocabulary belongs to its model, so models may split the same text differently, and some throw away "
-                "capitals and accents.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, WordsAndPieces, Cuts, NobodyTyped, OtherLists, Lost)

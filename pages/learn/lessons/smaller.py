@@ -20,12 +20,10 @@ from jobs.measurement import Measurement
 from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy
-from pages.learn import options, pictures
+from pages.learn import pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
+from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text, start_button, watch
-from ui.glossary import quote
-from ui.sources import HINTON, JIAO, LAN, SANH, VASWANI, WARNER
 from viz.by_length import by_length
 from web.background import desk
 from web.engine import engine
@@ -48,10 +46,7 @@ _SMALL: Final = (
 
 
 class SoftTargets(Step):
-    title = "Learning from a teacher"
-    terms = ("distillation", "soft targets", "temperature")
     at = "guess"
-    sources = (HINTON, SANH, JIAO)
 
     @cached_property
     def guesses(self) -> tuple[list[str], list[float]]:
@@ -60,11 +55,7 @@ class SoftTargets(Step):
         return [p.token for p in best], [float(np.log(max(p.probability, 1e-30))) for p in best]
 
     def text(self) -> str:
-        return (
-            "A small model can learn from a large one: not only which word is right, but how probable the teacher "
-            "finds every word. That is [[distillation]]. With a [[temperature]] T the logits are first divided by T. "
-            f"Here {self.token} is masked, and 100% is divided among the top {_SHARED} predictions."
-        )
+        return self.say("text", shared=_SHARED)
 
     def figure(self) -> None:
         names, logs = self.guesses
@@ -73,18 +64,12 @@ class SoftTargets(Step):
     def ask(self) -> Choice:
         _, logs = self.guesses
         sharp, soft = max(softened(logs, 1)), max(softened(logs, 4))
-        fact = f"It goes from {sharp:.1%} at T = 1 to {soft:.1%} at T = 4."
-        return Choice(
-            "At a temperature of 4, what happens to the share of the top prediction?",
-            (
-                Option(
-                    "It falls",
-                    f"Differences between logits shrink, and with them the differences between shares. {fact}",
-                    soft < sharp - 1e-9,
-                ),
-                Option("It rises", f"Dividing logits brings them closer together. {fact}", soft > sharp + 1e-9),
-                Option("It stays", f"That happens only if all are equally probable. {fact}", abs(soft - sharp) <= 1e-9),
-            ),
+        return self.choice(
+            falls=soft < sharp - 1e-9,
+            sharp=sharp,
+            soft=soft,
+            rises=soft > sharp + 1e-9,
+            stays=abs(soft - sharp) <= 1e-9,
         )
 
     def reveal(self) -> None:
@@ -94,13 +79,7 @@ class SoftTargets(Step):
 
     def why(self) -> str:
         names, _ = self.guesses
-        return (
-            f"Softened, the teacher also shows what would be nearly as good ({quote(names[1])} after "
-            f"{quote(names[0])}), and the student learns that (Hinton et al. 2015). DistilBERT adds the masked-word "
-            "loss and a cosine loss between hidden states, and keeps 97% of BERT’s score on [[GLUE]], a benchmark of "
-            "nine English tasks, with 40% fewer parameters (Sanh et al. 2019); TinyBERT matches the teacher layer by "
-            "layer (Jiao et al. 2020)."
-        )
+        return self.say("why", names=names)
 
     def numbers(self) -> pd.DataFrame:
         names, logs = self.guesses
@@ -143,34 +122,20 @@ def _unshared() -> float:
 
 
 class SharedLayers(SizesStep):
-    title = "One layer, twelve times"
-    terms = ("cross-layer parameter sharing", "factorized embeddings")
-    sources = (LAN,)
-
     def text(self) -> str:
         base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
-        return (
-            f"ALBERT has {albert.layers} layers, as BERT-base has, but all of them use the same weights "
-            "([[cross-layer parameter sharing]]); and its embedding table is narrower than its layers ([[factorized "
-            f"embeddings]]). BERT-base has {base.parameters / 1e6:.0f} million parameters."
-        )
+        return self.say("text", albert=albert, parameters_millions=base.parameters / 1e6)
 
     def ask(self) -> Choice:
         base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
         right = round(albert.parameters / 1e6)
         share = albert.parameters / base.parameters
-        return Choice(
-            "How many parameters does ALBERT-base have, in millions?",
-            options.numbers(
-                (right, f"{share:.0%} of BERT-base: a twelfth of the layers, and a smaller table."),
-                (
-                    round(base.parameters / 12e6),
-                    "A twelfth of everything: but the embedding table is not shared among twelve layers.",
-                ),
-                (round(base.parameters / 2e6), "One set of weights instead of twelve saves far more than half."),
-                (round(base.parameters / 1e6), "That is BERT-base. Sharing saves most of it."),
-                unit=" million",
-            ),
+        return self.choice(
+            right=right,
+            share=share,
+            twelfth=round(base.parameters / 12e6),
+            half=round(base.parameters / 2e6),
+            all=round(base.parameters / 1e6),
         )
 
     def reveal(self) -> None:
@@ -183,10 +148,12 @@ class SharedLayers(SizesStep):
     def why(self) -> str:
         spec = registry.MODELS[_ALBERT]
         table = spec.vocabulary * spec.width - (spec.vocabulary + spec.width) * _TABLE
-        return (
-            f"Sharing saves {(_unshared() - spec.parameters) / 1e6:.0f} million parameters, and a table of {_TABLE} "
-            f"numbers a token instead of {spec.width} saves {table / 1e6:.0f} million. That saves memory, not time: "
-            f"the text still passes through {spec.layers} layers (Lan et al. 2020)."
+        return self.say(
+            "why",
+            saved_by_sharing=(_unshared() - spec.parameters) / 1e6,
+            table=_TABLE,
+            spec=spec,
+            saved_by_table=table / 1e6,
         )
 
 
@@ -224,37 +191,9 @@ def _reaches() -> tuple[int, tuple[int, ...]]:
 
 
 class Modern(SizesStep):
-    title = "ModernBERT"
-    sources = (WARNER,)
-
-    def text(self) -> str:
-        return (
-            "ModernBERT appeared in 2024: trained on far more text, for inputs of up to 8,192 tokens instead of "
-            "BERT’s 512, with layers rebuilt from what had been learned since BERT. The app ships small versions of "
-            "both (each for 512 tokens), so the differences can be read off their weights."
-        )
-
     def ask(self) -> Choice:
         assert not _dissected(_MODERN).has("segment")
-        return Choice(
-            "Which of these does ModernBERT **not** have?",
-            (
-                Option(
-                    "Queries and keys rotated by their positions",
-                    "It has them: rotary positions replace the table of positions.",
-                ),
-                Option(
-                    "A gate in the feed-forward network",
-                    "It has one: a second matrix decides how much of each number passes (GeGLU).",
-                ),
-                Option("Norms inside the branches (pre-norm)", "It has them, as GPT-2 does."),
-                Option(
-                    "A table of segment vectors",
-                    "It has none: its embeddings are those of the tokens alone. BERT adds one to each token.",
-                    True,
-                ),
-            ),
-        )
+        return self.choice()
 
     def reveal(self) -> None:
         st.table(self.numbers().set_index("model").T)
@@ -266,11 +205,7 @@ class Modern(SizesStep):
     def why(self) -> str:
         _, reaches = _reaches()
         local = sum(layer_reach == min(reaches) for layer_reach in reaches)
-        return (
-            f"In {local} of the {len(reaches)} layers here no token attends to anything farther away than "
-            f"{min(reaches)} tokens, so long texts stay affordable; in the published model that is true of two layers "
-            "out of three. Each of these changes had been tried before, in other models (Warner et al. 2024)."
-        )
+        return self.say("why", local=local, n_reaches=len(reaches), nearest_reach=min(reaches))
 
     def numbers(self) -> pd.DataFrame:
         return _differences()
@@ -293,9 +228,7 @@ def _describe_costs(costs: Sequence[ModelCost]) -> str:
 
 
 class Length(Step):
-    title = "What length costs"
     at = "heads"
-    sources = (VASWANI,)
 
     @cached_property
     def shape(self) -> tuple[int, int, bool]:
@@ -331,11 +264,7 @@ class Length(Step):
 
     def text(self) -> str:
         width, inner, _ = self.shape
-        return (
-            "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a "
-            f"layer grows only in proportion to n. In this model ({width} numbers a token, {inner:,} in the "
-            "feed-forward network), when do the pairs take over?"
-        )
+        return self.say("text", width=width, inner=inner)
 
     def figure(self) -> None:
         st.table(
@@ -352,16 +281,7 @@ class Length(Step):
     def ask(self) -> Choice:
         width, inner, gated = self.shape
         right = outweighing(width, inner, gated=gated)
-        return Choice(
-            "At what length do the pairs need more multiplications than the rest of a layer?",
-            options.numbers(
-                (right, "The pairs need 2 n² · width, the rest grows in proportion to n: they meet late."),
-                (2, "For short texts the matrices are nearly all of the work."),
-                (width, "At that length W_Q, W_K, W_V and W_O alone still need twice as many as the pairs."),
-                (right * 4, "By then the pairs need four times as many as the rest."),
-                unit=" tokens",
-            ),
-        )
+        return self.choice(right=right, width=width, fourfold=right * 4)
 
     def reveal(self) -> None:
         """The shares by counting, and the times of the visitor's model and an LSTM, measured when asked for."""
@@ -375,11 +295,8 @@ class Length(Step):
     def why(self) -> str:
         width, inner, gated = self.shape
         short, two = (sum(layer_operations(n, width, inner, gated=gated).values()) for n in (1024, 4096))
-        more = lstm_operations(4096, width) / lstm_operations(1024, width)
-        return (
-            f"From 1,024 to 4,096 tokens a layer of this model needs {two / short:.1f} times the multiplications, an "
-            f"LSTM of the same width {more:.0f} times. But an LSTM has to "
-            "process one word after another, and a transformer takes all of them at once (Vaswani et al. 2017)."
+        return self.say(
+            "why", times=two / short, times_of_lstm=lstm_operations(4096, width) / lstm_operations(1024, width)
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -389,13 +306,8 @@ class Length(Step):
 
 
 class Savings(SizesStep):
-    title = "What each saves"
-
     def text(self) -> str:
-        return (
-            "Fewer layers, narrower layers, shared layers, or newer ones that are not smaller at all. BERT-base has "
-            f"{registry.MODELS[_BASE].parameters / 1e6:.0f} million parameters: take that as 100%."
-        )
+        return self.say("text", base_millions=registry.MODELS[_BASE].parameters / 1e6)
 
     def ask(self) -> Sketch:
         names, truth = zip(*_smaller(), strict=True)
@@ -403,74 +315,14 @@ class Savings(SizesStep):
         def reply(drawn: Sequence[float]) -> str:
             off = np.abs(np.subtract(drawn, truth))
             worst = int(off.argmax())
-            named = f"{as_text(names[worst])}, which has {truth[worst]:.0%}"
-            return f"You miss by {off.mean():.0%} on average, and most for {named}."
+            return self.say("reply", gap=off.mean(), worst=names[worst], share=truth[worst])
 
         top = float(np.ceil(max(truth) * 4) / 4)
-        return Sketch(
-            "Draw how many parameters each has, as a share of BERT-base’s.", names, truth, reply, top=top, unit="%"
-        )
+        return Sketch(self.say("ask"), names, truth, reply, top=top, unit="%")
 
     def reveal(self) -> None:
         names, shares = zip(*_smaller(), strict=True)
         pictures.bars("sizes", names, [("share of BERT-base’s parameters", shares)], written=".0%")
 
-    def why(self) -> str:
-        return (
-            "Parameters cost memory, layers cost time: fewer layers answer sooner, while shared layers only save "
-            "memory. How much quality is lost depends on the task, so measure it on yours (the page Compare does)."
-        )
 
-
-LESSON = Lesson(
-    name="smaller",
-    title="Smaller and newer",
-    question="What came after BERT, and what does it save?",
-    examples=(("He drank a cup of coffee.", ""), ("The cat sat on the mat because it was tired.", "")),
-    controls=("token",),
-    pages=("compare",),
-    aims=(
-        "explain what a student learns from a teacher’s probabilities",
-        "tell what saves memory and what saves time",
-        "say what ModernBERT changed",
-        "estimate when the cost of attention takes over",
-    ),
-    terms=("distillation",),
-    steps=(
-        SoftTargets,
-        SharedLayers,
-        Modern,
-        Length,
-        Savings,
-        *recalled(
-            "layers",
-            Recall(
-                "What does a higher temperature do to a teacher’s probabilities?",
-                (
-                    Option("It makes them more equal", "So the student also sees what was nearly right.", True),
-                    Option("It makes the top one larger", "That is a lower temperature."),
-                    Option("It adds noise", "Nothing random is added."),
-                ),
-                "In distillation a student learns a teacher’s softened probabilities, not only which word is right.",
-            ),
-            Recall(
-                "ALBERT shares one layer’s weights among twelve layers. What does that save?",
-                (
-                    Option("Memory", "The weights are stored once.", True),
-                    Option("Time", "The text still passes through twelve layers."),
-                    Option("Both", "Only one of the two."),
-                ),
-                "Shared layers and a narrower embedding table save memory; fewer layers save time.",
-            ),
-            Recall(
-                "Twice as many tokens: how does the number of pairs that attention compares change?",
-                (
-                    Option("It doubles", "That is the rest of the layer."),
-                    Option("It is four times as large", "Twice the length, four times the pairs.", True),
-                    Option("It stays the same", "Every token is compared with every other."),
-                ),
-                "The pairs of attention grow with the square of the length, which local layers as in ModernBERT avoid.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, SoftTargets, SharedLayers, Modern, Length, Savings)

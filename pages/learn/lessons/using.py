@@ -17,7 +17,7 @@ from analysis.before_after import turned
 from jobs.tuning import Candidate
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures, tuning
-from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, recalled
+from pages.learn.lesson import Choice, Place, Sketch, read_lesson
 from training.finetuning.data import Labelled
 from training.finetuning.predict import DROPOUT, Predict
 from training.finetuning.results import Classified, Tuned
@@ -25,8 +25,6 @@ from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import as_text, page_link
 from ui.glossary import quote
-from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT, SRIVASTAVA
-from viz.predictions import percent
 from web.engine import engine
 
 _SET: Final = "sentiment"
@@ -69,37 +67,16 @@ def _labels() -> int:
 
 
 class NewHead(UsingStep):
-    title = "A new task head"
-    terms = ("fine-tuning", "task head", "transfer learning")
-    sources = (DEVLIN, HOWARD)
-
     @property
     def new(self) -> int:
         """How many numbers no pretraining has set."""
         return tuning.new_numbers(engine().info(self.base).family, self.width, _labels())
 
-    def text(self) -> str:
-        return (
-            "[[Fine-tuning]]: take a pretrained model, put a small new layer on top, a [[task head]], and train both "
-            f"for a task. The task here: is a review positive or negative? The head reads one vector of {self.width} "
-            "numbers and gives one [[logit]] for each label."
-        )
-
     def ask(self) -> Choice:
         width, labels, new = self.width, _labels(), self.new
         simple = width * labels + labels
-        made_of = f"{labels} · {width} weights and {labels} biases"
-        if new != simple:
-            made_of += f", and a layer of {width} · {width} weights and {width} biases before them, as in RoBERTa"
-        return Choice(
-            f"How many new numbers does the task head have, for {labels} labels?",
-            options.numbers(
-                (new, f"{made_of}. Everything else is pretrained."),
-                (labels, "That many logits come out. Each is a sum over the whole vector, with a weight per number."),
-                (width, "That would be one label. There are several, and each has a bias."),
-                (self.pretrained, "That is about the whole model, which is pretrained already."),
-            ),
-        )
+        made_of = self.say("made_of" if new == simple else "with_a_layer", labels=labels)
+        return self.choice(labels=labels, made_of=made_of)
 
     def reveal(self) -> None:
         parts = {"new task head": float(self.new), "pretrained": float(self.pretrained)}
@@ -107,10 +84,7 @@ class NewHead(UsingStep):
 
     def why(self) -> str:
         share = self.new / (self.new + self.pretrained)
-        return (
-            f"Only {share:.3%} of the numbers start at random, which is why a few hundred examples can be enough "
-            "(Devlin et al. 2019; Howard & Ruder 2018)."
-        )
+        return self.say("why", share=share)
 
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame({"part": ["new task head", "pretrained"], "numbers": [self.new, self.pretrained]})
@@ -134,30 +108,20 @@ def _candidates(model: str) -> list[Candidate]:
 
 
 class Training(UsingStep):
-    title = "Train it"
     at = "layers"
-    terms = ("epoch", "batch", "learning rate", "feature-based")
-    minutes = 2.5
-    sources = (DEVLIN, HOWARD)
 
     def text(self) -> str:
-        return (
-            f"{_SETTINGS.examples} reviews, {_SETTINGS.epochs} times each. Three copies are trained side by side: all "
-            f"weights of {tuning.name(self.base)}; the **task head only**, with the model below frozen "
-            f"([[feature-based]]); and all weights with a [[learning rate]] of {_TOO_FAST:g}, a common mistake. "
-            "Answer, then press Train."
-        )
+        return self.say("text", settings=_SETTINGS, base_model=tuning.name(self.base), too_fast=_TOO_FAST)
 
     def ask(self) -> Choice:
         steps, examples, epochs = _steps(), _SETTINGS.examples or 0, _SETTINGS.epochs
-        return Choice(
-            f"With {_SETTINGS.batch} reviews a step, how many steps of training is that for each copy?",
-            options.numbers(
-                (steps, f"{examples} / {_SETTINGS.batch} = {steps // epochs} steps an epoch, {epochs} times."),
-                (epochs, "That is the number of epochs. An epoch has many steps."),
-                (examples, "That would be one step a review, once through. Several reviews share a step."),
-                (examples * epochs, "That is how many reviews it reads in total. Several share a step."),
-            ),
+        return self.choice(
+            settings=_SETTINGS,
+            steps=steps,
+            examples=examples,
+            steps_an_epoch=steps // epochs,
+            epochs=epochs,
+            n_readings=examples * epochs,
         )
 
     def reveal(self) -> None:
@@ -165,16 +129,9 @@ class Training(UsingStep):
 
     def why(self) -> str:
         tuned = self.tuned
-        recommended = "BERT’s authors used 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
         if tuned is None:
-            return (
-                "A rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]): "
-                f"{recommended}."
-            )
-        return (
-            f"Here {tuned.steps[-1].step} steps at a rate of at most {tuned.rate:g} were enough for what you see. A "
-            f"rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]); {recommended}."
-        )
+            return self.say("why untrained")
+        return self.say("why", n_steps=tuned.steps[-1].step, tuned=tuned)
 
     def numbers(self) -> pd.DataFrame:
         tuned = self.tuned
@@ -191,8 +148,6 @@ class Training(UsingStep):
 
 
 class Trial(UsingStep):
-    title = "Try it"
-
     @cached_property
     def answer(self) -> Classified | None:
         """What the tuned model says; None where nothing was tuned."""
@@ -200,42 +155,14 @@ class Trial(UsingStep):
 
     def text(self) -> str:
         if self.tuned is None:
-            return (
-                "Now your own sentence, typed above: is it positive or negative? **Train the model first**, one step "
-                "back; until then there is no prediction."
-            )
-        return (
-            f"Now your sentence: {quote(self.case.text)} The new task head has only ever seen reviews. What will it "
-            "predict, and how confident will it be?"
-        )
+            return self.say("text untrained")
+        return self.say("text")
 
     def ask(self) -> Choice:
         answer = self.answer
         if answer is None:
-            return Choice(
-                "A model trained on reviews reads a timetable. What will it predict?",
-                options.placed(
-                    1,
-                    Option(
-                        "Positive or negative, with a probability",
-                        "It has no third answer: softmax divides 100% among its labels.",
-                        True,
-                    ),
-                    Option("That this is not a review", "It was never trained to say that. It has only its labels."),
-                ),
-            )
-        sure = max(answer.probabilities)
-        fact = f"It predicts {as_text(answer.label)}, with {percent(sure)}."
-        bounds = ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more"))
-
-        def reply(place: int, right: int) -> str:
-            if place == right:
-                return f"{fact} Its confidence does not tell whether it is right."
-            if place < right:
-                return f"{fact} It is more confident than you thought, which does not make it right."
-            return f"{fact} It is less confident than you thought: {_SETTINGS.examples} reviews are not many."
-
-        return Choice("How confident will it be?", options.ranges(sure, bounds, reply))
+            return self.choice("ask untrained")
+        return self.choice(answer=answer, sure=max(answer.probabilities), settings=_SETTINGS)
 
     def reveal(self) -> None:
         answer, tuned = self.answer, self.tuned
@@ -247,11 +174,8 @@ class Trial(UsingStep):
 
     def why(self) -> str:
         if self.tuned is None:
-            return "A classifier divides 100% among its labels, whatever it is given."
-        return (
-            "It learned what distinguishes the labels of its reviews, and applies that to any text; on other kinds "
-            "of text it can be confident and wrong."
-        )
+            return self.say("why untrained")
+        return self.say("why")
 
     def numbers(self) -> pd.DataFrame:
         answer, tuned = self.answer, self.tuned
@@ -261,9 +185,7 @@ class Trial(UsingStep):
 
 
 class Inside(UsingStep):
-    title = "What changed inside"
     at = "layers"
-    sources = (MERCHANT, KOVALEVA)
 
     @cached_property
     def turned(self) -> FloatArray | None:
@@ -282,40 +204,22 @@ class Inside(UsingStep):
         return {f"layer {layer}" if layer else "embeddings": mean for layer, mean in enumerate(means)}
 
     def text(self) -> str:
-        start = "" if self.tuned else " **Train the model first**, two steps back, to see it."
-        return (
-            "All weights could change. Where did they? We pass your sentence through the model before and after, and "
-            f"measure how far each layer’s vectors have turned: 1 − [[cosine]], the mean over tokens.{start}"
-        )
+        start = "" if self.tuned else self.say("train_first")
+        return self.say("text", start=start)
 
     def ask(self) -> Choice | Sketch:
         moved = self.moved
         if moved is None:
-            return Choice(
-                "Where did others find the largest changes in fine-tuning?",
-                options.placed(
-                    1,
-                    Option(
-                        "In the top layers",
-                        (
-                            "In BERT-base the top layers change most on several tasks; for dependency parsing "
-                            "most layers change (Merchant et al. 2020)."
-                        ),
-                        True,
-                    ),
-                    Option("In the embeddings", "These stayed close to the original (Merchant et al. 2020)."),
-                    Option("Equally in all layers", "That would be simple, but measurements show that it is uneven."),
-                ),
-            )
+            return self.choice("ask untrained")
         names, truth = tuple(moved), tuple(moved.values())
 
         def reply(drawn: Sequence[float]) -> str:
             most, guessed = options.highest(names, truth), options.highest(names, drawn)
-            start = "As you drew it" if most == guessed else f"You drew {guessed} highest"
-            return f"{start}: {most} turned most, by {max(truth):.2f}; the embeddings by {truth[0]:.3f}."
+            start = self.say("right") if most == guessed else self.say("wrong", guessed=guessed)
+            return self.say("reply", start=start, most=most, highest=max(truth), truth=truth)
 
         top = float(max(0.05, np.ceil(max(truth) * 24) / 20))
-        return Sketch("Draw how far the vectors of each layer have turned.", names, truth, reply, top=top, kind="curve")
+        return Sketch(self.say("ask"), names, truth, reply, top=top, kind="curve")
 
     def reveal(self) -> None:
         moved = self.moved
@@ -328,18 +232,11 @@ class Inside(UsingStep):
 
     def why(self) -> str:
         moved, apart = self.moved, self.turned
-        others = (
-            "In BERT-base attention changed most in the last two layers (Kovaleva et al. 2019), vectors in the top "
-            "ones, except for parsing, which changed most layers (Merchant et al. 2020)"
-        )
         if moved is None or apart is None:
-            return f"{others}. Train the model to see how it is here."
+            return self.say("why untrained")
         most, token = max(moved, key=moved.__getitem__), int(apart[-1].argmax())
-        where = "the embeddings" if most == "embeddings" else f"{most} of {len(moved) - 1}"
-        return (
-            f"{others}; here it is {where}, on this sentence, and after the last layer the token {self.quoted(token)} "
-            "has turned most."
-        )
+        where = self.say("where") if most == "embeddings" else f"{most} of {len(moved) - 1}"
+        return self.say("why", where=where, token=self.quoted(token))
 
     def numbers(self) -> pd.DataFrame:
         apart = self.turned
@@ -355,10 +252,7 @@ class Inside(UsingStep):
 
 
 class WrongRate(UsingStep):
-    title = "What went wrong?"
     at = "layers"
-    terms = ("catastrophic forgetting",)
-    sources = (DEVLIN, HOWARD)
 
     @property
     def both(self) -> tuple[Tuned, Tuned] | None:
@@ -368,11 +262,8 @@ class WrongRate(UsingStep):
         return None if usual is None or fast is None else (usual, fast)
 
     def text(self) -> str:
-        start = "" if self.both else " **Train the model first**, three steps back, to see its curve."
-        return (
-            f"The third copy was trained at {_TOO_FAST:g}, forty times the highest rate that BERT’s authors used. Same "
-            f"model, same reviews, same number of steps.{start}"
-        )
+        start = "" if self.both else self.say("train_first")
+        return self.say("text", too_fast=_TOO_FAST, start=start)
 
     def figure(self) -> None:
         self.draw_curves()
@@ -380,34 +271,15 @@ class WrongRate(UsingStep):
     def ask(self) -> Choice:
         both = self.both
         if both is None:
-            return Choice(
-                "The loss jumps up and down, and the accuracy stays near 50%. What is the first thing to check?",
-                options.placed(
-                    1,
-                    Option(
-                        "The learning rate", "Too high a rate makes steps that overshoot and undo pretraining.", True
-                    ),
-                    Option("The number of layers", "The pretrained model has the layers it has."),
-                    Option("The tokenizer", "The first copy learned with the same one."),
-                ),
-            )
+            return self.choice("ask untrained")
         usual, fast = (tuned.score() for tuned in both)
-        fact = (
-            f"At {_TOO_FAST:g}: {tuning.describe_score(fast)}; at the recommended rate: {tuning.describe_score(usual)}."
-        )
-        return Choice(
-            "How does its accuracy compare with that of the first copy? (A difference is clear if the 95% intervals do "
-            "not overlap.)",
-            (
-                options.either("Clearly worse", fast.high < usual.low, fact, f"Often, but not here. {fact}"),
-                options.either(
-                    "No clear difference",
-                    fast.high >= usual.low and fast.low <= usual.high,
-                    fact,
-                    f"There is one. {fact}",
-                ),
-                options.either("Clearly better", fast.low > usual.high, fact, f"Faster is not better. {fact}"),
-            ),
+        return self.choice(
+            worse=fast.high < usual.low,
+            too_fast=_TOO_FAST,
+            fast_score=tuning.describe_score(fast),
+            usual_score=tuning.describe_score(usual),
+            unclear=fast.high >= usual.low and fast.low <= usual.high,
+            better=fast.low > usual.high,
         )
 
     def reveal(self) -> None:
@@ -415,12 +287,6 @@ class WrongRate(UsingStep):
             self.not_yet("three steps")
             return
         self.draw_curves()
-
-    def why(self) -> str:
-        return (
-            "Large steps overshoot and overwrite what pretraining taught ([[catastrophic forgetting]]), so when "
-            "training fails, check the learning rate first."
-        )
 
     def numbers(self) -> pd.DataFrame:
         if self.both is None:
@@ -430,10 +296,6 @@ class WrongRate(UsingStep):
 
 
 class Forgotten(UsingStep):
-    title = "What went wrong this time?"
-    terms = ("dropout", "epoch mode")
-    sources = (SRIVASTAVA, DEVLIN)
-
     @cached_property
     def drawn(self) -> tuple[float, ...]:
         """P(first label) of the visitor's sentence with dropout on, a number a draw; empty where nothing was tuned."""
@@ -446,32 +308,15 @@ class Forgotten(UsingStep):
         return 100 * (max(self.drawn) - min(self.drawn))
 
     def text(self) -> str:
-        start = "" if self.tuned else " **Train the model first**, four steps back, to see how far apart they are."
-        about = quote(self.case.text) if self.tuned else "the same sentence"
-        return (
-            f"Somebody asks the trained model {_DRAWS} times about {about} and gets {_DRAWS} probabilities. eval() was "
-            f"forgotten, so [[dropout]] is on: every dropout layer sets {DROPOUT:.0%} of its "
-            f"numbers to 0, the rate that BERT was trained with.{start}"
-        )
+        start = "" if self.tuned else self.say("train_first")
+        about = quote(self.case.text) if self.tuned else self.say("same_sentence")
+        return self.say("text", draws=_DRAWS, about=about, dropout=DROPOUT, start=start)
 
     def ask(self) -> Choice:
         if not self.drawn:
-            return Choice(
-                "Why does dropout make answers differ?",
-                options.placed(
-                    2,
-                    Option("It sets other numbers to 0 each time", "Drawn at random, in every dropout layer.", True),
-                    Option("It changes the weights", "Weights stay. It acts on the vectors that pass through."),
-                    Option("It skips tokens of the text", "All tokens are read; numbers in their vectors are lost."),
-                ),
-            )
+            return self.choice("ask untrained")
         spread = self.spread
-        fact = f"They are {spread:.1f} percentage points apart."
-        bounds = ((1.0, "Less than 1 percentage point"), (10.0, "1 to 10 points"), (np.inf, "10 points or more"))
-        return Choice(
-            f"How far apart are the {_DRAWS} probabilities?",
-            options.ranges(spread, bounds, lambda _place, _right: fact),
-        )
+        return self.choice(draws=_DRAWS, spread=spread)
 
     def reveal(self) -> None:
         usual = self.predicted()
@@ -482,13 +327,6 @@ class Forgotten(UsingStep):
         series = (f"P({self.tuned.data.labels[0]})", (usual.probabilities[0], *self.drawn))
         pictures.shares("draws", names, [series], marked=0)
 
-    def why(self) -> str:
-        return (
-            "Dropout is for training: it keeps a network from relying on any one number (Srivastava et al. 2014). For "
-            "predictions eval() switches it off, and the same text gets the same answer. The bundled models were "
-            "trained without dropout; the rate here is BERT’s (Devlin et al. 2019)."
-        )
-
     def numbers(self) -> pd.DataFrame:
         usual = self.predicted()
         if usual is None:
@@ -497,61 +335,4 @@ class Forgotten(UsingStep):
         return pd.DataFrame(rows, columns=["dropout", "draw", "probability of the first label"])
 
 
-LESSON = Lesson(
-    name="using",
-    title="Putting it to use",
-    question="How does a pretrained model learn to label texts?",
-    aims=(
-        "say what fine-tuning adds to a pretrained model and what it changes",
-        "tell fine-tuning from the feature-based approach",
-        "choose a learning rate and a number of epochs",
-        "recognize a learning rate that is too high, and a forgotten eval()",
-    ),
-    terms=("fine-tuning",),
-    examples=(
-        ("The food was cold and the waiter was rude.", ""),
-        ("What a lovely film, I laughed all evening.", ""),
-        ("The train leaves at nine.", ""),
-    ),
-    pages=("train",),
-    steps=(
-        NewHead,
-        Training,
-        Trial,
-        Inside,
-        WrongRate,
-        Forgotten,
-        *recalled(
-            "guess",
-            Recall(
-                "What is new in a fine-tuned classifier?",
-                (
-                    Option("All of its weights", "Nearly all of them come from pretraining."),
-                    Option("A small task head on top", "It starts at random; the rest is pretrained.", True),
-                    Option("Its vocabulary", "The tokenizer stays the same."),
-                ),
-                "Fine-tuning adds a small task head to a pretrained model and trains both on labelled examples.",
-            ),
-            Recall(
-                "What does “feature-based” mean?",
-                (
-                    Option("All weights are trained", "That is fine-tuning."),
-                    Option("The encoder stays frozen, only the head is trained", "Its vectors are features.", True),
-                    Option("Features are chosen by hand", "They are the model’s own vectors."),
-                ),
-                "In the feature-based approach the encoder stays frozen; fine-tuning changes it, often most in the top "
-                "layers.",
-            ),
-            Recall(
-                "Which learning rate did BERT’s authors use for fine-tuning?",
-                (
-                    Option("0.00002 to 0.00005", "Small steps keep what pretraining taught.", True),
-                    Option("0.002", "About forty times too high: it can destroy what pretraining taught."),
-                    Option("The higher, the better", "Large steps overshoot."),
-                ),
-                "Recommended for BERT: 2 to 4 epochs at 0.00002 to 0.00005; a rate that is too high destroys what "
-                "pretraining taught.",
-            ),
-        ),
-    ),
-)
+LESSON = read_lesson(__file__, NewHead, Training, Trial, Inside, WrongRate, Forgotten)

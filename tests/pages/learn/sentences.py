@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, Option
 
@@ -10,6 +12,9 @@ SENTENCES = (
     "Unbelievably, she left “the old bank” at 9 o’clock and didn't look back!",
     "Birds sing.",
 )
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+for_every_text = pytest.mark.parametrize("text", SENTENCES)
+of_models = pytest.mark.parametrize("model", MODELS)
 
 
 def cases(lesson: Lesson, model: str = "embedded/bert") -> list[Case]:

@@ -10,13 +10,12 @@ from model_zoo import Engine
 from pages.learn.case import Case
 from pages.learn.lessons import LESSONS, answering
 from tests.pages.learn import sentences
+from tests.pages.learn.sentences import of_models
 
 LESSON = LESSONS["answering"]
 right = partial(sentences.right, LESSON)
 PAIRS = tuple(LESSON.examples)
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 for_every_pair = pytest.mark.parametrize("pair", PAIRS, ids=[question for question, _ in PAIRS])
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", *PAIRS[0])
 

@@ -13,13 +13,10 @@ from model_zoo import Engine, registry
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Sketch
 from pages.learn.lessons import LESSONS, head, smaller
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, for_every_text, of_models
 from training.recipes import RECIPES
 
 _BASE = "google-bert/bert-base-uncased"
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-for_every_text = pytest.mark.parametrize("text", SENTENCES)
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 
@@ -288,7 +285,7 @@ def test_what_attention_explains_is_what_was_measured() -> None:
     """The lesson's figures are those of the README's table, which a command writes."""
     readme = Path("README.md").read_text(encoding="utf-8")
     tables = readme.partition("`python -m benchmarks.faithfulness --only areas")[2].split("\n\n")[1:3]
-    claim = head._NO_EXPLANATION
+    claim = head.Values.chapter.part("no_explanation").text
     for table in tables:
         rows = {cells[1].strip(): cells[2:] for line in table.splitlines() if len(cells := line.split("|")) == 8}
         mean, _, _, against, better, _ = rows["attention"]

@@ -14,6 +14,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice
 from pages.learn.lessons import LESSONS, explaining
 from tests.pages.learn import sentences
+from tests.pages.learn.sentences import for_every_text, of_models
 
 LESSON = LESSONS["explaining"]
 right = partial(sentences.right, LESSON)
@@ -22,9 +23,6 @@ SENTENCES = (
     "She drank a cup of coffee and read the newspaper.",
     "The cat sat on the mat because it was tired.",
 )
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-for_every_text = pytest.mark.parametrize("text", SENTENCES)
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = [pytest.mark.usefixtures("app"), pytest.mark.slow]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from model_zoo import Engine, registry
 from pages.learn.case import Case
 from pages.learn.lessons import LESSONS, family
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, for_every_text, of_models
 from tools.transfer import frozen
 from training.finetuning import transfer
 from training.finetuning.scores import evaluate
@@ -20,9 +21,6 @@ from training.finetuning.sets import SETS
 
 LESSON = LESSONS["family"]
 right = partial(sentences.right, LESSON)
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-for_every_text = pytest.mark.parametrize("text", SENTENCES)
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", SENTENCES[0])
 
@@ -117,10 +115,11 @@ def test_fine_tuning_is_not_said_to_be_best_always() -> None:
 
 def test_models_fit_their_jobs() -> None:
     limits = {spec.name: spec.max_tokens or 0 for spec in registry.MODELS.values()}
-    fit = dict(zip(family._JOBS, right(2, CASE).text.split(", "), strict=True))
+    jobs = re.findall(r"\*\*\d\*\* ([^;]+?)[;.]", family.Which(CASE).text())
+    fit = dict(zip(jobs, right(2, CASE).text.split(", "), strict=True))
     assert fit["texts of 6,000 tokens"] == "ModernBERT"
     assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
-    assert {row[0] for row in family._TABLE} >= set(fit.values())
+    assert set(family.Which(CASE).table["model"]) >= set(fit.values())
 
 
 def test_sizes_are_those_of_the_registry() -> None:

@@ -19,13 +19,11 @@ from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
 from pages.learn.lessons.positions import Turned
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, of_models
 
 LESSON = LESSONS["positions"]
 right = partial(sentences.right, LESSON)
 EXAMPLE = LESSON.examples[0][0]
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 Open = Callable[..., AppTest]
 

@@ -36,7 +36,7 @@ def test_every_lesson_begins_with_aims_and_ends_with_three_questions(lesson: Les
         assert not aim.endswith(".")
     recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
     assert list(lesson.steps[-3:]) == recall
-    points = [step.asked[step.place].point for step in recall]
+    points = [step.questions[step.place].point for step in recall]
     assert len(set(points)) == 3
     assert all(point.endswith(".") for point in points)
     assert lesson.terms
@@ -45,7 +45,7 @@ def test_every_lesson_begins_with_aims_and_ends_with_three_questions(lesson: Les
 def test_the_summary_grows_with_every_answer(open_page: Open) -> None:
     lesson = LESSONS["head"]
     first = len(lesson.steps) - 2
-    points = [recall.point for recall in lesson.steps[-1].asked]  # type: ignore[attr-defined]
+    points = [recall.point for recall in lesson.steps[-1].questions]  # type: ignore[attr-defined]
     for place in range(3):
         app = open_page("pages/learn/page.py", lesson=lesson.name, step=str(first + place))
         for n in (place, place + 1):

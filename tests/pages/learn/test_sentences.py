@@ -16,14 +16,13 @@ from pages.learn.case import Case
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS, sentences
 from tests.pages.learn import sentences as shared
+from tests.pages.learn.sentences import of_models
 from training.finetuning.sets import SETS
 
 LESSON = LESSONS["sentences"]
 right = partial(shared.right, LESSON)
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 TEXTS = tuple(text for text, _ in LESSON.examples)
 for_every_text = pytest.mark.parametrize("text", TEXTS)
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 

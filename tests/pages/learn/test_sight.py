@@ -17,13 +17,11 @@ from pages.learn.case import Case
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS, sight
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, of_models
 
 LESSON = LESSONS["sight"]
 right = partial(sentences.right, LESSON)
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 for_every_text = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 Open = Callable[..., AppTest]
 

@@ -14,13 +14,11 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice
 from pages.learn.lessons import LESSONS, tagging
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, of_models
 
 LESSON = LESSONS["tagging"]
 right = partial(sentences.right, LESSON)
-MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 for_every_text = pytest.mark.parametrize("text", [*SENTENCES, "The electroencephalogram was invented by Hans Berger."])
-of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 
 

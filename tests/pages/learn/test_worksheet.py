@@ -309,6 +309,6 @@ def test_aims_come_first_and_the_summary_is_among_the_solutions() -> None:
     recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
     assert len(recall) == 3
     for step in recall:
-        assert step.asked[step.place].point in solved
-        assert step.asked[step.place].point not in questions
+        assert step.questions[step.place].point in solved
+        assert step.questions[step.place].point not in questions
     assert "After this lesson" not in Read(html(lesson.title, [replace(sheet, steps=(2, 3))])).text()

@@ -1,0 +1,149 @@
+"""The words of lessons: how a file is read, what is wrong with one, how names are filled, which answer is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pages.learn.case import Case
+from pages.learn.lesson import Lesson, Step, read_lesson
+from pages.learn.lessons import LESSONS
+from pages.learn.lessons.family import Which
+from ui.glossary import TERMS
+from ui.sources import SOURCES
+
+FILE = """\
+# A title
+question: Why?
+terms: token
+
+## Aims
+- read
+
+## Examples
+- One. || Two.
+
+## Length: How long?
+terms: token, vector
+sources: devlin
+minutes: 2.5
+text: {name:quoted} of {n:,} at {share:percent} {nothing}, {change:plus 2}. {again}
+  A second line.
+again: Again {name}.
+ask (numbers): How many?
+- [x] {n:,} -> This.
+- [ ] 12 -> That.
+- [ ] {same} -> Never seen.
+- [ ] 3 -> Less.
+ask range (range of n): Where?
+- [<10] Below -> Right. -> Low.
+- [<limit] Within -> Right. -> Low. -> High.
+- [else] Above -> Right. -> High.
+ask marked: Which?
+- [is_odd] Odd -> Odd it is. -> Even it is.
+- [is_even] Even -> Even it is. -> Odd it is.
+why: So.
+
+## Recall
+place: text
+ask: First?
+- [x] Yes -> Right.
+- [ ] No -> Wrong.
+point: A point.
+"""
+VALUES = {"n": 1234, "same": 1234, "limit": 100, "is_odd": False, "is_even": True}
+
+
+class Length(Step):
+    at = "text"
+    name = "cat"
+    share = 0.0012
+    change = 0.5
+    nothing = ""
+
+    def reveal(self) -> None: ...
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame()
+
+
+def read(folder: Path, words: str) -> Lesson:
+    (folder / "long.md").write_text(words, encoding="utf-8")
+    return read_lesson(str(folder / "long.py"), Length)
+
+
+def test_a_lesson_is_read_and_its_names_are_filled(tmp_path: Path) -> None:
+    lesson = read(tmp_path, FILE)
+    assert (lesson.name, lesson.title, lesson.question, lesson.aims) == ("long", "A title", "Why?", ("read",))
+    assert lesson.examples == (("One.", "Two."),)
+    step = lesson.steps[0](Case("embedded/bert", "One."))
+    assert (step.title, step.terms, step.sources, step.minutes) == (
+        "How long?",
+        ("token", "vector"),
+        (SOURCES["devlin"],),
+        2.5,
+    )
+    assert step.say("text", n=1234) == "“cat” of 1,234 at 0.12%, +0.50. Again cat.\nA second line."
+    assert step.why() == "So."
+    (recall,) = lesson.steps[1:]
+    assert recall(step.case).why() == "A point."
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "options"),
+    [
+        ("ask", 1234, [("3", "Less.", False), ("12", "That.", False), ("1,234", "This.", True)]),
+        ("ask range", 5, [("Below", "Right.", True), ("Within", "High.", False), ("Above", "High.", False)]),
+        ("ask range", 50, [("Below", "Low.", False), ("Within", "Right.", True), ("Above", "High.", False)]),
+        ("ask range", 500, [("Below", "Low.", False), ("Within", "Low.", False), ("Above", "Right.", True)]),
+        ("ask marked", 1, [("Odd", "Even it is.", False), ("Even", "Even it is.", True)]),
+    ],
+)
+def test_answers_are_right_as_their_marks_say(
+    name: str, n: int, options: list[tuple[str, str, bool]], tmp_path: Path
+) -> None:
+    step = read(tmp_path, FILE).steps[0](Case("embedded/bert", ""))
+    question = step.choice(name, **(VALUES | {"n": n, "same": f"{n:,}"}))
+    assert [(option.text, option.reply, option.right) for option in question.options] == options
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "line"),
+    [
+        ("# A title\n", "", "long.md:1:"),
+        ("why: So.", "So.", "long.md:30:"),
+        ("again: Again", "text: Again", "long.md:17:"),
+        ("- [x] Yes -> Right.", "- [x] Yes", "long.md:35:"),
+        ("## Length", "## Width", "long.md"),
+        ("## Recall", "## Other: step\n## Recall", "long.md:32:"),
+        ("sources: devlin", "sources: nobody", "long.md:13:"),
+        ("place: text", "place: nowhere", "long.md:33:"),
+        ("point: A point.", "", "long.md:32:"),
+        ("question: Why?\n", "", "long.md:1:"),
+    ],
+)
+def test_what_is_wrong_with_a_file_names_its_line(written: str, instead: str, line: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"^{line}"):
+        read(tmp_path, FILE.replace(written, instead))
+
+
+def test_a_name_that_nothing_fills_is_an_error(tmp_path: Path) -> None:
+    step = read(tmp_path, FILE).steps[0](Case("embedded/bert", ""))
+    with pytest.raises(ValueError, match=r"^long\.md: .*“n”"):
+        step.text()
+    with pytest.raises(ValueError, match=r"^long\.md:11: "):
+        step.say("reply")
+    for is_odd, is_even in ((True, True), (False, False)):
+        with pytest.raises(ValueError, match="answers are right"):
+            step.choice("ask marked", is_odd=is_odd, is_even=is_even)
+
+
+def test_every_source_is_cited() -> None:
+    """A key that is no source is refused where it is read."""
+    cited = {source for lesson in LESSONS.values() for step in lesson.steps for source in step.sources}
+    cited |= {term.source for term in TERMS.values() if term.source is not None} | {SOURCES["nangia"]}
+    named = set(Which(Case("embedded/bert", "")).table["source"])
+    unused = [key for key, source in SOURCES.items() if source not in cited]
+    assert [key for key in unused if f"{SOURCES[key].authors} {SOURCES[key].year}" not in named] == []
