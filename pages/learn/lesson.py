@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import pandas as pd
 import streamlit as st
@@ -381,12 +381,12 @@ def read_lesson(file: str, *steps: type[Step]) -> Lesson:
         name=path.stem,
         title=about.title,
         question=about.part("question").text,
-        steps=(*steps, *recalled(place.text, *_recall(recall))),
+        steps=(*steps, *recalled(cast(Place, place.text), *_recall(recall))),
         examples=tuple((text, pair) for text, _, pair in (item.partition(" || ") for item in examples.items)),
         aims=tuple(aims.items),
         terms=about.listed("terms"),
         paired=about.find("paired") is not None,
-        controls=about.listed("controls"),
+        controls=cast(tuple[Control, ...], about.listed("controls")),
         pages=about.listed("pages"),
         sizes=about.find("sizes") is not None,
     )

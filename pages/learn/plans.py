@@ -134,7 +134,9 @@ def _read() -> tuple[Plan, ...]:
 
 def _row(chapter: Chapter, meeting: Part, row: Answer) -> Row:
     students, *opened = row.replies
-    steps, pages, lesson = [], [], ""
+    steps: list[tuple[str, int]] = []
+    pages: list[tuple[str, str]] = []
+    lesson = ""
     for entry in ", ".join(opened).split(", ") if opened else ():
         page, _, link = entry.partition("/")
         name, _, step = entry.partition(" ")
