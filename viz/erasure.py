@@ -1,19 +1,13 @@
-"""What hiding each word does to a prediction: the sentence tinted by it, and the largest effects as bars."""
+"""What hiding each word does to a prediction: the sentence tinted by it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from analysis.erasure import Erasure
 from analysis.words import Unit
-from model_zoo.types import signed
-from viz.direction import isolated
-from viz.layout import axis, headline, token_text
-from viz.marks import bars_layout, horizontal_bars
-from viz.palette import by_sign, diverging
-from viz.predictions import percent
+from viz.layout import percent
+from viz.palette import diverging
 from viz.token_line import Cell, Item, Line, filled
 
 LEGEND = "Blue supports the prediction, orange opposes it"
@@ -22,7 +16,6 @@ SIGNS = "opposes", "supports"
 """The same in a word each, at the ends of a colour bar: below 0, and above."""
 SCALE_END = 3.0
 """Bits at which the colour is full: the probability is an eighth of what it was, or eight times that."""
-_BAR = 25  # px
 
 
 def without_word(word: str, bits: float, below: str, title: str, *, dark: bool = False) -> Item:
@@ -54,37 +47,3 @@ def erased_sentence(
             under = next((guess[place] for place in hidden if place in guess), "")
             items.append(Item((Cell(unit.label), Cell(under or "–", small=True)), "hidden", marked=bool(under)))
     return Line(tuple(items))
-
-
-def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = False) -> go.Figure:
-    """A bar a word, in the order given: how many bits of log2 P are lost (right) or won (left) without it. Its name
-    says the probability before and after.
-    """
-    bits = [effect.bits for effect in effects]
-    low, high = min([0.0, *bits]), max([0.0, *bits])
-    room = 0.05 * (high - low or 1.0)
-    names = [
-        f"without “{isolated(token_text(effect.word.label, 14))}”: {percent(effect.before)} → {percent(effect.after)}"
-        for effect in effects
-    ]
-    return go.Figure(
-        data=[
-            horizontal_bars(
-                bits,
-                by_sign(bits, dark),
-                [
-                    f"{name}, {signed(effect.bits, plus=True)} bits; the prediction: {token_text(effect.guess.token)}"
-                    for name, effect in zip(names, effects, strict=True)
-                ],
-                dark=dark,
-            )
-        ],
-        layout=bars_layout(
-            names,
-            dark,
-            title=headline(title, dark),
-            height=_BAR * len(effects) + 76,
-            margin={"l": 8, "r": 16, "t": 28, "b": 44},
-            xaxis=axis(dark, "← opposes · bits lost · supports →", zero=True, range=[low - room, high + room]),
-        ),
-    )

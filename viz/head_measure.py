@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,6 +51,11 @@ class HeadMeasure:
             return "0"
         return f"{value:.{2 if max(-low, high) >= _SMALL else 4}f}".replace("-", "−")
 
+    def position(self, value: float) -> float:
+        """Where a number stands between the ends of the measure's range, 0 to 1."""
+        low, high = self.limits
+        return float((value - low) / (high - low))
+
     def number(self, head: int) -> str:
         """The number of the head at a place with its interval, as safe text."""
         if np.isnan(self.values[head]):
@@ -63,8 +67,3 @@ class HeadMeasure:
     def after(self) -> str:
         """What is written after a number, as safe text: its unit, unless it is a share."""
         return "" if self.unit.startswith("share") else f" {token_text(self.unit)}"
-
-
-def names_of(heads: Sequence[Head]) -> list[str]:
-    """What the screen calls heads, both counted from 1."""
-    return [f"Layer {layer + 1}, head {head + 1}" for layer, head in heads]

@@ -68,6 +68,19 @@ def layer_names(n_layers: int) -> list[str]:
     return ["embeddings", *(str(layer) for layer in range(1, n_layers))]
 
 
+def head_names(heads: Sequence[tuple[int, int]]) -> list[str]:
+    """What the screen calls heads, (layer, head) from 0: both from 1."""
+    return [f"Layer {layer + 1}, head {head + 1}" for layer, head in heads]
+
+
+def percent(share: float) -> str:
+    """Two digits that count, whatever the size: 23%, 1.4%, 0.031%, and powers of ten below."""
+    value = 100 * share
+    if value >= 10 or value == 0:
+        return f"{value:.0f}%"
+    return f"{value:.2g}%" if value >= 0.001 else f"{value:.0e}%"
+
+
 def base_layout(dark: bool, *, legend: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
     """A figure that looks right by itself in the theme, also as a downloaded image; with a ``legend`` where it is given
     a place.
@@ -92,6 +105,14 @@ def base_layout(dark: bool, *, legend: dict[str, Any] | None = None, **settings:
         **({} if legend is None else {"legend": legend}),
         **settings,
     }
+
+
+def figure(
+    traces: Iterable[dict[str, Any]], dark: bool, *, height: int, margin: tuple[int, int, int, int], **settings: Any
+) -> go.Figure:
+    """Traces in a ``base_layout`` of a height, with margins at the left, right, top and bottom, in px."""
+    sides = dict(zip("lrtb", margin, strict=True))
+    return go.Figure(data=list(traces), layout=base_layout(dark, height=height, margin=sides, **settings))
 
 
 def enlarge(figure: go.Figure, scale: float) -> None:

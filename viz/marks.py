@@ -12,9 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from model_zoo.types import FloatArray
-from viz.layout import COLOUR_BAR_SPACE, base_layout, rows
-from viz.palette import Colorscale, rgb, theme
+from viz.palette import rgb, theme
 
 LEGEND_ABOVE: Final = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
 LEGEND_BELOW: Final = {"orientation": "h", "x": 0, "yref": "container", "y": 0}
@@ -63,11 +61,6 @@ def texts_outside(texts: Sequence[str], dark: bool, position: str = "outside") -
     }
 
 
-def bars_layout(names: Sequence[str], dark: bool, **settings: Any) -> dict[str, Any]:
-    """The layout of ``horizontal_bars``: the names, which are safe text, from top to bottom at the left."""
-    return base_layout(dark, bargap=0.25, yaxis=rows(names, dark), **settings)
-
-
 def line(
     name: str,
     x: Sequence[float | None],
@@ -97,55 +90,26 @@ def line(
     }
 
 
-def cells(
-    values: FloatArray, scale: Colorscale, low: float, high: float, hover: str, **settings: Any
+def points(
+    name: str, x: Sequence[Any], y: Sequence[Any], marker: dict[str, Any], hover: Sequence[str] | None, **settings: Any
 ) -> dict[str, Any]:
-    """A heatmap at places 0, 1, 2, … with ``scale`` from ``low`` to ``high`` and without a colour bar; ``hover`` is
-    Plotly's template of what is said of a cell.
+    """Points that look the same whether one of them was clicked or not. ``hover`` is said of each; without it a point
+    says nothing.
     """
+    answer: dict[str, Any] = {"hoverinfo": "skip"}
+    if hover is not None:
+        answer = {"hovertext": list(hover), "hovertemplate": "%{hovertext}<extra></extra>"}
     return {
-        "type": "heatmap",
-        "z": values,
-        "x": list(range(values.shape[1])),
-        "y": list(range(values.shape[0])),
-        "zmin": low,
-        "zmax": high,
-        "colorscale": scale,
-        "showscale": False,
-        "xgap": 1,
-        "ygap": 1,
-        "hovertemplate": hover,
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "marker": marker,
+        **answer,
+        **CLICKED_AS_BEFORE,
         **settings,
     }
-
-
-def cells_layout(
-    across: dict[str, Any],
-    down: dict[str, Any],
-    bar: Sequence[dict[str, Any]],
-    dark: bool,
-    *,
-    height: int,
-    right: int = 8,
-    shapes: Sequence[dict[str, Any]] = (),
-    **settings: Any,
-) -> dict[str, Any]:
-    """The layout of ``cells`` by the rule that holds for every heatmap, also for those that components draw: what the
-    columns are stands above them, what the rows are at the left, and below is the colour bar (``layout.scale_bar``),
-    from the left edge of the cells on. A heatmap has no title of its own: the page has one.
-
-    ``across`` and ``down`` are the axes, each with its title; ``height`` is that of the cells and what is above, in px.
-    """
-    return base_layout(
-        dark,
-        shapes=[*shapes, *bar],
-        height=height + COLOUR_BAR_SPACE,
-        margin={"l": 8, "r": right, "t": 8, "b": COLOUR_BAR_SPACE},
-        hovermode="closest",
-        xaxis=across | {"side": "top"},
-        yaxis=down,
-        **settings,
-    )
 
 
 def end_of_scale(values: npt.ArrayLike) -> float:

@@ -12,7 +12,8 @@ from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, note, rows, scale_bar, token_text
-from viz.marks import cells, end_of_scale, horizontal_bars
+from viz.marks import end_of_scale, horizontal_bars
+from viz.matrix import cells
 from viz.palette import by_sign, diverging, theme
 
 MAX_KEYS: Final = 24

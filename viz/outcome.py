@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from viz import cell_numbers
-from viz.layout import axis, base_layout, columns, root_title, rows, scale_bar, token_text, weight_marks
-from viz.marks import LEGEND_ABOVE, bars_layout, cells, cells_layout, horizontal_bars
-from viz.palette import categorical, sequential, square_root, theme
-from viz.predictions import percent
+from viz.layout import axis, base_layout, percent, token_text
+from viz.marks import LEGEND_ABOVE
+from viz.palette import categorical, theme
 from viz.token_line import Cell, Item, Line, filled_with
 
 OUTSIDE: Final = "O"
@@ -23,35 +21,6 @@ _BAR: Final = 30  # px
 _LONGEST_LABEL: Final = 24
 _NAMES: Final = 26  # of tokens, side by side in 300 px
 _NUMBERED: Final = 12  # labels; with more the numbers would print over each other
-
-
-def label_bars(labels: Sequence[str], shares: Sequence[float], *, dark: bool = False) -> go.Figure:
-    """The probability of each label, the most probable on top and in its own colour.
-
-    Raises ValueError where there is not one share for each label.
-    """
-    if len(labels) != len(shares):
-        raise ValueError(f"{len(shares)} probabilities for {len(labels)} labels")
-    plain, chosen = categorical(2, dark)
-    order = sorted(range(len(labels)), key=lambda place: (-shares[place], place))
-    return go.Figure(
-        data=[
-            horizontal_bars(
-                [shares[place] for place in order],
-                [chosen, *[plain] * (len(order) - 1)],
-                [f"{token_text(labels[place])}: {shares[place]:.6f}" for place in order],
-                dark=dark,
-                texts=[percent(shares[place]) for place in order],
-            )
-        ],
-        layout=bars_layout(
-            [token_text(labels[place], _LONGEST_LABEL) for place in order],
-            dark,
-            height=_BAR * len(order) + 40,
-            margin={"l": 8, "r": 60, "t": 28, "b": 8},
-            xaxis=axis(dark, range=[0, 1], showticklabels=False),
-        ),
-    )
 
 
 def tag_line(
@@ -155,33 +124,3 @@ def _named(scores: npt.NDArray[np.float64], best: tuple[int, int] | None) -> lis
         if all(abs(place - other) >= apart for other in named):
             named.append(place)
     return sorted(named)
-
-
-def confusion(counts: npt.NDArray[np.int64], labels: Sequence[str], *, dark: bool = False) -> go.Figure:
-    """How often items of each true label (rows) were called each label (columns), coloured by the share of the row.
-
-    Raises ValueError where ``counts`` is not (labels, labels).
-    """
-    if counts.shape != (len(labels), len(labels)):
-        raise ValueError(f"{len(labels)} labels need a matrix of their size; got {counts.shape}")
-    scale = square_root(sequential(dark))
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    names = [token_text(label, _LONGEST_LABEL) for label in labels]
-    sentences = [
-        [f"{true} predicted as {predicted}: {counts[row, column]:,}" for column, predicted in enumerate(names)]
-        for row, true in enumerate(names)
-    ]
-    hover = "%{customdata} (%{z:.0%})<extra></extra>"
-    traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(sentences))]
-    if len(labels) <= _NUMBERED:
-        traces.append(cell_numbers.of_size(shares, lambda cell: f"{counts[cell]:,}", scale, 1.0, 13))
-    return go.Figure(
-        data=traces,
-        layout=cells_layout(
-            columns(names, dark, "predicted label"),
-            rows(names, dark, "true label"),
-            scale_bar(sequential(dark), weight_marks(1.0), root_title("share of a true label's items"), dark),
-            dark,
-            height=max(180, 36 * len(labels) + 90),
-        ),
-    )

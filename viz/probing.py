@@ -9,9 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
-from viz.layout import axis, base_layout, columns, headline, layer_names, rows, scale_bar, token_text
-from viz.marks import band, cells, cells_layout, error_bars, line, symbol
-from viz.palette import categorical, sequential, theme
+from viz.layout import columns, layer_names, rows, scale_bar, token_text
+from viz.matrix import cells, cells_layout
+from viz.palette import sequential, theme
 
 _ROW: Final = 44  # px per task
 _LONGEST_TITLE: Final = 28  # characters of a task's name beside the picture
@@ -129,57 +129,3 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
 def _gain(accuracy: float, majority: float) -> float:
     """0 at the majority baseline and below, 1 without mistakes."""
     return max(accuracy - majority, 0.0) / (1 - majority) if majority < 1 else 0.0
-
-
-def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
-    """One task's accuracy over the layers with its intervals, the baselines, the control task and random weights; with
-    several seeds, the band that they span.
-    """
-    colours = theme(dark)
-    judges = result.baselines[1:]
-    real, untrained, control, *others = categorical(3 + len(judges), dark)
-    x = [layer.layer for layer in result.layers]
-    data = []
-    if len(result.accuracies) > 1:
-        seeds = np.array(result.accuracies)
-        data.append(band(f"{len(seeds)} seeds", x, seeds.min(axis=0).tolist(), seeds.max(axis=0).tolist(), real))
-    accuracies = [layer.accuracy for layer in result.layers]
-    lows, highs = [layer.low for layer in result.layers], [layer.high for layer in result.layers]
-    data.append(
-        line(
-            "accuracy",
-            x,
-            accuracies,
-            real,
-            marked=symbol(0),
-            size=6,
-            error_y=error_bars(accuracies, lows, highs, real, 1),
-            hover="%{y:.1%}<extra>accuracy</extra>",
-        )
-    )
-    for judge, colour in zip(result.baselines, [colours.muted, *others], strict=True):
-        hover = f"%{{y:.1%}}<extra>{judge.name}</extra>"
-        ends, level = [x[0], x[-1]], [judge.accuracy, judge.accuracy]
-        data.append(line(judge.name, ends, level, colour, dash="dash", width=1.5, hover=hover))
-    series = [
-        ("random weights", [layer.untrained_accuracy for layer in result.layers], untrained),
-        ("control task", [layer.control_accuracy for layer in result.layers], control),
-    ]
-    for name, values, colour in series:
-        if all(value is not None for value in values):
-            hover = f"%{{y:.1%}}<extra>{name}</extra>"
-            data.append(line(name, x, values, colour, marked=symbol(0), size=6, dash="dot", width=1.5, hover=hover))
-    return go.Figure(
-        data=data,
-        layout=base_layout(
-            dark,
-            dragmode="zoom",
-            title=headline(title, dark),
-            height=360,
-            margin={"l": 10, "r": 10, "t": 50, "b": 10},
-            hovermode="x unified",
-            xaxis=columns(layer_names(len(x)), dark, "layer", fixedrange=False),
-            yaxis=axis(dark, "accuracy", grid=True, range=[0, 1.03], tickformat=".0%", fixedrange=False),
-            legend={"orientation": "h", "y": -0.2},
-        ),
-    )

@@ -10,10 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import DoubleArray
-from viz import cell_numbers
 from viz.head_measure import Head
 from viz.layout import axis, columns, rows, scale_bar, token_text
-from viz.marks import CLICKED_AS_BEFORE, cells, cells_layout
+from viz.marks import CLICKED_AS_BEFORE
+from viz.matrix import cells, cells_layout, line_before, sized_numbers
 from viz.palette import sequential, theme
 
 _ROW: Final = 22  # px
@@ -82,7 +82,7 @@ def relation_matrix(
                 xaxis="x2",
                 hoverongaps=False,
             ),
-            cell_numbers.of_size(columns_beside, lambda cell: f"{columns_beside[cell]:.0%}", sequential(dark), 1.0, 11)
+            sized_numbers(columns_beside, lambda cell: f"{columns_beside[cell]:.0%}", sequential(dark), 1.0, 11)
             | {"xaxis": "x2"},
         ]
     figure = go.Figure(
@@ -100,7 +100,7 @@ def relation_matrix(
             scale_bar(sequential(dark), _MARKS, quantity, dark),
             dark,
             height=_ROW * shape[0] + _ABOVE,
-            shapes=[_between(places[0], colours.muted) for _, places in layers[1:]],
+            shapes=[line_before(places[0], colours.muted) for _, places in layers[1:]],
             clickmode="event+select",
         ),
     )
@@ -162,17 +162,4 @@ def _marks(places: Sequence[tuple[int, int]], form: str, size: int, colour: str,
         "marker": {"symbol": form, "size": size, "color": colour, "line": {"width": 1.5, "color": line}},
         "hoverinfo": "skip",
         **CLICKED_AS_BEFORE,
-    }
-
-
-def _between(column: int, colour: str) -> dict[str, Any]:
-    """A line before a column, over the whole height."""
-    return {
-        "type": "line",
-        "x0": column - 0.5,
-        "x1": column - 0.5,
-        "yref": "y domain",
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 1, "color": colour},
     }

@@ -50,9 +50,8 @@ from model_zoo.types import (
     signed,
 )
 from viz import static
-from viz.layout import visible_text
+from viz.layout import percent, visible_text
 from viz.palette import diverging, sequential, supports
-from viz.predictions import percent
 from viz.surprisal import SCALE_END
 from viz.token_line import Cell, filled
 

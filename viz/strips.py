@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
 from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, rows, scale_bar, token_text
-from viz.marks import cells, end_of_scale
+from viz.marks import end_of_scale
+from viz.matrix import cells
 from viz.palette import diverging, theme
 
 _ROW: Final = 38  # px

@@ -18,10 +18,9 @@ from pages.attention import two_words
 from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
 from ui import Field, View, as_python, as_text, ask_for, caption, figures, one_of, save, widgets
-from viz.head_map import head_map
-from viz.layout import token_text
-from viz.predictions import percent
-from viz.ranking import ranking
+from viz.bars import ranking
+from viz.layout import percent, token_text
+from viz.matrix import head_map
 
 _WORDS = "words"
 # What a head may be asked to look at, and what to say where a text has nothing to measure it on.

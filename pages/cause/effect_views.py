@@ -15,7 +15,7 @@ from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
 from ui import as_python, figures, save, say
 from viz.bars import bars
-from viz.predictions import percent
+from viz.layout import percent
 
 _MOST = 6
 

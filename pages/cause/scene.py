@@ -35,7 +35,7 @@ from ui import (
 from ui.mask_strip import MaskedText
 from viz.erasure import LEGEND
 from viz.head_effects import UNITS
-from viz.predictions import percent
+from viz.layout import percent
 from web.background import desk
 from web.engine import engine
 

@@ -15,8 +15,8 @@ from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import TARGET, Scene
 from ui import SWITCH, Field, View, as_python, figures, notes, one_of, save, widgets
+from viz.bars import waterfall
 from viz.erasure import LEGEND
-from viz.waterfall import waterfall
 from web.engine import engine
 
 _GROUPED = {"layers": "By layer", "heads": "Largest parts"}

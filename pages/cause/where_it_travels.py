@@ -21,8 +21,7 @@ from ui import MASKS, PAIR, TEXT, Field, View, as_python, ask_for, caption, note
 from ui.address import put
 from ui.cells import show
 from viz import cells
-from viz.layout import layer_names
-from viz.predictions import percent
+from viz.layout import layer_names, percent
 
 What = Literal["states", "attention", "forward", "heads"]
 _WHAT: dict[What, str] = {

@@ -22,7 +22,7 @@ from ui.cells import show
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND
-from viz.predictions import percent
+from viz.layout import percent
 from web.background import desk
 from web.engine import engine
 

@@ -45,8 +45,8 @@ from ui import (
     widgets,
 )
 from ui.show import SHOW
-from viz import compare
-from viz.heatmap import Options, heatmap
+from viz.heatmap import Options, difference, heatmap
+from viz.matrix import head_matrix as head_matrix_figure
 from web.engine import engine
 
 LONGEST = 512  # tokens: what a browser can show of several models
@@ -263,7 +263,7 @@ def _difference(scene: Scene, alignment: Alignment, shares: Mapping[str, FloatAr
     a, b = shares[scene.a], shares[scene.b]
     names = _distinct(scene)
     keys, options = [*alignment.labels, REST], _options(alignment, measure)
-    picture = compare.difference(a, b, alignment.labels, keys, names=names, file="compare-difference", **options)
+    picture = difference(a, b, alignment.labels, keys, names=names, file="compare-difference", **options)
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
     st.caption(
@@ -305,7 +305,7 @@ def _all_heads(
     with every:
         sizes = a.n_layers, n_maps[0], b.n_layers, n_maps[1]
         figures.show(
-            partial(compare.head_matrix, matrix, *sizes, names=names, of_heads=heads.of_heads),
+            partial(head_matrix_figure, matrix, *sizes, names=names, of_heads=heads.of_heads),
             "head matrix",
             f"compare-{unit}s",
         )

@@ -19,8 +19,8 @@ from training.measure_quality import MeasureQuality
 from ui import Field, View, as_python, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from ui.as_python import Lines
 from ui.tables import per_cent
-from viz.by_length import Measure, by_length
-from viz.race import Entry, against
+from viz.curves import Measure, by_length
+from viz.intervals import Entry, score_by_cost
 from web.background import desk
 from web.engine import engine
 
@@ -161,7 +161,7 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
 
 
 def _size_and_quality(costs: Sequence[ModelCost], names: Mapping[str, str]) -> None:
-    """The picture of what is known without timing: right predictions of masked tokens against the size."""
+    """The picture of what is known without timing: right predictions of masked tokens score_by_cost the size."""
     known = [(cost, cost.quality.mlm_accuracy) for cost in costs if cost.quality is not None]
     entries = [
         Entry(names[cost.subject.model], cost.subject.n_bytes / 1e6, share, *wilson(share, cost.quality.n_masked))
@@ -169,7 +169,7 @@ def _size_and_quality(costs: Sequence[ModelCost], names: Mapping[str, str]) -> N
         if share is not None and cost.quality is not None
     ]
     if entries:
-        figure = partial(against, entries, "weights, MB", "masked tokens predicted correctly", percent=True)
+        figure = partial(score_by_cost, entries, "weights, MB", "masked tokens predicted correctly", percent=True)
         figures.show(figure, "size and quality", "size-and-quality")
 
 

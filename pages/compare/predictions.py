@@ -29,7 +29,7 @@ from pages.compare.scene import (
 )
 from ui import Field, View, as_python, figures, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
-from viz.predictions import predictions
+from viz.bars import predictions
 from viz.surprisal import surprisals
 from web.engine import engine
 

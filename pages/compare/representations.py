@@ -17,7 +17,7 @@ from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
 from reading.text import non_empty_lines
 from ui import Field, View, as_python, caption, figures, note, notes, save, widgets
-from viz.layer_vectors import similarity
+from viz.matrix import similarity
 from web.engine import engine
 
 SENTENCES: Field[str] = Field("sentences", "", of="compare")

@@ -24,8 +24,8 @@ from pages.corpus.scene import Scene, open_head, relation_key, relation_python
 from reading.sentences import plain_words
 from ui import Field, View, as_python, as_text, caption, example_sentences, figures, notes, one_of, save, widgets
 from viz.head_measure import HeadMeasure
-from viz.measure_dots import measure_dots
-from viz.predictions import percent
+from viz.intervals import measure_dots
+from viz.layout import percent
 from web.engine import engine
 
 EXAMPLES: Field[str] = Field(

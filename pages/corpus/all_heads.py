@@ -14,7 +14,7 @@ from pages.corpus.measures import Numbers, Sought
 from pages.corpus.scene import Scene, open_head
 from ui import Field, View, as_python, as_text, caption, figures, note, notes, pattern, save, widgets
 from viz.head_measure import HeadMeasure
-from viz.head_scatter import head_scatter
+from viz.planes import head_scatter
 from web.engine import engine
 
 _NAME = pattern(r"[A-Za-z0-9_:.\-]{1,60}", "is not the name of a measure.", empty=True)

@@ -52,9 +52,8 @@ from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from viz.example_sentences import ExampleSentence
 from viz.head_measure import HeadMeasure
-from viz.measure_dots import measure_dots
-from viz.predictions import percent
-from viz.relation_dots import Found, relation_dots
+from viz.intervals import RelationScore, measure_dots, relation_dots
+from viz.layout import percent
 from web.background import desk
 from web.engine import engine
 from web.uploads import File
@@ -303,7 +302,7 @@ def _dots(
     at_random: Mapping[str, float],
 ) -> None:
     rows = [
-        Found(
+        RelationScore(
             KINDS.get(of_kind.kind, _ALL_KINDS),
             _place(attention, head),
             of_kind.n,

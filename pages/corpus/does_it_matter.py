@@ -38,9 +38,9 @@ from ui import (
     work,
 )
 from ui.own_file import minimal_pairs, read_pairs
+from viz.curves import pruning
 from viz.head_measure import HeadMeasure
-from viz.head_scatter import head_scatter
-from viz.pruning import pruning
+from viz.planes import head_scatter
 from web import uploads
 from web.background import desk
 from web.engine import engine

@@ -24,7 +24,7 @@ from pages.corpus.scene import Scene, relation_key, relation_python
 from ui import as_python, as_text, caption, example_sentences, figures, save, work
 from ui.precomputed import EMBEDDED
 from viz.example_sentences import ExampleSentence
-from viz.switched_off import switched_off
+from viz.intervals import switched_off
 from web.background import desk
 from web.engine import engine
 from web.process import process_cache

@@ -15,7 +15,7 @@ from analysis.corpus.sentences import Sentence
 from model_zoo.questions.attend import Attend
 from pages.corpus.scene import Scene
 from viz.example_sentences import ExampleSentence
-from viz.predictions import percent
+from viz.layout import percent
 from web.engine import engine
 
 _TINTED: Final = 4  # words of a sentence that are tinted

@@ -8,7 +8,7 @@ from analysis.corpus.relation_names import ends
 from analysis.corpus.relations import ALL, RelationResult
 from model_zoo.types import counted
 from pages.corpus.scene import Scene
-from viz.predictions import percent
+from viz.layout import percent
 
 OFFSET: Final = "best offset"
 """What the best fixed offset is called in figures."""

@@ -30,8 +30,8 @@ from ui import (
     widgets,
 )
 from ui.widgets import select_head
-from viz import relation_dots
-from viz.predictions import percent
+from viz.intervals import RelationScore, relation_dots
+from viz.layout import percent
 from viz.relation_matrix import relation_matrix
 
 SHOW: Field[str] = Field(
@@ -98,7 +98,7 @@ def _best(scene: Scene) -> None:
     """The best head of each relation, beside its baselines; a click chooses the relation and its head."""
     findings = scene.measured.findings.relations
     rows = [
-        relation_dots.Found(
+        RelationScore(
             short(finding.relation),
             scene.measured.statistics.head(finding.head),
             finding.n_judged,
@@ -128,7 +128,7 @@ def _best(scene: Scene) -> None:
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
     figures.show(
-        partial(relation_dots.relation_dots, rows, quantity="share of held-out words"),
+        partial(relation_dots, rows, quantity="share of held-out words"),
         "relations best",
         "relations",
         clicked,

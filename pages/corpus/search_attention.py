@@ -36,9 +36,9 @@ from ui import (
     widgets,
     work,
 )
+from viz.bars import ranking
 from viz.example_sentences import ExampleSentence
-from viz.predictions import percent
-from viz.ranking import ranking
+from viz.layout import percent
 from web.background import desk
 from web.engine import engine
 

@@ -12,8 +12,8 @@ from pages.layers import python_lines
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, best_layer_text, depth_sentence, interval
 from ui import View, as_python, figures, tables, widgets
+from viz.curves import probe_curve
 from viz.layout import layer_names
-from viz.probing import curve
 
 
 def draw(scene: Scene) -> None:

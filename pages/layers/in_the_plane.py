@@ -10,7 +10,7 @@ from pages.layers import python_lines
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
 from ui import View, as_python, figures, notes, save, widgets
-from viz.layer_vectors import plane
+from viz.planes import plane
 
 
 def draw(scene: Scene) -> None:

@@ -10,8 +10,8 @@ import streamlit as st
 from pages.layers import python_lines
 from pages.layers.scene import Scene
 from ui import View, as_python, figures, save, widgets
-from viz.layer_vectors import similarity
 from viz.layout import layer_names
+from viz.matrix import similarity
 
 
 def draw(scene: Scene) -> None:

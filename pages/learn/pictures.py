@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz.bars
-import viz.matrices
-import viz.predictions
+import viz.matrix
 import viz.strips
 from model_zoo.types import FloatArray, MaskPrediction
 from ui import figures
@@ -54,7 +53,7 @@ def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
     highest = max(answer.best[0].probability for _, answer in answers)
     for column, (title, answer) in zip(st.columns(len(answers)), answers, strict=True):
         with column:
-            figure = partial(viz.predictions.predictions, answer, title, highest=highest)
+            figure = partial(viz.bars.predictions, answer, title, highest=highest)
             show(title.lower().replace(" ", "-").replace(",", ""), figure)
 
 
@@ -69,8 +68,8 @@ def matrices(
     signed: bool = False,
     root: bool = False,
 ) -> None:
-    """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
+    """Draw ``viz.matrix.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
     rows, columns = (names or numbers for names, numbers in zip((rows, columns), counted, strict=True))
-    draw = partial(viz.matrices.matrices, named, rows, columns, quantity=quantity, axes=axes, signed=signed, root=root)
+    draw = partial(viz.matrix.matrices, named, rows, columns, quantity=quantity, axes=axes, signed=signed, root=root)
     show(name, draw)

@@ -24,8 +24,7 @@ from ui.mask_strip import choose_mask
 from ui.messages import also_at
 from ui.own_file import OwnFile, read
 from ui.precomputed.lenses import LENSES
-from viz.lens_distances import lens_distances
-from viz.lens_ranks import lens_ranks
+from viz.curves import lens_distances, lens_ranks
 from viz.lens_table import lens_table
 from web.background import desk
 from web.engine import engine

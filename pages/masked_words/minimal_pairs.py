@@ -20,7 +20,7 @@ from ui.as_python import Lines
 from ui.batch import Batch, left_out, offer, run_in_turn
 from ui.messages import also_at
 from ui.own_file import minimal_pairs, read_pairs
-from viz.minimal_pairs import accuracy_bars
+from viz.intervals import accuracy_bars
 from web import uploads
 from web.engine import engine
 from web.uploads import File

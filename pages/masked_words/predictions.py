@@ -15,7 +15,8 @@ from pages.masked_words.scene import Scene
 from ui import MASKS, TEXT, Field, View, address, figures, places, save, widgets, within
 from ui.as_python import Lines
 from ui.messages import as_text, caption, failures_as_messages, say
-from viz.predictions import percent, predictions
+from viz.bars import predictions
+from viz.layout import percent
 from web.engine import engine
 
 TOP_K: Field[int] = Field("top_k", 10, within("the number of predictions", 1, 50), of="masked_words")

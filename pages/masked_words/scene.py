@@ -18,7 +18,7 @@ from pages.masked_words.fields import WORDS
 from ui import MASKS, TEXT, Need, View, address, as_python, as_text, caption, lacking, mask_strip, note, notes, widgets
 from ui.as_python import Lines
 from ui.mask_strip import MaskedText
-from viz.predictions import percent
+from viz.layout import percent
 from web.engine import engine
 
 EXAMPLE = EXAMPLES.state(EXAMPLES.all[0])

@@ -16,8 +16,8 @@ from model_zoo.types import Shift
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
 from ui import View, as_python, ask_for, caption, figures, make_distinct, notes, say, widgets
+from viz.bars import shifts
 from viz.direction import isolated
-from viz.shifts import shifts
 from web.engine import engine
 
 _MOST_SHIFTED = 8  # masks whose changes are drawn

@@ -12,7 +12,7 @@ from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, remember_sent
 from ui import MASK, View, as_python, as_text, figures, page_link
 from ui.mask_strip import choose_mask
-from viz.layer_attention import layer_attention
+from viz.matrix import layer_attention
 from web.engine import engine
 
 

@@ -19,9 +19,10 @@ from pages.masked_words.fields import LONG, WORDS
 from pages.masked_words.scene import Scene
 from ui import MASK, Field, View, as_text, figures, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import choose_mask
+from viz.bars import erasure_bars
 from viz.direction import isolated
-from viz.erasure import LEGEND, erased_sentence, erasure_bars
-from viz.predictions import percent
+from viz.erasure import LEGEND, erased_sentence
+from viz.layout import percent
 from viz.token_line import Line
 from web.engine import engine
 

@@ -12,7 +12,7 @@ from model_zoo.questions.attend import Attend
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
 from ui import View, as_python, figures, notes, page_link
-from viz.head_map import head_map
+from viz.matrix import head_map
 from web.engine import engine
 
 _STRONGEST = 4

@@ -18,7 +18,7 @@ from reading.items import SentencePair
 from ui import Field, View, as_python, caption, figures, how_read, notes, own_file, save, say_cut, tables, widgets
 from ui.batch import Batch, left_out, offer, run_in_turn
 from ui.messages import also_at
-from viz.calibration import calibration
+from viz.curves import calibration
 from web import uploads
 from web.engine import engine
 from web.uploads import File

@@ -16,7 +16,7 @@ from training.finetuning.folder import epoch_kept
 from training.finetuning.results import Tuned
 from ui import View, as_python, ask_for, figures, notes, save
 from ui.precomputed import trainings
-from viz.learning_plane import learning_plane
+from viz.planes import learning_plane
 
 
 def draw(scene: Scene) -> None:

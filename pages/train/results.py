@@ -27,6 +27,7 @@ from training.finetuning.seeds import describe_seeds
 from ui import View, as_python, as_text, figures, join_names, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
+from viz.matrix import confusion as confusion_figure
 from viz.token_line import Line
 from viz.training_curves import Point, by_examples
 from web.background import desk
@@ -151,7 +152,7 @@ def _confusion(tuned: Tuned, bound: str) -> None:
     """``bound`` is what the lines of Python above bound to the outcome."""
     labels = tuned.data.labels
     matrix = confusion(tuned.data.test, tuned.predictions, labels)
-    figures.show(partial(outcome.confusion, matrix, labels), "confusion", "confusion")
+    figures.show(partial(confusion_figure, matrix, labels), "confusion", "confusion")
     as_python.put(
         f"numbers = confusion({bound}.data.test, {bound}.predictions, {bound}.data.labels)  # rows are the true labels",
         lambda: matrix,

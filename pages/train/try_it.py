@@ -38,8 +38,8 @@ from ui import (
 from ui.as_python import Lines
 from ui.precomputed import trainings
 from viz import outcome
-from viz.layout import clipped
-from viz.predictions import percent
+from viz.bars import label_bars
+from viz.layout import clipped, percent
 from viz.token_line import Line
 from web.engine import engine
 
@@ -151,7 +151,7 @@ def _show(answer: Prediction, encoding: Encoding, info: ModelInfo) -> None:
     match answer:
         case Classified():
             st.markdown(f"**{as_text(answer.label)}**, with a probability of {percent(max(answer.probabilities))}.")
-            figures.show(partial(outcome.label_bars, info.labels, answer.probabilities), "labels", "labels")
+            figures.show(partial(label_bars, info.labels, answer.probabilities), "labels", "labels")
             numbers = {"label": info.labels, "probability": answer.probabilities}
             save.table("Probabilities", lambda: pd.DataFrame(numbers), "labels")
         case TaggedWords():

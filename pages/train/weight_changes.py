@@ -38,10 +38,9 @@ from ui import (
 )
 from ui.precomputed import trainings
 from ui.widgets import page_link
-from viz import compare
-from viz.head_map import head_map
-from viz.heatmap import Options, heatmap
-from viz.learning_plane import cka_by_layer as cka_figure
+from viz.heatmap import Options, difference, heatmap
+from viz.matrix import head_map
+from viz.planes import cka_by_layer as cka_figure
 from web.engine import engine
 
 LONGEST = 128  # tokens: three maps stand side by side
@@ -170,7 +169,7 @@ def _maps(tuned: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
     with columns[2]:
         st.markdown("**After − before**")
         names, file = ("after", "before"), f"after-minus-before_{place}"
-        picture = compare.difference(weights[1], weights[0], tokens, tokens, names=names, file=file, **options)
+        picture = difference(weights[1], weights[0], tokens, tokens, names=names, file=file, **options)
         figures.show_heatmap(picture, "inside difference")
     save.table("Numbers", lambda: _cells(layer, head, tokens, *weights), f"before-after_{place}")
     save.file(

@@ -15,8 +15,7 @@ from on_screen import saved
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from viz import compare
-from viz.heatmap import SOURCE, Payload, heatmap
+from viz.heatmap import SOURCE, Payload, difference, heatmap
 from viz.palette import diverging, sequential, theme
 
 pytestmark = pytest.mark.browser
@@ -94,7 +93,7 @@ def test_stretched_colours_end_at_the_largest_weight(open_page: Open) -> None:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_difference_has_the_colour_of_its_root_on_either_side(open_page: Open, dark: bool) -> None:
-    page = open_page(compare.difference(WEIGHTS, WEIGHTS.T, TOKENS, TOKENS, names=("A", "B")), dark=dark)
+    page = open_page(difference(WEIGHTS, WEIGHTS.T, TOKENS, TOKENS, names=("A", "B")), dark=dark)
     values = WEIGHTS - WEIGHTS.T
     places = (1 + np.sign(values) * np.sqrt(np.abs(values))) / 2
     np.testing.assert_allclose(colours(page, 4, 4), scale_at(diverging(dark), places), atol=3)
@@ -122,7 +121,7 @@ def test_pointing_at_a_cell_says_its_tokens_whole_and_its_weight(open_page: Open
 
 
 def test_a_difference_says_all_three_numbers(open_page: Open) -> None:
-    page = open_page(compare.difference(WEIGHTS, WEIGHTS.T, TOKENS, TOKENS, names=("BERT", "<i>B")))
+    page = open_page(difference(WEIGHTS, WEIGHTS.T, TOKENS, TOKENS, names=("BERT", "<i>B")))
     page.locator("canvas").focus()
     page.keyboard.press("ArrowRight")
     lines = page.get_by_role("status").locator("span")

@@ -25,7 +25,7 @@ from pages.cause import page as page
 from pages.cause import scene as scenes
 from pages.cause.examples import EXAMPLES
 from pages.cause.where_it_travels import PAIRS
-from viz.predictions import percent
+from viz.layout import percent
 
 PAGE = "pages/cause/page.py"
 MODEL = "embedded/bert"

@@ -23,7 +23,7 @@ from pages.corpus.relation_evidence import OFFSET, baselines, describe_baselines
 from pages.corpus.scene import Scene
 from pages.corpus.source import Source
 from ui.precomputed.heads import HEADS
-from viz.predictions import percent
+from viz.layout import percent
 
 PAGE = "pages/corpus/page.py"
 BERT, TINY = "embedded/bert", "embedded/tinybert"

@@ -20,7 +20,7 @@ from jobs.attention_search import AttentionSearchJob
 from jobs.indexing import Indexing
 from jobs.job import Job
 from model_zoo import Engine
-from viz.predictions import percent
+from viz.layout import percent
 
 PAGE = "pages/corpus/page.py"
 TINY = "embedded/tinybert"

@@ -18,7 +18,7 @@ from analysis.words import merge, word_units
 from model_zoo import Engine
 from pages.attention.find_a_head import VIEW
 from ui.widgets import TEXT
-from viz.predictions import percent
+from viz.layout import percent
 
 PAGE = "pages/attention/page.py"
 BERT = "embedded/bert"

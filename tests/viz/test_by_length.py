@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.latency import Latency
-from viz.by_length import by_length
+from viz.curves import by_length
 
 
 def curve(model: str, *medians: float) -> tuple[Latency, ...]:

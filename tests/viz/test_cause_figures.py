@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from viz.bars import waterfall
 from viz.cells import cells
 from viz.layout import visible_text
 from viz.palette import sequential
-from viz.waterfall import waterfall
 
 VALUES = np.array([[1.0, -2.0], [0.0, np.nan]])
 NAMES = {"down": "layer", "across": "word"}

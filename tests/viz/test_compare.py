@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model_zoo.types import FloatArray
-from viz import compare
+from viz import heatmap, matrix
 from viz.palette import diverging, sequential
 
 A: FloatArray = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], dtype=np.float32)
@@ -25,7 +25,7 @@ def colour_at(scale: list[tuple[float, str]], place: float) -> FloatArray:
 
 
 def test_the_difference_holds_all_three_numbers_around_a_neutral_zero() -> None:
-    picture = compare.difference(A, B, WORDS, KEYS, names=NAMES)
+    picture = heatmap.difference(A, B, WORDS, KEYS, names=NAMES)
     numbers = np.frombuffer(picture["weights"], dtype="<f4").reshape(3, *A.shape)
     np.testing.assert_array_equal(numbers, np.stack([A - B, A, B]))
     assert [(number["name"], number["signed"]) for number in picture["numbers"]] == [
@@ -47,14 +47,14 @@ def test_more_is_blue_and_less_is_orange() -> None:
 
 def test_a_model_less_itself_is_zero_everywhere() -> None:
     for stretch in (False, True):
-        picture = compare.difference(A, A, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        picture = heatmap.difference(A, A, WORDS, KEYS, names=("a", "b"), stretch=stretch)
         assert not np.frombuffer(picture["weights"], dtype="<f4")[: A.size].any()
         assert picture["limits"] == (-1, 1)
 
 
 def test_the_bar_names_differences_where_their_colours_are() -> None:
     for stretch, reach in ((False, 1.0), (True, 0.5)):
-        picture = compare.difference(A, B, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        picture = heatmap.difference(A, B, WORDS, KEYS, names=("a", "b"), stretch=stretch)
         assert picture["limits"] == (-reach, reach)
         for place, text in picture["marks"]:
             away = 2 * place - 1  # colour follows the root, so a place stands for its square
@@ -63,14 +63,14 @@ def test_the_bar_names_differences_where_their_colours_are() -> None:
 
 def test_differences_of_other_words_are_refused() -> None:
     with pytest.raises(ValueError, match="not on the same words"):
-        compare.difference(A, B[:, :2], WORDS, KEYS, names=("a", "b"))
+        heatmap.difference(A, B[:, :2], WORDS, KEYS, names=("a", "b"))
     with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
-        compare.difference(A, B, WORDS, KEYS[:2], names=("a", "b"))
+        heatmap.difference(A, B, WORDS, KEYS[:2], names=("a", "b"))
 
 
 def test_heads_stand_under_their_own_layers() -> None:
     divergence = np.linspace(0, 1, 24, dtype=np.float32).reshape(6, 4)
-    figure = compare.head_matrix(divergence, 2, 3, 2, 2, names=("A", "B"))
+    figure = matrix.head_matrix(divergence, 2, 3, 2, 2, names=("A", "B"))
     trace = figure.data[0]
     np.testing.assert_array_equal(trace.z, divergence)
     assert trace.y == (
@@ -85,12 +85,12 @@ def test_heads_stand_under_their_own_layers() -> None:
     assert [(line.x0, line.x1) for line in lines if line.yref == "y domain"] == [(1.5, 1.5)]
     assert figure.layout.yaxis.range == (5.5, -0.5)  # the first layer on top
     with pytest.raises(ValueError, match="do not fit 6 and 6 heads"):
-        compare.head_matrix(divergence, 2, 3, 2, 3, names=("A", "B"))
+        matrix.head_matrix(divergence, 2, 3, 2, 3, names=("A", "B"))
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_heads_that_do_the_same_stand_out(dark: bool) -> None:
-    figure = compare.head_matrix(np.eye(2, dtype=np.float32), 1, 2, 2, 1, names=("A", "B"), dark=dark)
+    figure = matrix.head_matrix(np.eye(2, dtype=np.float32), 1, 2, 2, 1, names=("A", "B"), dark=dark)
     scale = figure.data[0].colorscale
     assert [place for place, _ in scale] == sorted(place for place, _ in scale)
     assert (scale[0][1], scale[-1][1]) == (sequential(dark)[-1][1], sequential(dark)[0][1])
@@ -105,6 +105,6 @@ def test_heads_that_do_the_same_stand_out(dark: bool) -> None:
 
 
 def test_two_large_models_fit_a_screen_and_a_message() -> None:
-    figure = compare.head_matrix(np.zeros((384, 144), dtype=np.float32), 24, 16, 12, 12, names=("A", "B"))
+    figure = matrix.head_matrix(np.zeros((384, 144), dtype=np.float32), 24, 16, 12, 12, names=("A", "B"))
     assert figure.layout.height < 900
     assert len(figure.to_json()) < 384 * 144 * 4 * 4 / 3 + 40_000

@@ -10,10 +10,9 @@ import pytest
 
 from model_zoo.types import DoubleArray
 from viz.head_measure import Head, HeadMeasure
-from viz.head_scatter import head_scatter
-from viz.measure_dots import measure_dots
+from viz.intervals import RelationScore, measure_dots, relation_dots
 from viz.palette import sequential, theme
-from viz.relation_dots import Found, relation_dots
+from viz.planes import head_scatter
 from viz.relation_matrix import relation_matrix
 
 HEADS = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -186,8 +185,8 @@ def test_40_relations_of_144_heads_are_less_than_200_kb() -> None:
 # --- relations with what they are compared with
 
 ROWS = [
-    Found("obj", (2, 6), 206, 0.71, 0.64, 0.77, {"best offset": 0.43, "random weights": 0.22}),
-    Found("det", (0, 3), 500, 0.93, 0.9, 0.95, {"best offset": 0.95, "uniform attention": 0.1}, 0.97),
+    RelationScore("obj", (2, 6), 206, 0.71, 0.64, 0.77, {"best offset": 0.43, "random weights": 0.22}),
+    RelationScore("det", (0, 3), 500, 0.93, 0.9, 0.95, {"best offset": 0.95, "uniform attention": 0.1}, 0.97),
 ]
 
 
@@ -214,7 +213,7 @@ def test_what_a_head_is_compared_with_has_its_own_form_and_its_name() -> None:
 
 
 def test_40_relations_have_room() -> None:
-    figure = relation_dots([Found(f"r{at}", (0, 0), 10, 0.5, 0.4, 0.6) for at in range(40)])
+    figure = relation_dots([RelationScore(f"r{at}", (0, 0), 10, 0.5, 0.4, 0.6) for at in range(40)])
     assert figure.layout.height >= 40 * 20
     with pytest.raises(ValueError, match="no relation"):
         relation_dots([])

@@ -26,12 +26,11 @@ from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, S
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import FittedLens, MaskLens, MaskPrediction, Prediction, Shift
+from viz.curves import Ranking
 from viz.head_measure import HeadMeasure
+from viz.intervals import Entry, RelationScore
 from viz.layout import COLOUR_BAR_SPACE, FONT
 from viz.palette import diverging, opposes, supports, theme
-from viz.race import Entry
-from viz.relation_dots import Found
-from viz.sentences import Ranking
 from viz.strips import Strip
 from viz.training_curves import Curve, Point
 
@@ -87,72 +86,72 @@ LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.00
 # What each figure is drawn from.
 EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "bars.bars": ((["a", "b"], [("before", [1.0, 2.0]), ("after", [0.5, 0.0])]), {}),
-    "calibration.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
-    "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
-    "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
+    "curves.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
+    "matrix.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
+    "curves.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
     "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"quantity": "cosine"}),
-    "erasure.erasure_bars": (
+    "bars.erasure_bars": (
         (
             [Erasure(Unit(word, 1, 2, 0, False), 0.5, after, CAT) for word, after in (("dog", 0.25), ("a", 0.75))],
             "Title",
         ),
         {},
     ),
-    "head_map.head_map": ((WEIGHTS, "share"), {}),
-    "head_scatter.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "matches": [1]}),
-    "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
-    "layer_vectors.plane": ((MAP,), {}),
-    "layer_vectors.similarity": ((WEIGHTS,), {}),
-    "layer_vectors.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
-    "lens_distances.lens_distances": ((JUDGED_LENS,), {}),
-    "lens_ranks.lens_ranks": (
+    "matrix.head_map": ((WEIGHTS, "share"), {}),
+    "planes.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "matches": [1]}),
+    "matrix.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
+    "planes.plane": ((MAP,), {}),
+    "matrix.similarity": ((WEIGHTS,), {}),
+    "matrix.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
+    "curves.lens_distances": ((JUDGED_LENS,), {}),
+    "curves.lens_ranks": (
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},
     ),
-    "matrices.matrices": (
+    "matrix.matrices": (
         ([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]),
         {"quantity": "share", "axes": ("row", "column")},
     ),
-    "measure_dots.measure_dots": ((HEADS, [A_MEASURE], 0), {}),
-    "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
+    "intervals.measure_dots": ((HEADS, [A_MEASURE], 0), {}),
+    "intervals.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
         {"query_label": "a", "key_labels": ["a", "b"]},
     ),
-    "predictions.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
-    "probing.curve": ((RESULT, "A task"), {}),
-    "pruning.pruning": (
+    "bars.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
+    "curves.probe_curve": ((RESULT, "A task"), {}),
+    "curves.pruning": (
         ([PruningCurve("greedy", (0, 2), (Mean(0.9, 0.8, 1.0, 9, 9),) * 2)], "right", 2),
         {"percent": True, "baseline": ("chance", 0.5)},
     ),
-    "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
+    "bars.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
-    "relation_dots.relation_dots": (([Found("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
+    "intervals.relation_dots": (([RelationScore("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
     "relation_matrix.relation_matrix": (
         (HEADS, ["a", "b"], WEIGHTS, WEIGHTS, WEIGHTS, [0, 1], {"x": [0.5, 0.25]}),
         {"chosen": (0, 1)},
     ),
     "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
-    "switched_off.switched_off": ((MATTERS, "change of ln P (nats)"), {}),
+    "intervals.switched_off": ((MATTERS, "change of ln P (nats)"), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
-    "shifts.shifts": (([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)],), {}),
-    "learning_plane.cka_by_layer": ((np.array([1.0, 0.5], dtype=np.float32),), {}),
-    "learning_plane.learning_plane": (
+    "bars.shifts": (([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)],), {}),
+    "planes.cka_by_layer": ((np.array([1.0, 0.5], dtype=np.float32),), {}),
+    "planes.learning_plane": (
         (np.ones((2, 2, 2), dtype=np.float32), (0.6, 0.3), ["0", "1"], ["a text", "another"], ["x", "y"]),
         {},
     ),
-    "outcome.confusion": ((np.array([[3, 1], [0, 2]]), ["a", "b"]), {}),
-    "outcome.label_bars": ((["a", "b"], [0.25, 0.75]), {}),
+    "matrix.confusion": ((np.array([[3, 1], [0, 2]]), ["a", "b"]), {}),
+    "bars.label_bars": ((["a", "b"], [0.25, 0.75]), {}),
     "outcome.span_scores": ((["a", "b"], [1.0, -1.0], [0.5, 2.0], (0, 1), 0.5), {}),
-    "race.against": (([Entry("M", 2.0, 0.8, 0.7, 0.9)], "ms", "Accuracy"), {}),
-    "sentences.cosine_matrix": ((np.eye(2, dtype=np.float32), ["a cat", "a dog"]), {}),
-    "sentences.in_the_plane": ((np.ones((2, 2), dtype=np.float32), (0.6, 0.3), ["a cat", "a dog"]), {}),
-    "sentences.rho_by_layer": (
+    "intervals.score_by_cost": (([Entry("M", 2.0, 0.8, 0.7, 0.9)], "ms", "Accuracy"), {}),
+    "matrix.cosine_matrix": ((np.eye(2, dtype=np.float32), ["a cat", "a dog"]), {}),
+    "planes.sentence_plane": ((np.ones((2, 2), dtype=np.float32), (0.6, 0.3), ["a cat", "a dog"]), {}),
+    "curves.rho_by_layer": (
         ([Ranking("Mean", False, [(0, 0.5, 0.4, 0.6), (1, 0.6, 0.5, 0.7)])], "removed"),
         {},
     ),
-    "waterfall.waterfall": (([("head 1.2", 0.5, "raises cat"), ("biases", -1.0, "")], "logit of cat"), {}),
+    "bars.waterfall": (([("head 1.2", 0.5, "raises cat"), ("biases", -1.0, "")], "logit of cat"), {}),
     "training_curves.by_examples": (([Point("trained", 50, 0.7, 0.6, 0.8)], "Accuracy"), {"baseline": 0.5}),
     "training_curves.losses": (([CURVE],), {}),
     "training_curves.scores": (([CURVE], "Accuracy"), {"baseline": 0.5}),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.probing import TaskMap
-from viz import layer_vectors
+from viz import matrix, planes
 
 
 def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
@@ -20,7 +20,7 @@ def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
         words=("u", "v", "w"),
         labels=("b", "a", "b"),
     )
-    figure = layer_vectors.plane(task_map, layer=1)
+    figure = planes.plane(task_map, layer=1)
     assert [trace.name for trace in figure.data] == ["a", "b"]
     np.testing.assert_array_equal(figure.data[1].x, points[1, [0, 2], 0])
     assert [frame.name for frame in figure.frames] == ["embeddings", "1"]
@@ -28,24 +28,24 @@ def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
     assert figure.layout.sliders[0].active == 1
     assert "25%" in figure.layout.xaxis.title.text
     with pytest.raises(ValueError, match="layer 2"):
-        layer_vectors.plane(task_map, layer=2)
+        planes.plane(task_map, layer=2)
 
 
 def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:
     cka = np.array([[1, 0.5], [0.5, 1]], dtype=np.float32)
-    np.testing.assert_array_equal(layer_vectors.similarity(cka).data[0].z, cka)
+    np.testing.assert_array_equal(matrix.similarity(cka).data[0].z, cka)
     moved = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
-    figure = layer_vectors.token_movement(moved, ["the", "the"], "1 − cos")
+    figure = matrix.token_movement(moved, ["the", "the"], "1 − cos")
     np.testing.assert_array_equal(figure.data[0].z, moved)
     assert figure.layout.xaxis.labelalias == {"0": "the", "1": "the"}
     assert list(figure.data[0].x) == [0, 1]
     with pytest.raises(ValueError, match="does not fit"):
-        layer_vectors.token_movement(moved, ["the"], "1 − cos")
+        matrix.token_movement(moved, ["the"], "1 − cos")
 
 
 def test_similarity_of_two_models_has_embeddings_first_and_each_models_own_layers() -> None:
     values = np.array([[1, 0.5, 0.2], [0.4, 0.9, 0.3]], dtype=np.float32)
-    figure = layer_vectors.similarity(values, ("Small", "Large"))
+    figure = matrix.similarity(values, ("Small", "Large"))
     np.testing.assert_array_equal(figure.data[0].z, values)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
     assert figure.layout.yaxis.ticktext == ("embeddings", "1")

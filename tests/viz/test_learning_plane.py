@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.learning_plane import cka_by_layer, learning_plane
+from viz.planes import cka_by_layer, learning_plane
 
 POINTS = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
 TEXTS = ["one", "two", "<three>", "four"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.matrices import matrices
+from viz.matrix import matrices
 
 ONE = np.array([[0.5, 0.0], [0.25, 1.0]], dtype=np.float32)
 

@@ -13,18 +13,15 @@ from analysis.erasure import Erasure
 from analysis.pairs import judge
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift, Vocabulary
-from viz.calibration import calibration
+from viz.bars import erasure_bars, predictions, shifts
 from viz.coherence import coherence
 from viz.corruption import corrupted, legend
-from viz.erasure import erased_sentence, erasure_bars
-from viz.head_map import head_map
-from viz.layer_attention import layer_attention
-from viz.lens_ranks import lens_ranks
+from viz.curves import calibration, lens_ranks
+from viz.erasure import erased_sentence
 from viz.lens_table import lens_table
+from viz.matrix import head_map, layer_attention
 from viz.palette import diverging, sequential
-from viz.predictions import predictions
 from viz.sentence_input import sentence_input
-from viz.shifts import shifts
 from viz.surprisal import SCALE_END, surprisal, surprisals
 from viz.token_line import filled, payload
 

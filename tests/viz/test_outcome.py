@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz import outcome
+from viz import matrix, outcome
+from viz.bars import label_bars
 from viz.palette import categorical
 
 
 def test_bars_of_labels_are_in_order_and_in_range() -> None:
-    figure = outcome.label_bars(["bad", "<b>good</b>", "so so"], [0.2, 0.7, 0.1])
+    figure = label_bars(["bad", "<b>good</b>", "so so"], [0.2, 0.7, 0.1])
     (bars,) = figure.data
     assert list(bars.x) == [0.7, 0.2, 0.1]
     assert list(bars.text) == ["70%", "20%", "10%"]
@@ -23,7 +24,7 @@ def test_bars_of_labels_are_in_order_and_in_range() -> None:
 @pytest.mark.parametrize("shares", [[0.5], [0.5, 0.3, 0.2]])
 def test_each_label_has_a_share(shares: list[float]) -> None:
     with pytest.raises(ValueError, match=r"probabilities for 2 labels"):
-        outcome.label_bars(["a", "b"], shares)
+        label_bars(["a", "b"], shares)
 
 
 def test_tagged_words_have_the_colour_of_their_type_and_what_is_true_where_it_is_not() -> None:
@@ -75,7 +76,7 @@ def test_of_a_long_passage_the_highest_scores_are_named() -> None:
 
 
 def test_confusion_is_coloured_by_the_share_of_the_true_label_and_counts_are_written() -> None:
-    figure = outcome.confusion(np.array([[3, 1], [0, 0]]), ["a", "b"])
+    figure = matrix.confusion(np.array([[3, 1], [0, 0]]), ["a", "b"])
     heat, numbers = figure.data
     np.testing.assert_allclose(heat.z, [[0.75, 0.25], [0, 0]])
     assert list(zip(numbers.x, numbers.y, numbers.text, strict=True)) == [
@@ -86,7 +87,7 @@ def test_confusion_is_coloured_by_the_share_of_the_true_label_and_counts_are_wri
 
 
 def test_confusion_of_many_labels_has_no_numbers_in_it() -> None:
-    figure = outcome.confusion(np.eye(20, dtype=np.int64), [f"label {number}" for number in range(20)])
+    figure = matrix.confusion(np.eye(20, dtype=np.int64), [f"label {number}" for number in range(20)])
     assert [trace.type for trace in figure.data] == ["heatmap"]
     with pytest.raises(ValueError, match="2 labels need a matrix of their size"):
-        outcome.confusion(np.eye(3, dtype=np.int64), ["a", "b"])
+        matrix.confusion(np.eye(3, dtype=np.int64), ["a", "b"])

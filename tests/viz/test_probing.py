@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis.probing import Baseline, LayerResult, Settings, TaskResult
-from viz import probing
+from viz import curves, probing
 
 
 def result(accuracies: list[float], words: float | None = None, *, seeds: tuple[float, ...] = ()) -> TaskResult:
@@ -79,7 +79,7 @@ def test_empty_picture_is_a_figure() -> None:
 
 
 def test_curve_has_interval_baselines_and_control() -> None:
-    figure = probing.curve(result([0.5, 0.75], 0.6, seeds=(0.55, 0.7)), "One")
+    figure = curves.probe_curve(result([0.5, 0.75], 0.6, seeds=(0.55, 0.7)), "One")
     traces = {trace.name: trace for trace in figure.data}
     assert set(traces) == {"3 seeds", "accuracy", "majority", "bag of words", "random weights", "control task"}
     assert tuple(traces["3 seeds"].y) == (0.7, 0.75, 0.55, 0.5)  # along the highest, back along the lowest

@@ -1,17 +1,17 @@
-"""Scores against costs: what is drawn are the numbers."""
+"""Scores score_by_cost costs: what is drawn are the numbers."""
 
 from __future__ import annotations
 
 import pytest
 
+from viz.intervals import Entry, score_by_cost
 from viz.layout import PERCENT
-from viz.race import Entry, against
 
 ENTRIES = [Entry("BERT", 20.0, 0.9, 0.85, 0.95), Entry("<b>LSTM</b>", 2.0, 0.6, 0.5, 0.7)]
 
 
 def test_a_model_is_a_point_with_its_interval() -> None:
-    figure = against(ENTRIES, "time, ms", "Accuracy")
+    figure = score_by_cost(ENTRIES, "time, ms", "Accuracy")
     first, other = figure.data
     assert (list(first.x), list(first.y)) == ([20.0], [0.9])
     assert list(first.error_y.array) == pytest.approx([0.05])
@@ -21,12 +21,12 @@ def test_a_model_is_a_point_with_its_interval() -> None:
     assert first.marker.symbol != other.marker.symbol
     assert figure.layout.xaxis.type == "log"
     assert figure.layout.yaxis.tickformat == PERCENT
-    assert against(ENTRIES, "time, ms", "MCC", percent=False).layout.yaxis.tickformat is None
+    assert score_by_cost(ENTRIES, "time, ms", "MCC", percent=False).layout.yaxis.tickformat is None
 
 
 def test_a_cost_of_nothing_has_no_place_on_the_axis() -> None:
     with pytest.raises(ValueError, match="above 0"):
-        against([Entry("M", 0.0, 0.5, 0.4, 0.6)], "ms", "Accuracy")
+        score_by_cost([Entry("M", 0.0, 0.5, 0.4, 0.6)], "ms", "Accuracy")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,8 @@ def test_a_cost_of_nothing_has_no_place_on_the_axis() -> None:
     ],
 )
 def test_costs_stand_at_whole_numbers_with_their_power_of_ten(costs: tuple[float, float], expected: list[str]) -> None:
-    axis = against([Entry("a", costs[0], 0.5, 0.4, 0.6), Entry("b", costs[1], 0.5, 0.4, 0.6)], "ms", "F1").layout.xaxis
+    entries = [Entry(name, cost, 0.5, 0.4, 0.6) for name, cost in zip("ab", costs, strict=True)]
+    axis = score_by_cost(entries, "ms", "F1").layout.xaxis
     assert list(axis.ticktext) == expected
     assert [float(text) for text in axis.ticktext] == pytest.approx(list(axis.tickvals))
     low, high = (10**end for end in axis.range)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viz.predictions import percent
-from viz.ranking import ranking
+from viz.bars import ranking
+from viz.layout import percent
 
 
 def test_bars_say_head_share_and_an_even_spread() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.sentences import Ranking, cosine_matrix, in_the_plane, rho_by_layer
+from viz.curves import Ranking, rho_by_layer
+from viz.matrix import cosine_matrix
+from viz.planes import sentence_plane
 
 COSINES = np.array([[1, 0.25, -0.5], [0.25, 1, 0], [-0.5, 0, 1]], dtype=np.float32)
 LINES = ["A short one.", "<i>Tags</i> are text.", "A sentence that is much too long to be a label in a picture."]
@@ -34,7 +36,7 @@ def test_cosines_need_their_sentences() -> None:
 
 
 def test_points_carry_numbers_and_words() -> None:
-    figure = in_the_plane(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.float32), (0.7, 0.2), LINES)
+    figure = sentence_plane(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.float32), (0.7, 0.2), LINES)
     assert list(figure.data[0].x) == [0, 2, 4]
     assert list(figure.data[0].text) == ["1", "2", "3"]
     assert "70%" in figure.layout.xaxis.title.text

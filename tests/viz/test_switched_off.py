@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from analysis.corpus.importance import Curve, Mean, compare_head, compared_sets
+from viz.curves import pruning
+from viz.intervals import switched_off
 from viz.palette import theme
-from viz.pruning import pruning
-from viz.switched_off import switched_off
 
 RNG = np.random.default_rng(0)
 SETS = compared_sets((2, 1), 4)

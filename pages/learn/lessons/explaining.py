@@ -25,8 +25,7 @@ from pages.learn.lesson import Choice, Option, Place, Step, read_lesson
 from ui import as_text
 from ui.glossary import quote
 from viz.curves import curves
-from viz.layout import layer_names
-from viz.predictions import percent
+from viz.layout import layer_names, percent
 from web.engine import engine
 
 _MOST_WORDS: Final = 30

@@ -18,7 +18,7 @@ from pages.learn import pictures
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text, is_dark, token_line
 from viz.corruption import NAMES, corrupted, legend
-from viz.predictions import percent
+from viz.layout import percent
 from viz.token_line import Cell, Item, Line
 from web.engine import engine
 
