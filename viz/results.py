@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import plotly.graph_objects as go
 
 from analysis.agreement import readable
 from analysis.corpus.every_head import layers_and_heads
@@ -49,7 +50,10 @@ from model_zoo.types import (
     set_html_formatter,
     signed,
 )
-from viz import static
+from viz import static, structural
+from viz.curves import lens_distances, probe_curve, pruning
+from viz.grid import grid
+from viz.heatmap import heatmap
 from viz.layout import percent, visible_text
 from viz.palette import diverging, sequential, supports
 from viz.surprisal import SCALE_END
@@ -206,7 +210,8 @@ def _heads(run: AttentionRun) -> str:
     if max(run.n_tokens, run.n_keys) > _LONGEST:
         return _note(f"Of more than {_LONGEST:,} tokens no picture is drawn here.")
     layers = (run.layer(layer) for layer in range(run.n_layers))
-    picture = static.grid_svg(thumbnails(layers, _side(run.n_layers * run.n_heads)))
+    small = thumbnails(layers, _side(run.n_layers * run.n_heads))
+    picture = static.grid_svg(grid(small, (0, 0), counts=0), framed=False)
     alt = f"Attention of all heads, {counted(run.n_layers, 'layer')} by {counted(run.n_heads, 'head')}"
     return static.image(picture, alt)
 
@@ -215,11 +220,9 @@ def _heads(run: AttentionRun) -> str:
 def _(result: LayerContributions) -> str:
     shares = result.measure != "value zeroing"
     layers = (result.layer(layer) for layer in range(result.n_layers))
-    picture = static.grid_svg(
-        thumbnails(layers, _side(result.n_layers), shares=shares).in_a_row(),
-        names=("layer",),
-        quantity=result.measure,
-    )
+    small = thumbnails(layers, _side(result.n_layers), shares=shares).in_a_row()
+    payload = grid(small, (0, 0), names=("layer",), quantity=result.measure, counts=0)
+    picture = static.grid_svg(payload, framed=False)
     return (
         _tokens(result.encoding)
         + static.image(picture, f"{result.measure} of {counted(result.n_layers, 'layer')}")
@@ -340,7 +343,7 @@ def _head_map(layer: IntArray, head: IntArray, values: npt.NDArray[np.floating],
     cells = np.full((layer.max() + 1, head.max() + 1), np.nan, dtype=np.float32)
     cells[layer, head] = values
     rows, columns = ([str(place) for place in range(n)] for n in cells.shape)
-    picture = static.matrix_svg(cells, rows, columns, end=1.0, root=True, quantity=quantity)
+    picture = static.heatmap_svg(heatmap(cells, rows, columns, quantity=quantity), names=("", ""))
     return static.image(picture, f"{quantity}, by layer and head") + " "
 
 
@@ -385,55 +388,26 @@ def _(result: Findings) -> str:
 
 @body.register
 def _(result: TaskResult) -> str:
-    layers = [str(item.layer) for item in result.layers]
-    curves = {"probe": [item.accuracy for item in result.layers]}
-    others = {
-        "control task": [item.control_accuracy for item in result.layers],
-        "random weights": [item.untrained_accuracy for item in result.layers],
-    }
-    curves |= {
-        name: [np.nan if value is None else value for value in values] for name, values in others.items() if any(values)
-    }
-    levels = {judge.name: judge.accuracy for judge in result.baselines}
-    return _curve(layers, curves, levels, "accuracy", f"Accuracy of {result.task} by layer") + first_rows(
-        result.to_frame()[["layer", "accuracy", "low", "high", "selectivity"]]
-    )
+    picture = _curve(probe_curve(result, ""), f"Accuracy of {result.task} by layer") if result.layers else ""
+    return picture + first_rows(result.to_frame()[["layer", "accuracy", "low", "high", "selectivity"]])
 
 
 @body.register
 def _(result: StructuralResult) -> str:
-    layers = [str(item.layer) for item in result.layers]
-    curves = {"probe": [item.scores.uuas.value for item in result.layers]}
-    if all(item.untrained is not None for item in result.layers):
-        curves["random weights"] = [item.untrained.uuas.value for item in result.layers if item.untrained]
-    return _curve(layers, curves, {"chain": result.chain.uuas.value}, "UUAS", "UUAS by layer") + first_rows(
-        result.to_frame()[["layer", "uuas", "uuas_low", "uuas_high", "development_uuas"]]
-    )
+    picture = _curve(structural.by_layer(result), "UUAS by layer") if result.layers else ""
+    return picture + first_rows(result.to_frame()[["layer", "uuas", "uuas_low", "uuas_high", "development_uuas"]])
 
 
 @body.register
 def _(result: JudgedLens) -> str:
-    layers = [str(layer) for layer in range(len(result.logit))]
-    curves = {"logit lens": [item.mean for item in result.logit], "fitted lens": [item.mean for item in result.fitted]}
-    distance = "KL to the final prediction (nats)"
-    return _curve(layers, curves, {"no layer": result.average.mean}, distance, distance) + first_rows(result.to_frame())
+    return _curve(lens_distances(result), "KL to the final prediction (nats)") + first_rows(result.to_frame())
 
 
 @body.register
 def _(result: Curve) -> str:
-    counts = [str(count) for count in result.counts]
-    scores = {result.name: [item.value for item in result.scores]}
-    return _curve(counts, scores, {}, "score", result.name, "heads off") + first_rows(result.to_frame())
+    picture = pruning([result], "score", max(result.counts, default=0), percent=False) if result.counts else None
+    return ("" if picture is None else _curve(picture, result.name)) + first_rows(result.to_frame())
 
 
-def _curve(
-    places: Sequence[str],
-    curves: Mapping[str, Sequence[float]],
-    levels: Mapping[str, float],
-    quantity: str,
-    alt: str,
-    along: str = "layer",
-) -> str:
-    if not places:
-        return ""
-    return static.image(static.curves_svg(places, curves, levels, quantity=quantity, along=along), alt)
+def _curve(figure: go.Figure, alt: str) -> str:
+    return static.image(static.curves_svg(figure), alt)

@@ -1,8 +1,9 @@
 """Small pictures that stand still, as SVG made in Python without a browser: for places where no script runs, such as a
 notebook that is read on GitHub, exported, or opened without its kernel.
 
-They are drawn on white, so that they can be read in a dark notebook, too, in a look close to that of the components.
-Sizes are CSS px. How wide a text will be is estimated, since only a browser knows its fonts.
+They are drawn of what the pages' components read, and of the pages' figures: on white, so that they can be read in a
+dark notebook, too, in a look close to that of the components. Sizes are CSS px. How wide a text will be is estimated,
+since only a browser knows its fonts.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ import base64
 import struct
 import unicodedata
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from html import escape
+from html import escape, unescape
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import plotly.graph_objects as go
 
-from analysis.thumbnails import Thumbnails, max_pool
+from analysis.thumbnails import max_pool
 from model_zoo.types import FloatArray
+from viz import cells, grid, heatmap, lines, lit_words
 from viz.direction import Direction
-from viz.layout import PAPER_FONT, clipped, even_marks, root_title, visible_text, weight_marks
-from viz.palette import LIGHT, categorical, diverging, rgb, sequential
+from viz.layout import PAPER_FONT, clipped, visible_text
+from viz.palette import LIGHT, rgb
 from viz.token_line import Line, filled_with
 
 Levels = npt.NDArray[np.uint8]
@@ -59,47 +62,71 @@ def _image(kind: str, data: str, alt: str) -> str:
     return f'<img src="data:image/{kind};base64,{data}" alt="{escape(alt)}" style="{style}">'
 
 
-def matrix_svg(
-    values: npt.NDArray[np.floating[Any]],
-    rows: Sequence[str],
-    columns: Sequence[str],
+def heatmap_svg(payload: heatmap.Payload, names: tuple[str, str] = ("query", "key")) -> str:
+    """The picture of a heatmap, and of the difference of two: colour follows the square root of a number's size.
+    ``names`` say what the rows and the columns are.
+    """
+    shape = len(payload["numbers"]), len(payload["queries"]), len(payload["keys"])
+    values = np.frombuffer(payload["weights"], dtype="<f4").reshape(shape)[0]
+    end = payload["limits"][1]
+    return _matrix(
+        values,
+        lambda values: _places(values, end, payload["bend"] == "root both ways", root=True),
+        (payload["queries"], payload["keys"]),
+        names,
+        payload["scale"],
+        payload["marks"],
+        payload["title"],
+    )
+
+
+def cells_svg(payload: cells.Payload) -> str:
+    """The picture of cells, with their numbers as long as these are few, and frames around those that are picked."""
+    values = np.frombuffer(payload["weights"], dtype="<f4").reshape(len(payload["rows"]), len(payload["columns"]))
+    ends = np.array(payload["ends"], dtype=np.float32)[:, None]
+    return _matrix(
+        values,
+        lambda values: _places(values, ends if len(values) == len(ends) else ends.max(), payload["signed"]),
+        (payload["rows"], payload["columns"]),
+        (payload["down"], payload["across"]),
+        payload["scale"],
+        payload["marks"],
+        payload["title"],
+        numbers=True,
+        marked=payload["picked"],
+    )
+
+
+def _matrix(
+    values: FloatArray,
+    places: Callable[[FloatArray], FloatArray],
+    labels: tuple[Sequence[str], Sequence[str]],
+    names: tuple[str, str],
+    colours: Sequence[str],
+    marks: Sequence[tuple[float, str]],
+    title: str,
     *,
-    end: float | None = None,
-    signed: bool = False,
-    root: bool = False,
-    quantity: str = "",
     numbers: bool = False,
     marked: Sequence[tuple[int, int]] = (),
-    down: str = "",
-    across: str = "",
 ) -> str:
-    """Numbers (rows, columns) as coloured cells with a colour bar; nan is grey.
-
-    Colours end at ``end``, by default the largest size there is; ``signed`` ones are centred at 0. With ``root`` they
-    follow the square root of a number's size. ``quantity`` says what the numbers are, and with ``numbers`` they are
-    written on their cells, as long as these are few; ``marked`` ones (row, column) are framed. ``down`` and ``across``
-    say what the rows and the columns are. Of more than 128 rows or columns, several share a cell, which shows the one
-    farthest from zero. Raises ValueError where names do not fit the numbers, or there are none.
+    """Numbers (rows, columns) as coloured cells with a colour bar; nan is grey. ``places`` gives their places on the
+    scale. Of more than 128 rows or columns, several share a cell, which shows the one farthest from zero.
     """
-    if values.shape != (len(rows), len(columns)) or 0 in values.shape:
-        raise ValueError(f"{len(rows)} rows and {len(columns)} columns do not fit numbers of shape {values.shape}")
-    end = end or float(np.abs(np.nan_to_num(values)).max()) or 1.0
-    pooled = _pooled(np.asarray(values, dtype=np.float32))
+    pooled = _pooled(values)
     wide, high = (_cell(n, 34 if numbers else _LARGEST_CELL) for n in reversed(pooled.shape))  # of a cell
     wide, high = (wide, min(wide, high)) if numbers else (min(wide, high),) * 2
-    row_labels, column_labels = (_labels(names, n) for names, n in zip((rows, columns), pooled.shape, strict=True))
+    row_labels, column_labels = (_labels(side, n) for side, n in zip(labels, pooled.shape, strict=True))
+    down, across = names
     longest = max(map(_wide, column_labels), default=0)
     upright = longest > wide
     left = max(map(_wide, row_labels), default=0) + _GAP + (_NAME if down else 0)
     top = (longest if upright else _TYPE) + _GAP + (_NAME if across else 0)
     right, bottom = left + pooled.shape[1] * wide, top + pooled.shape[0] * high
 
-    quantity = root_title(quantity) if root else quantity
-    quantity += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
-    sheet = _Sheet(max(right, left + _BAR[0], left + _wide(quantity)) + 8, bottom + _BELOW)
-    colours = [colour for _, colour in (diverging if signed else sequential)(False)]
-    places = _places(pooled, end, signed, root)
-    levels = np.where(np.isnan(pooled), len(colours), np.rint(np.nan_to_num(places) * (len(colours) - 1)))
+    title += "" if pooled.shape == values.shape else "; a cell shows the largest of several"
+    sheet = _Sheet(max(right, left + _BAR[0], left + _wide(title)) + 8, bottom + _BELOW)
+    of_cells = places(pooled)
+    levels = np.where(np.isnan(pooled), len(colours), np.rint(np.nan_to_num(of_cells) * (len(colours) - 1)))
     sheet.cells(levels.astype(np.uint8), [*colours, LIGHT.surface], left, top, wide, high)
     for row in _labelled(len(row_labels), high):
         sheet.text(row_labels[row], left - _GAP, top + (row + 0.5) * high + 4, anchor="end")
@@ -118,31 +145,20 @@ def matrix_svg(
         sheet.frame(left + column * wide, top + row * high, wide, high, LIGHT.text)
     sheet.text(down, _TYPE, (top + bottom) / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(across, (left + right) / 2, _TYPE, LIGHT.muted, anchor="middle")
-    marks = weight_marks(end) if root and not signed else even_marks(end, signed=signed)
-    sheet.bar(colours, marks, quantity, left, bottom)
+    sheet.bar(colours, marks, title, left, bottom)
     return sheet.svg()
 
 
-def grid_svg(
-    thumbnails: Thumbnails,
-    *,
-    names: Sequence[str] = ("layer", "head"),
-    quantity: str = "attention weight",
-    chosen: tuple[int, int] | None = None,
-) -> str:
-    """All heads of all layers as small pictures; of other rows and columns, or of the columns of a single row, by their
-    ``names``. They count from 0, as in Python; the ``chosen`` one, (row, column), is framed. Raises ValueError where
-    there is nothing to draw.
-    """
-    if 0 in thumbnails.pixels.shape:
-        raise ValueError(f"no head or no token to draw: thumbnails have shape {thumbnails.pixels.shape}")
-    pixels = max_pool(max_pool(thumbnails.pixels, _HEAD, axis=2), _HEAD, axis=3)
+def grid_svg(payload: grid.Payload, *, framed: bool = True) -> str:
+    """The picture of all heads of all layers; unless ``framed``, without the frame around the chosen one."""
+    pixels = np.frombuffer(payload["weights"], dtype=np.uint8).reshape(payload["shape"])
+    pixels = max_pool(max_pool(pixels, _HEAD, axis=2), _HEAD, axis=3)
     layers, heads, *size = pixels.shape
-    colours = [colour for _, colour in sequential(False)]
+    colours, names = payload["scale"], payload["names"]
     last = len(colours) - 1
     # One line of pixels between two heads, of a colour of its own, as are heads that a layer does not have.
     mosaic = np.full((layers, heads, size[0] + 1, size[1] + 1), last + 1, dtype=np.uint8)
-    for layer, n in enumerate(thumbnails.n_heads):
+    for layer, n in enumerate(payload["heads"]):
         mosaic[layer, :n, 1:, 1:] = np.rint(pixels[layer, :n] / 255 * last)
     flat = mosaic.swapaxes(1, 2).reshape(layers * (size[0] + 1), heads * (size[1] + 1))
     cell = min(44.0, (_WIDTH - 60) / heads)
@@ -151,34 +167,32 @@ def grid_svg(
     sheet = _Sheet(left + max(heads * cell, _BAR[0]) + 8, top + layers * cell + _BELOW)
     sheet.cells(flat, [*colours, LIGHT.background], left, top, across, down)
     for row in range(layers if len(names) > 1 else 0):
-        sheet.text(str(row), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
+        sheet.text(str(row + payload["counts"]), left - _GAP, top + (row + 0.5) * cell + 4, anchor="end")
     for column in _labelled(heads, cell):
-        sheet.text(str(column), left + (column + 0.5) * cell, top - _GAP, anchor="middle")
-    if chosen is not None:
-        sheet.frame(left + chosen[1] * cell, top + chosen[0] * cell, cell + across, cell + down, LIGHT.primary)
+        name = str(column + payload["counts"])
+        sheet.text(name, left + (column + 0.5) * cell, top - _GAP, anchor="middle")
+    if framed:
+        row, column = payload["selected"]
+        sheet.frame(left + column * cell, top + row * cell, cell + across, cell + down, LIGHT.primary)
     if len(names) > 1:
         sheet.text(names[0], 12, top + layers * cell / 2, LIGHT.muted, upright=True, anchor="middle")
     sheet.text(names[-1], left + heads * cell / 2, 13, LIGHT.muted, anchor="middle")
-    sheet.bar(colours, weight_marks(thumbnails.maximum), root_title(quantity), left, top + layers * cell)
+    sheet.bar(colours, payload["marks"], payload["title"], left, top + layers * cell)
     return sheet.svg()
 
 
-def lines_svg(
-    weights: npt.NDArray[np.floating[Any]],
-    queries: Sequence[str],
-    keys: Sequence[str],
-    colours: Sequence[str],
-) -> str:
-    """Weights (heads, n, m) as lines from queries to keys, the strongest of them, a colour "#rrggbb" a head."""
+def lines_svg(payload: lines.Payload) -> str:
+    """The picture of lines from queries to keys: the strongest of them."""
+    shape = len(payload["colours"]), len(payload["queries"]), len(payload["keys"])
+    weights = np.frombuffer(payload["weights"], dtype=np.uint8).reshape(shape)
     high = 18
-    names = [[clipped(visible_text(name), _LONGEST) for name in side] for side in (queries, keys)]
+    names = [[clipped(visible_text(name), _LONGEST) for name in payload[side]] for side in ("queries", "keys")]
     left, right = (max(map(_wide, side), default=0) + 8 for side in names)
     span = 240
     sheet = _Sheet(left + span + right, high * max(map(len, names)) + 8)
-    largest = float(weights.max(initial=0.0)) or 1.0
-    strength = np.ceil(weights / largest * 16).astype(int)  # in 16 steps: lines of one are one path
+    strength = np.ceil(weights / 255 * 16).astype(int)  # in 16 steps: lines of one are one path
     strength.flat[np.argsort(weights, axis=None, kind="stable")[:-_MOST_LINES]] = 0
-    for head, colour in enumerate(colours):
+    for head, colour in enumerate(payload["colours"]):
         for step in range(1, 17):
             pairs = np.argwhere(strength[head] == step)
             path = "".join(
@@ -193,29 +207,23 @@ def lines_svg(
     return sheet.svg()
 
 
-def curves_svg(
-    places: Sequence[str],
-    curves: Mapping[str, Sequence[float]],
-    levels: Mapping[str, float] | None = None,
-    *,
-    quantity: str,
-    along: str = "layer",
-) -> str:
-    """Numbers over ``places``, a line each by their names, nan where there is none; ``levels`` are dashed lines that
-    are the same everywhere. ``quantity`` says what the numbers are, ``along`` what the places are.
+def curves_svg(figure: go.Figure) -> str:
+    """The lines of a figure over its x axis, each with its name at its end; of two panels the upper one, and without
+    intervals. Places on the x axis are written as numbers, as in Python.
     """
-    levels = levels or {}
-    known = [value for numbers in (*curves.values(), list(levels.values())) for value in numbers if np.isfinite(value)]
-    least, most = min(known, default=0.0), max(known, default=1.0)
+    traces = [t for t in figure.data if t.fill is None and t.yaxis in (None, "y") and any(map(_known, t.y))]
+    numbers = [float(value) for trace in traces for value in trace.y if _known(value)]
+    least, most = min(numbers, default=0.0), max(numbers, default=1.0)
     most = most if most > least else least + 1.0
+    measured = [trace for trace in traces if "markers" in trace.mode]
+    places = sorted({float(place) for trace in measured for place in trace.x})
+    first, length = places[0] - 0.5, places[-1] - places[0] + 1
     left, top, wide, high = 52, 26, 360, 150
-    colours = categorical(len(curves) + len(levels), dark=False)
-    sheet = _Sheet(
-        left + wide + 16 + max((_wide(_name(name)) for name in (*curves, *levels)), default=0), top + high + 40
-    )
+    longest = max((_wide(_name(trace.name)) for trace in traces), default=0)
+    sheet = _Sheet(left + wide + 16 + longest, top + high + 40)
 
     def x(place: float) -> float:
-        return round(left + (place + 0.5) * wide / len(places), 1)
+        return round(left + min(max((place - first) / length, 0), 1) * wide, 1)
 
     def y(value: float) -> float:
         return round(top + (most - value) / (most - least) * high, 1)
@@ -223,21 +231,20 @@ def curves_svg(
     for mark in np.linspace(least, most, 4):
         sheet.add(f'<path d="M{left} {y(mark)}h{wide}" stroke="{LIGHT.line}"/>')
         sheet.text(f"{mark:.2g}".replace("-", "−"), left - _GAP, y(mark) + 4, LIGHT.muted, anchor="end")
-    sheet.text(quantity, left, 13, LIGHT.muted)
-    for place in _labelled(len(places), wide / len(places) / 2):
-        sheet.text(places[place], x(place), top + high + 16, LIGHT.muted, anchor="middle")
-    sheet.text(along, left + wide / 2, top + high + 32, LIGHT.muted, anchor="middle")
+    sheet.text(_plain(figure.layout.yaxis.title.text), left, 13, LIGHT.muted)
+    for at in _labelled(len(places), wide / len(places) / 2):
+        sheet.text(f"{places[at]:g}", x(places[at]), top + high + 16, LIGHT.muted, anchor="middle")
+    across = _plain(figure.layout.xaxis.title.text)
+    sheet.text(across, left + wide / 2, top + high + 32, LIGHT.muted, anchor="middle")
     named: list[tuple[float, str, str]] = []
-    for (name, level), colour in zip(levels.items(), colours[len(curves) :], strict=True):
-        sheet.add(f'<path d="M{left} {y(level)}h{wide}" stroke="{colour}" stroke-dasharray="5 4"/>')
-        named.append((y(level), name, colour))
-    for (name, values), colour in zip(curves.items(), colours, strict=False):
-        drawn = [(x(place), y(value)) for place, value in enumerate(values) if np.isfinite(value)]
-        path = "L".join(f"{across} {down}" for across, down in drawn)
-        if drawn:
-            sheet.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+    for trace in traces:
+        drawn = [(x(place), y(value)) for place, value in zip(trace.x, trace.y, strict=True) if _known(value)]
+        colour, dash = trace.line.color, "" if trace.line.dash in (None, "solid") else ' stroke-dasharray="5 4"'
+        path = "L".join(f"{a} {b}" for a, b in drawn)
+        sheet.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>')
+        if trace in measured:
             sheet.add("".join(f'<circle cx="{a}" cy="{b}" r="3" fill="{colour}"/>' for a, b in drawn))
-            named.append((drawn[-1][1], name, colour))
+        named.append((drawn[-1][1], _plain(trace.name), colour))
     lowest = float(top)
     for down, name, colour in sorted(named):  # names stand at the ends of their lines, none on another
         lowest = max(lowest, down)
@@ -245,6 +252,15 @@ def curves_svg(
         lowest += _TYPE + 3
     sheet.height = max(sheet.height, lowest)
     return sheet.svg()
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and bool(np.isfinite(value))
+
+
+def _plain(label: str | None) -> str:
+    """A label of Plotly's as text."""
+    return unescape(label or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +306,31 @@ def words_svg(lines: Iterable[tuple[str, Sequence[Word], Direction]]) -> str:
     return sheet.svg()
 
 
-def of_token_line(lines: Iterable[Line]) -> str:
+_VERBS: Final = {"attends": "looks at", "takes": "takes from", "changes": "changes without"}
+
+
+def lit_words_svg(payload: lit_words.Payload) -> str:
+    """The words that light up, of the query whose weight for another word is the largest."""
+    queries, keys = payload["queries"], payload["keys"] or payload["queries"]
+    alike = payload["keys"] is None
+    shape = len(payload["names"]), len(queries), len(keys)
+    weights = np.frombuffer(payload["weights"], dtype="<u2").reshape(shape)[0] / 65535  # of the scale's end
+    special = [np.array([word["special"] for word in side]) for side in (queries, keys)]
+    worth = weights - 2 * weights.max() * (special[0][:, None] | special[1][None, :])
+    if alike:
+        np.fill_diagonal(worth, -np.inf)
+    query = int(worth.max(axis=1).argmax())
+    shades = payload["scale"]
+    words = []
+    for place, word in enumerate(keys):
+        ground, ink = shades[round(weights[query, place] ** 0.5 * (len(shades) - 1))]
+        framed = alike and place == query
+        words.append(Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
+    label = f"{queries[query]['token']} {_VERBS[payload['says']]}"
+    return words_svg([(label, words, keys[0]["dir"])])
+
+
+def token_line_svg(lines: Iterable[Line]) -> str:
     """The picture of a token line."""
     return words_svg(
         (
@@ -380,7 +420,7 @@ class _Sheet:
         return f"{head}{ground}{''.join(self.parts)}</svg>"
 
 
-def _places(values: FloatArray, end: float, signed: bool, root: bool) -> FloatArray:
+def _places(values: FloatArray, end: float | FloatArray, signed: bool, root: bool = False) -> FloatArray:
     """Places of numbers on the scale, 0 to 1."""
     sizes = np.clip(np.abs(values) / end, 0, 1)
     bent = np.sqrt(sizes) if root else sizes

@@ -10,7 +10,7 @@ from viz import lit_words
 from viz.coherence import coherence
 from viz.direction import direction_of, isolated
 from viz.sentence_input import sentence_input
-from viz.static import of_token_line
+from viz.static import token_line_svg
 from viz.surprisal import surprisals
 from viz.token_line import Cell, Item, Line, payload
 
@@ -64,7 +64,7 @@ def test_all_lines_of_a_text_run_alike() -> None:
 
 
 def test_a_picture_without_a_script_runs_from_the_right_too() -> None:
-    svg = of_token_line([line(*HEBREW)])
+    svg = token_line_svg([line(*HEBREW)])
     places = [float(part.split('"')[1]) for part in svg.split("<text x=")[1:]]
     assert places[::2] == sorted(places[::2], reverse=True)
 

@@ -6,7 +6,7 @@ Those that follow each other show the same head, and what is pointed at in one o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
 
@@ -25,16 +25,11 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, LayerContributions, ModelInfo, counted
 from viz import attended, static
 from viz.attended import Head
-from viz.direction import direction_of
-from viz.layout import clipped, visible_text
-from viz.lit_words import Says
+from viz.layout import clipped
 from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
-from viz.palette import categorical
 
 Run = AttentionRun | LayerContributions | AttentionView
 """What the engine's ``attend`` or ``contributions`` gives, or what of it is shown."""
-
-_VERBS: Final[dict[Says, str]] = {"attends": "looks at", "takes": "takes from", "changes": "changes without"}
 
 
 class Group:
@@ -175,12 +170,7 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
         )
 
     def _svg(self) -> str:
-        return static.grid_svg(
-            self._small,
-            names=self._names,
-            quantity=attended.WORDS[self.attention.measure].quantity,
-            chosen=(self.layer, self.head or 0) if self._heads else (0, self.layer),
-        )
+        return static.grid_svg(self.payload())
 
     def __str__(self) -> str:
         return self._of_text("All heads" if self._heads else "All layers")
@@ -209,19 +199,7 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
         )
 
     def _svg(self) -> str:
-        drawn = self._map
-        end = None if self._stretch or not self.attention.shares else 1.0
-        quantity = attended.WORDS[self.attention.measure].quantity
-        return static.matrix_svg(
-            drawn.weights,
-            drawn.query_labels,
-            drawn.key_labels,
-            end=end,
-            root=True,
-            quantity=quantity,
-            down="query",
-            across="key",
-        )
+        return static.heatmap_svg(self.payload())
 
     def about(self) -> dict[str, str]:
         return super().about() | {"Head" if self._heads else "Layer": self._called()}
@@ -244,8 +222,8 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
     def _lit(self) -> Filtered:
         return self._filtered(attended.maps_of_words(self.attention, self.layer, self.head or 0, self._mean))
 
-    def payload(self) -> dict[str, Any]:
-        drawn = attended.words_of(
+    def _words(self) -> viz.lit_words.Payload:
+        return attended.words_of(
             self.attention,
             self._lit,
             self.layer,
@@ -255,31 +233,12 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
             group=self._group.name,
             file=attended.file_of(self.attention.measure, "words", self.layer, self.head or 0, COUNTS),
         )
-        return {**drawn, "maps": all_maps(self.attention)}
+
+    def payload(self) -> dict[str, Any]:
+        return {**self._words(), "maps": all_maps(self.attention)}
 
     def _svg(self) -> str:
-        """The query whose weight for another word is the largest."""
-        lit = self._lit
-        weights = np.array(lit.weights[0], dtype=np.float64)
-        plain = [np.array([unit.special for unit in units]) for units in (lit.queries, lit.keys)]
-        worth = weights - 2 * weights.max() * (plain[0][:, None] | plain[1][None, :])
-        if lit.queries == lit.keys:
-            np.fill_diagonal(worth, -np.inf)
-        query = int(worth.max(axis=1).argmax())
-        end = 1.0 if self.attention.shares else float(weights.max()) or 1.0
-        shades = viz.lit_words.shades(dark=False)
-        words = []
-        for place, word in enumerate(viz.lit_words.words(self.attention.key_encoding, lit.keys)):
-            strength = min(1.0, float(weights[query, place]) / end)
-            ground, ink = shades[round(strength**0.5 * (len(shades) - 1))]
-            framed = lit.queries == lit.keys and place == query
-            words.append(static.Word(((word["text"], ground, ink),), space=word["space"], frame=framed))
-        verb = _VERBS[attended.WORDS[self.attention.measure].says]
-        label, runs = (
-            f"{visible_text(lit.queries[query].label)} {verb}",
-            direction_of([self.attention.key_encoding.text]),
-        )
-        return static.words_svg([(label, words, runs)])
+        return static.lit_words_svg(self._words())
 
     def about(self) -> dict[str, str]:
         return super().about() | {"Head" if self._heads else "Layer": self._called()}
@@ -335,9 +294,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
         )
 
     def _svg(self) -> str:
-        drawn = self._several
-        colours = categorical(len(drawn.weights), dark=False)
-        return static.lines_svg(drawn.weights, drawn.query_labels, drawn.key_labels, colours)
+        return static.lines_svg(self.payload())
 
     def about(self) -> dict[str, str]:
         named = "; ".join(attended.called(self.attention.measure, *head, COUNTS) for head in self._drawn_heads)

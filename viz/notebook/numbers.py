@@ -63,19 +63,7 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
         return self._about
 
     def _svg(self) -> str:
-        payload = self._payload
-        return static.matrix_svg(
-            self._values,
-            payload["rows"],
-            payload["columns"],
-            end=payload["ends"][0],
-            signed=payload["signed"],
-            quantity=payload["quantity"],
-            numbers=True,
-            marked=self.picked,
-            down=payload["down"],
-            across=payload["across"],
-        )
+        return static.cells_svg(self.payload())
 
     def __str__(self) -> str:
         rows, columns = self._values.shape
@@ -98,7 +86,7 @@ class TokenLine(Widget, part="token_line", source=viz.token_line.SOURCE):
         return self._about
 
     def _svg(self) -> str:
-        return static.of_token_line(self._light)
+        return static.token_line_svg(self._light)
 
     def __str__(self) -> str:
         return self._quantity
