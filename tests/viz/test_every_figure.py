@@ -12,18 +12,16 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from measured_results import LATENCY, MAP, PARSED, TASK, TREES
 
 import viz
 from analysis.corpus.importance import Curve as PruningCurve
 from analysis.corpus.importance import Mean, compare_head, compared_sets
 from analysis.erasure import Erasure
-from analysis.latency import Latency
 from analysis.lens_fit import Distance, JudgedLens
 from analysis.minimal_pairs import MinimalPair, accuracies
 from analysis.neuron import query_numbers
 from analysis.pairs import judge
-from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, StructuralResult, TaskMap, TaskResult
-from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import FittedLens, MaskLens, MaskPrediction, Prediction, Shift
 from viz.curves import Ranking
@@ -38,39 +36,6 @@ KINDS = (".py", ".js", ".css", ".html")
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
-LAYER = LayerResult(
-    task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, development_accuracy=0.7, untrained_accuracy=0.5,
-    control_accuracy=0.5, selectivity=0.25, bits=None, compression=None, wrong=(),
-)  # fmt: skip
-RESULT = TaskResult(
-    task="t", level="token", labels=("a", "b"), n_train=60, n_development=10, n_test=30,
-    baselines=(Baseline("majority", 0.5, 0.4, 0.6, 0.1), Baseline("word only", 0.6, 0.5, 0.7, 0.2)),
-    c=1.0, random_weights=None, expected_layer=None, centre_of_gravity=None,
-    layers=(LAYER,), p=((1.0,),), accuracies=((0.75,), (0.7,)), skipped=0, longest=9, notes=(),
-    settings=Settings(),
-)  # fmt: skip
-MAP = TaskMap(
-    task="t", points=np.ones((1, 2, 2), dtype=np.float32), explained=np.ones((1, 2), dtype=np.float32),
-    cka=WEIGHTS, texts=("x", "y"), words=None, labels=("a", "b"),
-)  # fmt: skip
-SCORES = Scores(
-    uuas=Estimate(0.8, 0.75, 0.85), distance_spearman=Estimate(0.7, 0.6, 0.75), root_accuracy=Estimate(0.5, 0.4, 0.6),
-    depth_spearman=None,
-)  # fmt: skip
-PARSED = ParsedSentence(
-    text="The cat saw dogs.", words=("The", "cat", "saw", "dogs", "."), punctuation=(False,) * 4 + (True,),
-    edges=((0, 1), (1, 2), (2, 3)), root=2, recovered=(((0, 1), (1, 2), (1, 3)),), roots=(1,),
-)  # fmt: skip
-TREES = StructuralResult(
-    task="t", rank=8, n_train=60, n_development=10, n_test=30, chain=SCORES,
-    layers=(
-        StructuralLayer(
-            task="t", layer=0, scores=SCORES, development_uuas=0.8, epochs=9, untrained=SCORES, p_chain=1.0,
-            p_untrained=1.0,
-        ),
-    ),
-    p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
-)  # fmt: skip
 MATTERS = compare_head(
     np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32), range(9), compared_sets((0, 1), 4)
 )
@@ -81,7 +46,6 @@ JUDGED_LENS = JudgedLens(
     lens=FittedLens.from_changes("m", "r", 60, np.zeros((2, 3, 2)), np.zeros(2)), logit=(Distance(5.0, 4.5, 5.5),) * 2,
     fitted=(Distance(2.0, 1.75, 2.25),) * 2, average=Distance(3.0, 2.75, 3.25), n_masks=40, n_texts=10, n_units=10,
 )  # fmt: skip
-LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 
 # What each figure is drawn from.
 EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
@@ -119,13 +83,13 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         {"query_label": "a", "key_labels": ["a", "b"]},
     ),
     "bars.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
-    "curves.probe_curve": ((RESULT, "A task"), {}),
+    "curves.probe_curve": ((TASK, "A task"), {}),
     "curves.pruning": (
         ([PruningCurve("greedy", (0, 2), (Mean(0.9, 0.8, 1.0, 9, 9),) * 2)], "right", 2),
         {"percent": True, "baseline": ("chance", 0.5)},
     ),
     "bars.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
-    "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
+    "probing.layers_by_tasks": (([TASK], ["A task"]), {}),
     "intervals.relation_dots": (([RelationScore("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
     "relation_matrix.relation_matrix": (
         (HEADS, ["a", "b"], WEIGHTS, WEIGHTS, WEIGHTS, [0, 1], {"x": [0.5, 0.25]}),

@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from measured_results import TASK
 
-from analysis.probing import Baseline, LayerResult, Settings, TaskResult
+from analysis.probing import Baseline, TaskResult
 from viz import curves, probing
 
 
 def result(accuracies: list[float], words: float | None = None, *, seeds: tuple[float, ...] = ()) -> TaskResult:
     layers = tuple(
-        LayerResult(
-            task="t",
-            layer=i,
-            accuracy=a,
-            low=a - 0.1,
-            high=a + 0.05,
-            development_accuracy=a,
-            untrained_accuracy=0.45,
-            control_accuracy=0.5,
-            selectivity=a - 0.5,
-            bits=None,
-            compression=None,
-            wrong=(),
+        replace(
+            TASK.layers[0], layer=i, accuracy=a, low=a - 0.1, high=a + 0.05, development_accuracy=a,
+            untrained_accuracy=0.45, selectivity=a - 0.5,
         )
         for i, a in enumerate(accuracies)
-    )
-    return TaskResult(
-        task="t",
-        level="sentence",
-        labels=("a", "b"),
-        n_train=70,
-        n_development=10,
-        n_test=30,
-        c=0.1,
-        baselines=(
-            Baseline("majority", 0.5, 0.4, 0.6, 0.01),
-            *([Baseline("bag of words", words, words - 0.1, words + 0.1, 0.01)] if words is not None else []),
-        ),
-        random_weights=None,
-        expected_layer=None,
-        centre_of_gravity=None,
+    )  # fmt: skip
+    of_words = [Baseline("bag of words", words, words - 0.1, words + 0.1, 0.01)] if words is not None else []
+    return replace(
+        TASK,
+        baselines=(Baseline("majority", 0.5, 0.4, 0.6, 0.01), *of_words),
         layers=layers,
         p=((1.0,) * len(layers),) * len(layers),
         accuracies=(tuple(accuracies), *((seed,) * len(layers) for seed in seeds)),
-        skipped=0,
-        longest=12,
-        notes=(),
-        settings=Settings(),
     )
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from measured_results import TREES
 
-from analysis.probing import Settings, StructuralLayer, StructuralResult
+from analysis.probing import StructuralResult
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from viz import structural
 
@@ -22,18 +23,12 @@ def scores(uuas: float, spearman: float | None = 0.7) -> Scores:
 
 
 def result(*uuas: float, untrained: float | None = 0.3, spearman: float | None = 0.7) -> StructuralResult:
+    random = None if untrained is None else scores(untrained, spearman)
     layers = tuple(
-        StructuralLayer(
-            task="t", layer=i, scores=scores(value, spearman), development_uuas=value, epochs=9,
-            untrained=None if untrained is None else scores(untrained, spearman), p_chain=0.01, p_untrained=None,
-        )
+        replace(TREES.layers[0], layer=i, scores=scores(value, spearman), development_uuas=value, untrained=random)
         for i, value in enumerate(uuas)
-    )  # fmt: skip
-    return StructuralResult(
-        task="t", rank=8, n_train=60, n_development=10, n_test=30, chain=scores(0.4, spearman), layers=layers,
-        p=((1.0,) * len(uuas),) * len(uuas), uuas_of_seeds=(uuas,), sentences=(), skipped=0, longest=9, notes=(),
-        settings=Settings(),
-    )  # fmt: skip
+    )
+    return replace(TREES, chain=scores(0.4, spearman), layers=layers, uuas_of_seeds=(uuas,), sentences=())
 
 
 def traces(figure: go.Figure, axis: str) -> dict[str, go.Scatter]:
