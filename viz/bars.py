@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis.erasure import Erasure
 from model_zoo.types import MaskPrediction, Shift, signed
 from viz.direction import isolated
-from viz.layout import axis, figure, head_names, headline, percent, rows, token_text
+from viz.layout import axis, head_names, headline, make_figure, percent, rows, token_text
 from viz.marks import CLICKED_AS_BEFORE, LEGEND_ABOVE, horizontal_bars
 from viz.palette import by_sign, categorical, theme
 
@@ -28,7 +28,7 @@ def _bar_figure(
     **settings: Any,
 ) -> go.Figure:
     """Horizontal bars in rows with their ``names``, which are safe text, from top to bottom at the left."""
-    return figure(traces, dark, height=height, margin=margin, yaxis=rows(names, dark), bargap=0.25, **settings)
+    return make_figure(traces, dark, height=height, margin=margin, yaxis=rows(names, dark), bargap=0.25, **settings)
 
 
 def bars(

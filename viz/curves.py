@@ -16,7 +16,7 @@ from analysis.lens_fit import JudgedLens
 from analysis.pairs import Judged
 from analysis.probing.results import TaskResult
 from model_zoo.types import MaskLens
-from viz.layout import axis, columns, figure, headline, layer_names, score_axis, token_text
+from viz.layout import axis, columns, headline, layer_names, make_figure, score_axis, token_text
 from viz.marks import LEGEND_ABOVE, LEGEND_BELOW, band, error_bars, line, symbol
 from viz.palette import categorical, theme
 
@@ -48,7 +48,7 @@ def curves(
     above = _LEGEND_ROW * len(series) + 12
     places = list(range(len(labels)))
     step = 1 + (len(labels) - 1) // _MOST_LABELS
-    return figure(
+    return make_figure(
         [
             line(
                 token_text(name, 40),
@@ -133,7 +133,7 @@ def lens_distances(judged: JudgedLens, *, dark: bool = False) -> go.Figure:
         (name, layers, [(distance.mean, distance.low, distance.high) for distance in distances])
         for name, distances in (("logit lens", judged.logit), ("fitted lens", judged.fitted))
     ]
-    return figure(
+    return make_figure(
         [
             *_with_bands(series, "after layer %{x}", ".2f", dark, " nats"),
             _level("average answer", ends, judged.average.mean, dark),
@@ -168,7 +168,7 @@ def lens_ranks(
     colours = categorical(2, dark)
     highest = max(max(ranks) for _, ranks, _, _ in series)
     row = 18  # px of the legend
-    return figure(
+    return make_figure(
         [
             line(
                 name,
@@ -241,7 +241,7 @@ def pruning(
     if baseline is not None:
         traces.append(_level(token_text(baseline[0]), [0, n_heads], baseline[1], dark))
     across = axis(dark, "heads that are off", grid=True, range=[-0.02 * n_heads, 1.02 * n_heads], ticklabelstandoff=6)
-    return figure(
+    return make_figure(
         traces,
         dark,
         height=360,
@@ -292,7 +292,7 @@ def rho_by_layer(rankings: Sequence[Ranking], varied: str, *, dark: bool = False
                 f"<extra>{name}</extra>",
             )
         )
-    return figure(
+    return make_figure(
         traces,
         dark,
         height=380,
@@ -330,7 +330,7 @@ def probe_curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Fig
         if all(value is not None for value in values):
             hover = f"%{{y:.1%}}<extra>{name}</extra>"
             traces.append(line(name, x, values, colour, marked=symbol(0), size=6, dash="dot", width=1.5, hover=hover))
-    return figure(
+    return make_figure(
         traces,
         dark,
         dragmode="zoom",
@@ -351,7 +351,7 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
     colours = theme(dark)
     largest = max(bin_.n for bin_ in judged.bins)
     shares: dict[str, Any] = {"grid": True, "range": [-0.04, 1.04], "tickformat": ".0%"}
-    return figure(
+    return make_figure(
         [
             line("", [0, 1], [0, 1], colours.muted, width=1, dash="dot"),
             line(
@@ -408,7 +408,7 @@ def by_length(
         traces.append(line("twice the tokens, twice the time", ends, times, theme(dark).muted, width=1, dash="dot"))
     # 1, 2, 5, 10 ... over all magnitudes a computer has; Plotly's own ticks on such an axis lack their zeros.
     ticks = [digit * 10.0**power for power in range(-3, 8) for digit in (1, 2, 5)]
-    return figure(
+    return make_figure(
         traces,
         dark,
         height=420,

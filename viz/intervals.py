@@ -14,7 +14,7 @@ from analysis.corpus.importance import HeadComparison
 from analysis.minimal_pairs import Accuracy
 from model_zoo.types import format_interval
 from viz.head_measure import Head, HeadMeasure
-from viz.layout import PERCENT, axis, figure, head_names, note, rows, score_axis, token_text
+from viz.layout import PERCENT, axis, head_names, make_figure, note, rows, score_axis, token_text
 from viz.marks import LEGEND_BELOW, error_bars, points, symbol, texts_outside
 from viz.palette import categorical, theme
 
@@ -44,7 +44,7 @@ def accuracy_bars(accuracies: Sequence[Accuracy], *, dark: bool = False) -> go.F
         "cliponaxis": False,
     }
     title = "correct sentence preferred (dotted: guessing)"
-    drawn = figure(
+    drawn = make_figure(
         [trace],
         dark,
         height=26 * len(accuracies) + 76,
@@ -118,7 +118,7 @@ def relation_dots(
         f"{token_text(relation.relation, _LONGEST_NAME)}  {relation.head[0] + 1}.{relation.head[1] + 1}"
         for relation in ordered
     ]
-    return figure(
+    return make_figure(
         traces,
         dark,
         clickmode="event+select",
@@ -178,7 +178,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         unknown = np.isnan(measure.values[head])
         number = "not defined" if unknown else f"<b>{measure.written(measure.values[head])}</b>{measure.after}"
         labels.append(f"{token_text(measure.name, 30)}<br>{number}")
-    return figure(
+    return make_figure(
         [ticks, dots],
         dark,
         clickmode="event+select",
@@ -233,7 +233,7 @@ def switched_off(effects: HeadComparison, quantity: str, *, right: bool = False,
                 "cliponaxis": False,
             }
         )
-    drawn = figure(
+    drawn = make_figure(
         traces,
         dark,
         height=26 * len(sets) + 96,
@@ -290,7 +290,7 @@ def score_by_cost(
         }
         for place, (entry, colour) in enumerate(zip(entries, categorical(len(entries), dark), strict=True))
     ]
-    return figure(
+    return make_figure(
         traces,
         dark,
         height=330,

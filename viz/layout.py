@@ -107,12 +107,19 @@ def base_layout(dark: bool, *, legend: dict[str, Any] | None = None, **settings:
     }
 
 
-def figure(
-    traces: Iterable[dict[str, Any]], dark: bool, *, height: int, margin: tuple[int, int, int, int], **settings: Any
+def make_figure(
+    traces: Iterable[dict[str, Any]],
+    dark: bool,
+    *,
+    height: int,
+    margin: tuple[int, int, int, int],
+    frames: Sequence[Any] | None = None,
+    **settings: Any,
 ) -> go.Figure:
     """Traces in a ``base_layout`` of a height, with margins at the left, right, top and bottom, in px."""
     sides = dict(zip("lrtb", margin, strict=True))
-    return go.Figure(data=list(traces), layout=base_layout(dark, height=height, margin=sides, **settings))
+    layout = base_layout(dark, height=height, margin=sides, **settings)
+    return go.Figure(data=list(traces), layout=layout, frames=frames)
 
 
 def enlarge(figure: go.Figure, scale: float) -> None:

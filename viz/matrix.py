@@ -1,6 +1,6 @@
 """Figures of matrices, a colour a number: heads, layers, tokens and labels down the side and along the top.
 
-``cells`` and ``cells_layout`` are of every heatmap by Plotly; ``fitting_numbers`` and ``sized_numbers`` write on them.
+``cells`` and ``matrix_figure`` are of every heatmap by Plotly; ``fitting_numbers`` and ``sized_numbers`` write on them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from viz.layout import (
     columns,
     even_marks,
     layer_names,
+    make_figure,
     root_title,
     rows,
     scale_bar,
@@ -57,7 +58,8 @@ def cells(
     }
 
 
-def cells_layout(
+def matrix_figure(
+    traces: Sequence[dict[str, Any]],
     across: dict[str, Any],
     down: dict[str, Any],
     bar: Sequence[dict[str, Any]],
@@ -67,18 +69,19 @@ def cells_layout(
     right: int = 8,
     shapes: Sequence[dict[str, Any]] = (),
     **settings: Any,
-) -> dict[str, Any]:
-    """The layout of ``cells`` by the rule that holds for every heatmap, also for those that components draw: what the
-    columns are stands above them, what the rows are at the left, and below is the colour bar (``layout.scale_bar``),
-    from the left edge of the cells on. A heatmap has no title of its own: the page has one.
+) -> go.Figure:
+    """``cells`` and what lies over them, laid out by the rule that holds for every heatmap, also for those that
+    components draw: what the columns are stands above them, what the rows are at the left, and below is the colour bar
+    (``layout.scale_bar``), from the left edge of the cells on. A heatmap has no title of its own: the page has one.
 
     ``across`` and ``down`` are the axes, each with its title; ``height`` is that of the cells and what is above, in px.
     """
-    return base_layout(
+    return make_figure(
+        traces,
         dark,
         shapes=[*shapes, *bar],
         height=height + COLOUR_BAR_SPACE,
-        margin={"l": 8, "r": right, "t": 8, "b": COLOUR_BAR_SPACE},
+        margin=(8, right, 8, COLOUR_BAR_SPACE),
         hovermode="closest",
         xaxis=across | {"side": "top"},
         yaxis=down,
@@ -174,15 +177,13 @@ def head_map(values: FloatArray, quantity: str, *, highest: float = 1.0, dark: b
     places = {"x": list(range(1, n_heads + 1)), "y": list(range(1, n_layers + 1))}
     # With more than 12 heads a layer the numbers would print over each other.
     numbers = [sized_numbers(values, short, scale, highest, 11, 1)] if n_heads <= 12 else []
-    return go.Figure(
-        data=[cells(values, scale, 0, highest, hover, xgap=2, ygap=2, **places), *numbers],
-        layout=cells_layout(
-            axis(dark, "head", dtick=1),
-            axis(dark, "layer", autorange="reversed", dtick=1),
-            scale_bar(sequential(dark), weight_marks(highest), root_title(token_text(quantity)), dark),
-            dark,
-            height=30 * n_layers + 60,
-        ),
+    return matrix_figure(
+        [cells(values, scale, 0, highest, hover, xgap=2, ygap=2, **places), *numbers],
+        axis(dark, "head", dtick=1),
+        axis(dark, "layer", autorange="reversed", dtick=1),
+        scale_bar(sequential(dark), weight_marks(highest), root_title(token_text(quantity)), dark),
+        dark,
+        height=30 * n_layers + 60,
     )
 
 
@@ -199,16 +200,14 @@ def layer_attention(
     hover = f"{rows} %{{y}} → %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>"
     texts = [[token_text(token) for token in tokens]] * n_layers
     y = list(range(1, n_layers + 1))
-    return go.Figure(
-        data=[cells(weights, square_root(sequential(dark)), 0, 1, hover, y=y, xgap=1 if n <= 60 else 0, text=texts)],
-        layout=cells_layout(
-            tokens_across(tokens, dark, "key: the token attended to", longest, tickangle=-60),
-            axis(dark, rows, autorange="reversed", dtick=1),
-            scale_bar(sequential(dark), weight_marks(1.0), root_title("attention weight"), dark),
-            dark,
-            height=28 * n_layers + 108,
-            right=30 + round(3.6 * len(token_text(tokens[-1], longest))),
-        ),
+    return matrix_figure(
+        [cells(weights, square_root(sequential(dark)), 0, 1, hover, y=y, xgap=1 if n <= 60 else 0, text=texts)],
+        tokens_across(tokens, dark, "key: the token attended to", longest, tickangle=-60),
+        axis(dark, rows, autorange="reversed", dtick=1),
+        scale_bar(sequential(dark), weight_marks(1.0), root_title("attention weight"), dark),
+        dark,
+        height=28 * n_layers + 108,
+        right=30 + round(3.6 * len(token_text(tokens[-1], longest))),
     )
 
 
@@ -270,16 +269,14 @@ def _zoomable(
     title for them. Names may repeat, as tokens do.
     """
     texts = [[f"{across[1]} {column}<br>{down[1]} {row}" for column in across[0]] for row in down[0]]
-    return go.Figure(
-        data=[cells(values, scale, 0.0, maximum, f"%{{text}}<br>{quantity} %{{z:.3f}}<extra></extra>", text=texts)],
-        layout=cells_layout(
-            axis_across,
-            rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
-            bar,
-            dark,
-            height=max(34 * len(values) + 90, 190),
-            dragmode="zoom",
-        ),
+    return matrix_figure(
+        [cells(values, scale, 0.0, maximum, f"%{{text}}<br>{quantity} %{{z:.3f}}<extra></extra>", text=texts)],
+        axis_across,
+        rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
+        bar,
+        dark,
+        height=max(34 * len(values) + 90, 190),
+        dragmode="zoom",
     )
 
 
@@ -295,18 +292,16 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
     labels = [f"{token_text(sentence, 20)}  {number}" for number, sentence in enumerate(sentences, start=1)]
     pairs = [[f"{row}<br>{column}" for column in names] for row in names]
     hover = "%{customdata}<br>cosine <b>%{z:.3f}</b><extra></extra>"
-    return go.Figure(
-        data=[
+    return matrix_figure(
+        [
             cells(cosines, scale, -1, 1, hover, customdata=pairs),
             *(fitting_numbers(cosines, scale, -1, 1) if n <= 25 else []),
         ],
-        layout=cells_layout(
-            columns([str(place + 1) for place in range(n)], dark, "sentence, by its number", ticklabelstandoff=4),
-            rows(labels, dark, "sentence", ticklabelstandoff=4),
-            scale_bar(scale, even_marks(1.0, signed=True), "cosine", dark),
-            dark,
-            height=max(120, min(30 * n, 900)) + 52,
-        ),
+        columns([str(place + 1) for place in range(n)], dark, "sentence, by its number", ticklabelstandoff=4),
+        rows(labels, dark, "sentence", ticklabelstandoff=4),
+        scale_bar(scale, even_marks(1.0, signed=True), "cosine", dark),
+        dark,
+        height=max(120, min(30 * n, 900)) + 52,
     )
 
 
@@ -329,15 +324,13 @@ def confusion(counts: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
     traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(sentences))]
     if len(labels) <= 12:
         traces.append(sized_numbers(shares, lambda cell: f"{counts[cell]:,}", scale, 1.0, 13))
-    return go.Figure(
-        data=traces,
-        layout=cells_layout(
-            columns(names, dark, "predicted label"),
-            rows(names, dark, "true label"),
-            scale_bar(sequential(dark), weight_marks(1.0), root_title("share of a true label's items"), dark),
-            dark,
-            height=max(180, 36 * len(labels) + 90),
-        ),
+    return matrix_figure(
+        traces,
+        columns(names, dark, "predicted label"),
+        rows(names, dark, "true label"),
+        scale_bar(sequential(dark), weight_marks(1.0), root_title("share of a true label's items"), dark),
+        dark,
+        height=max(180, 36 * len(labels) + 90),
     )
 
 
@@ -385,19 +378,17 @@ def head_matrix(
 
     hover = f"%{{y}} of {name_a}<br>↔ %{{x}} of {name_b}<br><b>%{{z:.3f}}</b> bit<extra></extra>"
     x, y = places(layers_b, heads_b), places(layers_a, heads_a)
-    return go.Figure(
-        data=[cells(divergence, square_root(scale), 0.0, 1.0, hover, x=x, y=y, xgap=0, ygap=0)],
-        layout=cells_layout(
-            axis(dark, f"{name_b}: {unit}", range=[-0.5, shape[1] - 0.5], **layers(layers_b, heads_b)),
-            axis(dark, f"{name_a}: {unit}", range=[shape[0] - 0.5, -0.5], **layers(layers_a, heads_a)),
-            scale_bar(scale, marks, root_title("divergence, bits; 0 is the same"), dark),
-            dark,
-            height=round(cell * shape[0]) + 90,
-            shapes=[
-                *(line_before(layer * heads_a, muted, "y") for layer in range(1, layers_a)),
-                *(line_before(layer * heads_b, muted) for layer in range(1, layers_b)),
-            ],
-        ),
+    return matrix_figure(
+        [cells(divergence, square_root(scale), 0.0, 1.0, hover, x=x, y=y, xgap=0, ygap=0)],
+        axis(dark, f"{name_b}: {unit}", range=[-0.5, shape[1] - 0.5], **layers(layers_b, heads_b)),
+        axis(dark, f"{name_a}: {unit}", range=[shape[0] - 0.5, -0.5], **layers(layers_a, heads_a)),
+        scale_bar(scale, marks, root_title("divergence, bits; 0 is the same"), dark),
+        dark,
+        height=round(cell * shape[0]) + 90,
+        shapes=[
+            *(line_before(layer * heads_a, muted, "y") for layer in range(1, layers_a)),
+            *(line_before(layer * heads_b, muted) for layer in range(1, layers_b)),
+        ],
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from viz.layout import axis, base_layout, percent, token_text
+from viz.layout import axis, make_figure, percent, token_text
 from viz.marks import LEGEND_ABOVE
 from viz.palette import categorical, theme
 from viz.token_line import Cell, Item, Line, filled_with
@@ -80,8 +80,8 @@ def span_scores(
     places = list(range(len(tokens)))
     names = [token_text(token) for token in tokens]
     named = _named(np.maximum(start, end), best)
-    figure = go.Figure(
-        data=[
+    figure = make_figure(
+        [
             {
                 "type": "bar",
                 "name": name,
@@ -93,18 +93,14 @@ def span_scores(
             }
             for name, scores, colour in (("start", start, first), ("end", end, second))
         ],
-        layout=base_layout(
-            dark,
-            barmode="group",
-            bargap=0.2,
-            height=300,
-            margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=axis(
-                dark, tickvals=named, ticktext=[token_text(tokens[place], 14) for place in named], tickangle=-60
-            ),
-            yaxis=axis(dark, "score (logit)", grid=True, zero=True),
-            legend=LEGEND_ABOVE,
-        ),
+        dark,
+        barmode="group",
+        bargap=0.2,
+        height=300,
+        margin=(8, 16, 28, 8),
+        xaxis=axis(dark, tickvals=named, ticktext=[token_text(tokens[place], 14) for place in named], tickangle=-60),
+        yaxis=axis(dark, "score (logit)", grid=True, zero=True),
+        legend=LEGEND_ABOVE,
     )
     if best is not None:
         figure.add_vrect(best[0] - 0.5, best[1] + 0.5, fillcolor=colours.primary, opacity=0.18, line_width=0)

@@ -15,12 +15,12 @@ from viz.head_measure import Head, HeadMeasure
 from viz.layout import (
     COLOUR_BAR_SPACE,
     axis,
-    base_layout,
     clipped,
     columns,
     component_axis,
     head_names,
     layer_names,
+    make_figure,
     scale_bar,
     token_text,
 )
@@ -78,25 +78,23 @@ def plane(task_map: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure
     # A frame moves the dots; colours and texts stay those of the first drawing.
     frames = [{"name": names[frame], "data": places(frame), "layout": axes(frame)} for frame in range(n_layers)]
     animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
-    return go.Figure(
-        data=dots,
+    return make_figure(
+        dots,
+        dark,
+        dragmode="zoom",
+        height=520,
+        margin=(10, 10, 20, 10),
+        legend=LEGEND_ABOVE,
+        sliders=[
+            {
+                "active": layer,
+                "currentvalue": {"prefix": "layer: "},
+                "pad": {"t": 40},
+                "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
+            }
+        ],
+        **axes(layer),
         frames=frames,
-        layout=base_layout(
-            dark,
-            dragmode="zoom",
-            height=520,
-            margin={"l": 10, "r": 10, "t": 20, "b": 10},
-            legend=LEGEND_ABOVE,
-            sliders=[
-                {
-                    "active": layer,
-                    "currentvalue": {"prefix": "layer: "},
-                    "pad": {"t": 40},
-                    "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
-                }
-            ],
-            **axes(layer),
-        ),
     )
 
 
@@ -133,34 +131,32 @@ def learning_plane(
         "transition": {"duration": 250},
     }
     steps = [{"label": name, "method": "animate", "args": [[name], animation]} for name in names]
-    return go.Figure(
-        data=_group_traces(points[-1], texts, groups, dark),
+    return make_figure(
+        _group_traces(points[-1], texts, groups, dark),
+        dark,
+        height=520,
+        margin=(8, 16, 28, 8),
+        xaxis=component_axis(dark, 0, explained, range=ranges[0]),
+        yaxis=component_axis(dark, 1, explained, range=ranges[1]),
+        sliders=[
+            {
+                "active": n_moments - 1,
+                "steps": steps,
+                "currentvalue": {"prefix": "after epoch ", "font": {"size": 13, "color": colours.text}},
+                "font": {"size": 12, "color": colours.muted},
+                "bgcolor": colours.surface,
+                "activebgcolor": colours.primary,
+                "bordercolor": colours.line,
+                "pad": {"t": 46, "b": 8},
+                "x": 0,
+                "len": 1,
+            }
+        ],
+        legend=LEGEND_ABOVE,
         frames=[
             go.Frame(name=name, data=[{"x": trace["x"], "y": trace["y"], "type": "scatter"} for trace in traces])
             for name, traces in zip(names, (_group_traces(at, texts, groups, dark) for at in points), strict=True)
         ],
-        layout=base_layout(
-            dark,
-            height=520,
-            margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=component_axis(dark, 0, explained, range=ranges[0]),
-            yaxis=component_axis(dark, 1, explained, range=ranges[1]),
-            sliders=[
-                {
-                    "active": n_moments - 1,
-                    "steps": steps,
-                    "currentvalue": {"prefix": "after epoch ", "font": {"size": 13, "color": colours.text}},
-                    "font": {"size": 12, "color": colours.muted},
-                    "bgcolor": colours.surface,
-                    "activebgcolor": colours.primary,
-                    "bordercolor": colours.line,
-                    "pad": {"t": 46, "b": 8},
-                    "x": 0,
-                    "len": 1,
-                }
-            ],
-            legend=LEGEND_ABOVE,
-        ),
     )
 
 
@@ -215,8 +211,8 @@ def cka_by_layer(values: FloatArray, *, dark: bool = False) -> go.Figure:
     """Linear CKA of every layer before and after, (layers + 1,), as bars; the first is the embeddings."""
     places = list(range(len(values)))
     digits = 3 if len(values) <= 8 else 2
-    return go.Figure(
-        data=[
+    return make_figure(
+        [
             {
                 "type": "bar",
                 "x": places,
@@ -226,14 +222,12 @@ def cka_by_layer(values: FloatArray, *, dark: bool = False) -> go.Figure:
                 "hovertemplate": "layer %{x}: CKA <b>%{y:.4f}</b><extra></extra>",
             }
         ],
-        layout=base_layout(
-            dark,
-            height=300,
-            bargap=0.25,
-            margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=columns(layer_names(len(values)), dark, "layer"),
-            yaxis=axis(dark, "CKA of before and after", grid=True, range=[0, 1.08], tickvals=[0, 0.5, 1]),
-        ),
+        dark,
+        height=300,
+        bargap=0.25,
+        margin=(8, 16, 28, 8),
+        xaxis=columns(layer_names(len(values)), dark, "layer"),
+        yaxis=axis(dark, "CKA of before and after", grid=True, range=[0, 1.08], tickvals=[0, 0.5, 1]),
     )
 
 
@@ -241,8 +235,8 @@ def sentence_plane(
     points: FloatArray, explained: tuple[float, float], sentences: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
     """Sentences as points (n, 2), each with its number and its words when it is hovered."""
-    return go.Figure(
-        data=[
+    return make_figure(
+        [
             {
                 "type": "scatter",
                 "mode": "markers+text",
@@ -254,13 +248,11 @@ def sentence_plane(
                 "hovertemplate": "%{text}: %{customdata}<extra></extra>",
             }
         ],
-        layout=base_layout(
-            dark,
-            height=440,
-            margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=component_axis(dark, 0, explained),
-            yaxis=component_axis(dark, 1, explained),
-        ),
+        dark,
+        height=440,
+        margin=(8, 16, 28, 8),
+        xaxis=component_axis(dark, 0, explained),
+        yaxis=component_axis(dark, 1, explained),
     )
 
 
@@ -327,19 +319,17 @@ def head_scatter(
         )
     low, high = colour.limits
     marks = [(place, colour.written(low + place * (high - low))) for place in (0.0, 0.5, 1.0)]
-    return go.Figure(
-        data=[points, *rings],
-        layout=base_layout(
-            dark,
-            clickmode="event+select",
-            hovermode="closest",
-            height=_PLOT + _AXIS + COLOUR_BAR_SPACE + 40,
-            margin={"l": 8, "r": 16, "t": 40, "b": _AXIS + COLOUR_BAR_SPACE},
-            xaxis=axis(dark, across.title, grid=True, range=_range(across)),
-            yaxis=axis(dark, up.title, grid=True, range=_range(up)),
-            shapes=scale_bar(sequential(dark), marks, f"colour: {colour.title}", dark, below=_AXIS),
-            legend=LEGEND_ABOVE if rings else None,
-        ),
+    return make_figure(
+        [points, *rings],
+        dark,
+        clickmode="event+select",
+        hovermode="closest",
+        height=_PLOT + _AXIS + COLOUR_BAR_SPACE + 40,
+        margin=(8, 16, 40, _AXIS + COLOUR_BAR_SPACE),
+        xaxis=axis(dark, across.title, grid=True, range=_range(across)),
+        yaxis=axis(dark, up.title, grid=True, range=_range(up)),
+        shapes=scale_bar(sequential(dark), marks, f"colour: {colour.title}", dark, below=_AXIS),
+        legend=LEGEND_ABOVE if rings else None,
     )
 
 

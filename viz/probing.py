@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
 from viz.layout import columns, layer_names, rows, scale_bar, token_text
-from viz.matrix import cells, cells_layout
+from viz.matrix import cells, matrix_figure
 from viz.palette import sequential, theme
 
 _ROW: Final = 44  # px per task
@@ -93,8 +93,8 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
         "line": {"color": colours.muted, "width": 1},
     }
     marks = [(0.0, "majority"), (1.0, "100%")]
-    return go.Figure(
-        data=[
+    return matrix_figure(
+        [
             cells(
                 shades,
                 sequential(dark),
@@ -107,22 +107,20 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
                 hoverongaps=False,
             )
         ],
-        layout=cells_layout(
-            columns(names, dark, "layer", range=[-0.5, len(names) - 0.5], fixedrange=False),
-            rows(
-                [token_text(title, _LONGEST_TITLE) for title in titles],
-                dark,
-                "task",
-                fixedrange=False,
-                ticklabelstandoff=0,
-            ),
-            scale_bar(sequential(dark), marks, "accuracy, from each task's majority baseline", dark),
+        columns(names, dark, "layer", range=[-0.5, len(names) - 0.5], fixedrange=False),
+        rows(
+            [token_text(title, _LONGEST_TITLE) for title in titles],
             dark,
-            height=_ROW * max(len(results), 1) + 60,
-            shapes=[after_baselines],
-            annotations=numbers,
-            dragmode="zoom",
+            "task",
+            fixedrange=False,
+            ticklabelstandoff=0,
         ),
+        scale_bar(sequential(dark), marks, "accuracy, from each task's majority baseline", dark),
+        dark,
+        height=_ROW * max(len(results), 1) + 60,
+        shapes=[after_baselines],
+        annotations=numbers,
+        dragmode="zoom",
     )
 
 

@@ -13,7 +13,7 @@ from model_zoo.types import DoubleArray
 from viz.head_measure import Head
 from viz.layout import axis, columns, rows, scale_bar, token_text
 from viz.marks import CLICKED_AS_BEFORE
-from viz.matrix import cells, cells_layout, line_before, sized_numbers
+from viz.matrix import cells, line_before, matrix_figure, sized_numbers
 from viz.palette import sequential, theme
 
 _ROW: Final = 22  # px
@@ -85,24 +85,22 @@ def relation_matrix(
             sized_numbers(columns_beside, lambda cell: f"{columns_beside[cell]:.0%}", sequential(dark), 1.0, 11)
             | {"xaxis": "x2"},
         ]
-    figure = go.Figure(
-        data=data,
-        layout=cells_layout(
-            axis(
-                dark,
-                "heads, by layer",
-                domain=[share + _BETWEEN if beside else 0, 1],
-                range=[-0.5, len(heads) - 0.5],
-                tickvals=[(places[0] + places[-1]) / 2 for _, places in layers],
-                ticktext=[str(layer + 1) for layer, _ in layers],
-            ),
-            rows(names, dark, "relation", anchor="x2" if beside else "x"),
-            scale_bar(sequential(dark), _MARKS, quantity, dark),
+    figure = matrix_figure(
+        data,
+        axis(
             dark,
-            height=_ROW * shape[0] + _ABOVE,
-            shapes=[line_before(places[0], colours.muted) for _, places in layers[1:]],
-            clickmode="event+select",
+            "heads, by layer",
+            domain=[share + _BETWEEN if beside else 0, 1],
+            range=[-0.5, len(heads) - 0.5],
+            tickvals=[(places[0] + places[-1]) / 2 for _, places in layers],
+            ticktext=[str(layer + 1) for layer, _ in layers],
         ),
+        rows(names, dark, "relation", anchor="x2" if beside else "x"),
+        scale_bar(sequential(dark), _MARKS, quantity, dark),
+        dark,
+        height=_ROW * shape[0] + _ABOVE,
+        shapes=[line_before(places[0], colours.muted) for _, places in layers[1:]],
+        clickmode="event+select",
     )
     if beside:
         figure.update_layout(

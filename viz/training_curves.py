@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis, base_layout, score_axis, token_text
+from viz.layout import axis, make_figure, score_axis, token_text
 from viz.marks import LEGEND_BELOW, band, error_bars, line, symbol
 from viz.palette import categorical, theme
 
@@ -218,14 +218,12 @@ def _figure(
         traces = [*traces, _always_alike(traces, baseline, dark, until)]
     x_range = {"rangemode": "tozero"} if until is None else {"range": [0, until]}
     y_range = {} if top is None else {"range": [0, top]}
-    return go.Figure(
-        data=traces,
-        layout=base_layout(
-            dark,
-            height=330,
-            margin={"l": 8, "r": 16, "t": 16, "b": 8},
-            xaxis=axis(dark, x_title, grid=True, ticklabelstandoff=6, **x_range),
-            yaxis=score_axis(dark, y_title, percent=percent, ticklabelstandoff=6, **y_range),
-            legend=LEGEND_BELOW if len(traces) > 1 else None,
-        ),
+    return make_figure(
+        traces,
+        dark,
+        height=330,
+        margin=(8, 16, 16, 8),
+        xaxis=axis(dark, x_title, grid=True, ticklabelstandoff=6, **x_range),
+        yaxis=score_axis(dark, y_title, percent=percent, ticklabelstandoff=6, **y_range),
+        legend=LEGEND_BELOW if len(traces) > 1 else None,
     )
