@@ -160,7 +160,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         [round(measures[row].position(measures[row].values[at]), 4) for row, at in others],
         [row for row, _ in others],
         {"symbol": "line-ns-open", "size": 12, "color": colours.muted, "opacity": 0.55, "line": {"width": 1}},
-        [f"{names[at]}: {measures[row].written(measures[row].values[at])}" for row, at in others],
+        [f"{names[at]}: {measures[row].format(measures[row].values[at])}" for row, at in others],
         customdata=[heads[at] for _, at in others],
         selected=faint,
         unselected=faint,
@@ -176,7 +176,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
     labels = []
     for measure in measures:
         unknown = np.isnan(measure.values[head])
-        number = "not defined" if unknown else f"<b>{measure.written(measure.values[head])}</b>{measure.after}"
+        number = "not defined" if unknown else f"<b>{measure.format(measure.values[head])}</b>{measure.after}"
         labels.append(f"{token_text(measure.name, 30)}<br>{number}")
     return make_figure(
         [ticks, dots],
@@ -188,7 +188,7 @@ def measure_dots(heads: Sequence[Head], measures: Sequence[HeadMeasure], head: i
         xaxis=axis(dark, range=[-0.02, 1.02], showticklabels=False),
         yaxis=rows(labels, dark),
         annotations=[
-            note(measure.written(end), side, row, colours.muted, 11, xref="x", yref="y", yshift=-18)
+            note(measure.format(end), side, row, colours.muted, 11, xref="x", yref="y", yshift=-18)
             for row, measure in enumerate(measures)
             for side, end in enumerate(measure.limits)
         ],

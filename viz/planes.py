@@ -318,7 +318,7 @@ def head_scatter(
             _ring(heads, marked, across, up, "diamond-open", 18, colours.text, token_text(matches_name, 40), dark)
         )
     low, high = colour.limits
-    marks = [(place, colour.written(low + place * (high - low))) for place in (0.0, 0.5, 1.0)]
+    marks = [(place, colour.format(low + place * (high - low))) for place in (0.0, 0.5, 1.0)]
     return make_figure(
         [points, *rings],
         dark,

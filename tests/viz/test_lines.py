@@ -50,7 +50,9 @@ def test_attention_that_was_cut_to_nothing_is_nothing() -> None:
     assert np.isfinite(view["scale"])
 
 
-@pytest.mark.parametrize(("shape", "said"), [((0, 2, 2), "No head"), ((1, 0, 2), "No token"), ((1, 2, 0), "No token")])
+@pytest.mark.parametrize(
+    ("shape", "message"), [((0, 2, 2), "No head"), ((1, 0, 2), "No token"), ((1, 2, 0), "No token")]
+)
 def test_nothing_to_draw_is_refused(shape: tuple[int, int, int], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         make(np.zeros(shape))
