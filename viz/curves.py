@@ -111,8 +111,9 @@ def _with_bands(
                 marked=symbol(number),
                 size=7,
                 customdata=[(low, high) for _, low, high in estimates],
-                hover=f"{hover}: <b>%{{y:{form}}}{unit}</b> (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})"
-                f"<extra>{safe}</extra>",
+                hover=f"{hover}: <b>%{{y:{form}}}{unit}</b>"
+                + f" (%{{customdata[0]:{form}}} to %{{customdata[1]:{form}}})" * bool(known)
+                + f"<extra>{safe}</extra>",
             )
         )
     return [*bands, *lines]
@@ -240,7 +241,14 @@ def pruning(
     traces = _with_bands(series, "%{x} heads off", ".1%" if percent else ".3f", dark)
     if baseline is not None:
         traces.append(_level(token_text(baseline[0]), [0, n_heads], baseline[1], dark))
-    across = axis(dark, "heads that are off", grid=True, range=[-0.02 * n_heads, 1.02 * n_heads], ticklabelstandoff=6)
+    across = axis(
+        dark,
+        "heads that are off",
+        grid=True,
+        range=[-0.02 * n_heads, 1.02 * n_heads],
+        dtick=1 if n_heads <= 12 else None,
+        ticklabelstandoff=6,
+    )
     return make_figure(
         traces,
         dark,

@@ -26,9 +26,9 @@ from pages.cause.fields import BLOCKS, BY, OFF, VALUE, change_of, name_of
 from pages.cause.scene import TARGET, Scene
 from ui import View, as_python, caption, figures, note, notes, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
+from viz.curves import pruning
 from viz.erasure import LEGEND, without_word
 from viz.head_effects import head_effects
-from viz.pruning import pruning
 from viz.token_line import Line
 from web.background import desk
 from web.engine import engine
