@@ -1,5 +1,4 @@
-"""What the figures over two axes are made of: bars beside their names, lines and points,
-their error bars, and coloured cells.
+"""What figures over two axes are made of: bars beside their names, lines, points, and their error bars.
 
 Plain dictionaries, as ``layout.base_layout``; settings of Plotly that only one figure has are given by name.
 """
@@ -37,7 +36,7 @@ def horizontal_bars(
     texts: Sequence[str] | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """A bar a value in the rows of ``bars_layout``: ``hover`` is shown when it is pointed at, ``texts`` at its end."""
+    """A bar a value in the rows of ``layout.rows``: ``hover`` is shown when it is pointed at, ``texts`` at its end."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -96,9 +95,9 @@ def points(
     """Points that look the same whether one of them was clicked or not. ``hover`` is said of each; without it a point
     says nothing.
     """
-    answer: dict[str, Any] = {"hoverinfo": "skip"}
+    hovering: dict[str, Any] = {"hoverinfo": "skip"}
     if hover is not None:
-        answer = {"hovertext": list(hover), "hovertemplate": "%{hovertext}<extra></extra>"}
+        hovering = {"hovertext": list(hover), "hovertemplate": "%{hovertext}<extra></extra>"}
     return {
         "type": "scatter",
         "mode": "markers",
@@ -106,7 +105,7 @@ def points(
         "x": list(x),
         "y": list(y),
         "marker": marker,
-        **answer,
+        **hovering,
         **CLICKED_AS_BEFORE,
         **settings,
     }
