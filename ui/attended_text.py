@@ -48,7 +48,7 @@ class AttendedText:
     @property
     def of_heads(self) -> bool:
         """Whether every head has a map of its own."""
-        return attended.of_heads(self.measure)
+        return attended.has_head_maps(self.measure)
 
     @property
     def words(self) -> attended.Words:
@@ -121,8 +121,8 @@ class AttendedText:
 
     def called(self, layer: int, number: int) -> str:
         """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together."""
-        return attended.called(self.measure, layer, number)
+        return attended.map_name(self.measure, layer, number)
 
     def file(self, name: str, layer: int, number: int) -> str:
         """The name of a file about a map: "attention_L3H5", or "attention_L3"."""
-        return attended.file_of(self.measure, name, layer, number)
+        return attended.file_name(self.measure, name, layer, number)

@@ -12,7 +12,7 @@ from ui.attended_text import AttendedText
 from ui.component import component, on_component_event
 from ui.widgets import select_head
 from viz import lit_words
-from viz.attended import maps_of_words, words_of
+from viz.attended import word_maps, words_payload
 from viz.component import pack
 from viz.standalone import standalone_html
 from web.engine import engine
@@ -30,7 +30,7 @@ def draw(attended: AttendedText, layer: int, number: int) -> None:
     if 0 in filtered.weights.shape:
         return
     name = attended.file("words", layer, number)
-    payload = words_of(attended.maps, filtered, layer, number, steps=True, group=GROUP, file=name)
+    payload = words_payload(attended.maps, filtered, layer, number, steps=True, group=GROUP, file=name)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
     mount(key=_KEY, data=pack(payload), on_head_change=on_component_event(_KEY, "head", partial(_step, attended)))
@@ -53,7 +53,7 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
     name = attended.file("words", layer, number)
     return standalone_html(
         lit_words.SOURCE,
-        words_of(attended.maps, filtered, layer, number, steps=False, file=name),
+        words_payload(attended.maps, filtered, layer, number, steps=False, file=name),
         title=f"{attended.words.title}, word by word",
         caption=filtered.summary(),
         meta={
@@ -68,7 +68,7 @@ def file(attended: AttendedText, layer: int, number: int) -> str:
 
 def _filtered(attended: AttendedText, layer: int, number: int) -> Filtered:
     """The filter applied to the matrices (3 or 2, n, m), as it is to a map and to a mean of heads elsewhere."""
-    return attended.filtered(maps_of_words(attended.maps, layer, number, _mean_of_all(attended)))
+    return attended.filtered(word_maps(attended.maps, layer, number, _mean_of_all(attended)))
 
 
 def _mean_of_all(attended: AttendedText) -> FloatArray:

@@ -75,24 +75,24 @@ WORDS: dict[Measure, Words] = {
 }
 
 
-def of_heads(measure: Measure) -> bool:
+def has_head_maps(measure: Measure) -> bool:
     """Whether every head has a map of its own."""
     return measure in OF_HEADS
 
 
-def called(measure: Measure, layer: int, number: int, counts: int = 1) -> str:
+def map_name(measure: Measure, layer: int, number: int, counts: int = 1) -> str:
     """What a map is called: "layer 3, head 5", or "layer 3" where there is one of all heads together. It ``counts``
     from 1, as the pages do, or from 0, as Python does.
     """
-    return f"layer {layer + counts}, head {number + counts}" if of_heads(measure) else f"layer {layer + counts}"
+    return f"layer {layer + counts}, head {number + counts}" if has_head_maps(measure) else f"layer {layer + counts}"
 
 
-def file_of(measure: Measure, name: str, layer: int, number: int, counts: int = 1) -> str:
+def file_name(measure: Measure, name: str, layer: int, number: int, counts: int = 1) -> str:
     """The name of a file about a map: "attention_L3H5", or "attention_L3"."""
-    return f"{name}_L{layer + counts}H{number + counts}" if of_heads(measure) else f"{name}_L{layer + counts}"
+    return f"{name}_L{layer + counts}H{number + counts}" if has_head_maps(measure) else f"{name}_L{layer + counts}"
 
 
-def heatmap_of(
+def heatmap_payload(
     filtered: Filtered,
     measure: Measure,
     *,
@@ -124,15 +124,15 @@ def heatmap_of(
     )
 
 
-def maps_of_words(attention: AttentionView, layer: int, number: int, mean: FloatArray) -> FloatArray:
+def word_maps(attention: AttentionView, layer: int, number: int, mean: FloatArray) -> FloatArray:
     """What words are lit by, (3 or 2, n, m): a map, the mean of its layer where that has several heads, and the
     ``mean`` of all there are.
     """
-    of_layer = [attention.layer(layer).mean(axis=0)] if of_heads(attention.measure) else []
+    of_layer = [attention.layer(layer).mean(axis=0)] if has_head_maps(attention.measure) else []
     return np.stack([attention.map(layer, number), *of_layer, mean])
 
 
-def words_of(
+def words_payload(
     attention: AttentionView,
     filtered: Filtered,
     layer: int,
@@ -143,19 +143,19 @@ def words_of(
     file: str = "",
     counts: int = 1,
 ) -> lit_words.Payload:
-    """Words lit by ``maps_of_words``, filtered. With ``steps`` the reader may go on to another head, or layer."""
+    """Words lit by ``word_maps``, filtered. With ``steps`` the reader may go on to another head, or layer."""
     queries, keys = (
         lit_words.words(encoding, units)
         for encoding, units in ((attention.encoding, filtered.queries), (attention.key_encoding, filtered.keys))
     )
     alike = attention.key_encoding is attention.encoding and filtered.queries == filtered.keys
-    maps, heads = all_maps(attention), of_heads(attention.measure)
+    maps, heads = all_maps(attention), has_head_maps(attention.measure)
     return lit_words.payload(
         filtered.weights,
         queries,
         None if alike else keys,
         names=[
-            called(attention.measure, layer, number, counts).capitalize(),
+            map_name(attention.measure, layer, number, counts).capitalize(),
             *([f"Mean of layer {layer + counts}"] if heads else []),
             f"Mean of all {len(maps)} {'heads' if heads else 'layers'}",
         ],
@@ -168,7 +168,7 @@ def words_of(
     )
 
 
-def told_apart(heads: Sequence[Head], front: Head | None) -> list[Head]:
+def distinguishable(heads: Sequence[Head], front: Head | None) -> list[Head]:
     """No more heads than can be told apart by colour; the one in ``front`` is among them."""
     drawn = list(heads[:MOST_COLOURS])
     if front is not None and front not in drawn:
@@ -176,7 +176,7 @@ def told_apart(heads: Sequence[Head], front: Head | None) -> list[Head]:
     return drawn
 
 
-def lines_of(
+def lines_payload(
     filtered: Filtered,
     measure: Measure,
     drawn: Sequence[Head],
@@ -191,7 +191,7 @@ def lines_of(
     """The lines of the ``drawn`` heads, filtered (heads, n, m), a colour a head; those of the one in ``front`` lie over
     the others.
     """
-    if not of_heads(measure):
+    if not has_head_maps(measure):
         names = [f"{layer + counts}" for layer, _ in drawn]
     elif len({layer for layer, _ in drawn}) == 1:
         names = [f"{head + counts}" for _, head in drawn]

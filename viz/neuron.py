@@ -29,7 +29,7 @@ _NUMBER: Final = 0.18  # width of a column of numbers
 _FIGURES: Final = 0.6  # of it, left of the bars: 36 px on a phone hold "-12.34"
 
 
-def shown_keys(weights: FloatArray, max_keys: int = MAX_KEYS) -> list[int]:
+def strongest_keys(weights: FloatArray, max_keys: int = MAX_KEYS) -> list[int]:
     """The ``max_keys`` keys with the largest weights, in the order of the text."""
     strongest = np.argsort(-weights, kind="stable")[:max_keys]
     return sorted(strongest.tolist())
@@ -54,7 +54,7 @@ def neuron(
     n, d = numbers.keys.shape
     if len(key_labels) != n:
         raise InvalidInput(f"{len(key_labels)} key tokens do not fit {n} keys.")
-    kept = shown_keys(numbers.weights, max_keys)
+    kept = strongest_keys(numbers.weights, max_keys)
     names = ["bias"] * numbers.has_bias + ["score", "weight"]
     columns = _columns(len(names))
     tokens = [key_labels[key] for key in kept]

@@ -86,7 +86,7 @@ def surprisal(
     return Line(tuple(items), label)
 
 
-def of_scores(scores: TokenScores, *, words: bool, dark: bool = False, label: str = "") -> Line:
+def surprisal_line(scores: TokenScores, *, words: bool, dark: bool = False, label: str = "") -> Line:
     """Every token with its surprisal, or every word with the sum over its pieces."""
     units = (word_units if words else token_units)(scores.encoding)
     guesses = [scores.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]

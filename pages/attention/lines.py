@@ -15,7 +15,7 @@ from pages.attention.scene import Scene, summary
 from ui import View, as_python, save, widgets
 from ui.component import component, component_value
 from viz import lines
-from viz.attended import Head, lines_of, told_apart
+from viz.attended import Head, distinguishable, lines_payload
 from viz.component import pack
 from viz.standalone import standalone_html
 
@@ -30,7 +30,7 @@ def draw(scene: Scene) -> None:
     heads.compute(scene)
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
-    drawn = told_apart(chosen.heads, chosen.front)
+    drawn = distinguishable(chosen.heads, chosen.front)
     view = scene.filtered(np.stack([scene.maps.map(*head) for head in drawn]))
     if view.reason is not None:
         summary(view)
@@ -92,7 +92,7 @@ def _payload(scene: Scene, view: Filtered, drawn: list[Head], front: Head | None
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
-    return lines_of(
+    return lines_payload(
         view,
         scene.measure,
         drawn,

@@ -14,7 +14,7 @@ from pages.attention import examples
 from pages.attention.fields import LOCKED, MODEL_PART, SHOWN_VIEW, TOKEN
 from ui import HEAD, LAYER, Need, View, as_text, caption, figures, note, notes, widgets
 from ui.attended_text import AttendedText
-from viz.attended import heatmap_of
+from viz.attended import heatmap_payload
 from web.engine import engine
 
 
@@ -137,7 +137,7 @@ def draw_heatmap(
     numbers are, and ``number`` one of them, in a word, where they are not those of the scene.
     """
     figures.show_heatmap(
-        heatmap_of(
+        heatmap_payload(
             view,
             scene.measure,
             file=name,

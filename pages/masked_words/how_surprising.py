@@ -15,7 +15,7 @@ from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene, ask_whole_words
 from ui import Field, View, as_python, long_text, notes, one_of, save, token_line, widgets
-from viz.surprisal import of_scores
+from viz.surprisal import surprisal_line
 from viz.token_line import Line
 from web.engine import engine
 
@@ -67,7 +67,7 @@ def draw(scene: Scene) -> None:
 
     def lines(*, dark: bool) -> list[Line]:
         return [
-            of_scores(score, words=WORDS.value, dark=dark, label=label)
+            surprisal_line(score, words=WORDS.value, dark=dark, label=label)
             for score, label in zip(scores, labels, strict=True)
         ]
 

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.neuron import QueryNumbers, query_numbers
 from model_zoo.errors import InvalidInput
-from viz.neuron import neuron, neuron_caption, shown_keys
+from viz.neuron import neuron, neuron_caption, strongest_keys
 
 
 def numbers(n: int = 5, d: int = 4, *, bias: float = 0.0, masked: int = 0, scaling: float = 0.5) -> QueryNumbers:
@@ -94,7 +94,7 @@ def test_an_outlier_does_not_fade_the_rest() -> None:
 def test_beyond_the_limit_the_strongest_are_shown_and_the_rest_counted() -> None:
     of = numbers(128, 8)
     figure = draw(of, max_keys=10)
-    kept = shown_keys(of.weights, 10)
+    kept = strongest_keys(of.weights, 10)
     assert kept == sorted(kept)
     assert set(kept) == set(np.argsort(of.weights)[-10:].tolist())
     assert np.array_equal(trace(figure, "weight").x, of.weights[kept])

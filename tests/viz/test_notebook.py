@@ -42,7 +42,7 @@ def test_a_heatmap_reads_what_that_of_the_page_reads(run: AttentionRun) -> None:
     widget = looked_at(notebook.heatmap(run, layer=1, head=2))
     attention = Weights(run)
     filtered = widget._filtered(attention.map(1, 2))
-    expected = attended.heatmap_of(filtered, "weights", file="", group=widget._group.name)
+    expected = attended.heatmap_payload(filtered, "weights", file="", group=widget._group.name)
     assert sent(widget) == as_sent(expected, widget)
     assert sent(widget)["weights"] == run.head(1, 2).tobytes()
 
@@ -59,8 +59,8 @@ def test_a_grid_reads_what_that_of_the_page_reads(run: AttentionRun, contributio
 def test_words_read_what_those_of_the_page_read_and_know_where_a_step_leads(run: AttentionRun) -> None:
     lit = looked_at(notebook.words(run, 1, 2))
     attention = Weights(run)
-    filtered = lit._filtered(attended.maps_of_words(attention, 1, 2, mean_of_all(attention)))
-    expected = attended.words_of(attention, filtered, 1, 2, steps=True, group=lit._group.name, counts=0)
+    filtered = lit._filtered(attended.word_maps(attention, 1, 2, mean_of_all(attention)))
+    expected = attended.words_payload(attention, filtered, 1, 2, steps=True, group=lit._group.name, counts=0)
     maps = [[layer, head] for layer in range(2) for head in range(3)]
     assert sent(lit) == as_sent(expected, lit, maps=maps)
     assert maps[sent(lit)["head"]] == [1, 2]
@@ -138,7 +138,7 @@ def test_lines_of_a_layer_do_not_take_a_head_that_they_do_not_have(run: Attentio
     heads = notebook.grid(run)
     drawn = notebook.lines(run, 0)
     drawn._group = heads._group
-    drawn._take(heads, ("layer", "head"))
+    drawn._copy_from(heads, ("layer", "head"))
     assert drawn.head is None
 
 

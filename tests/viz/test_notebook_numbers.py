@@ -18,7 +18,7 @@ from viz.anatomy import payload as anatomy_payload
 from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
 from viz.notebook.widget import Widget
-from viz.surprisal import of_scores
+from viz.surprisal import surprisal_line
 from viz.token_line import Cell, Item, Line
 from viz.token_line import payload as line_payload
 
@@ -92,7 +92,7 @@ def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names()
 @pytest.mark.parametrize("words", [False, True])
 def test_scores_are_the_line_of_the_page_in_both_themes(words: bool) -> None:
     widget = looked_at(notebook.token_line(SCORES, words=words))
-    light, dark = (of_scores(SCORES, words=words, dark=dark) for dark in (False, True))
+    light, dark = (surprisal_line(SCORES, words=words, dark=dark) for dark in (False, True))
     expected = {**line_payload([light], others=[dark]), "weights": b""}
     assert sent(widget) == as_sent(expected, widget)
     assert (">ab<" if words else ">##b<") in str(widget._svg())

@@ -26,7 +26,7 @@ from model_zoo.types import AttentionRun, FloatArray, LayerContributions, ModelI
 from viz import attended, static
 from viz.attended import Head
 from viz.layout import clipped
-from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
+from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, check_index
 
 Run = AttentionRun | LayerContributions | AttentionView
 """What the engine's ``attend`` or ``contributions`` gives, or what of it is shown."""
@@ -37,10 +37,10 @@ class Group:
 
     def __init__(self) -> None:
         self.name = f"inside-bert-{uuid4().hex[:12]}"
-        self.members: WeakSet[OfHeads] = WeakSet()
+        self.members: WeakSet[HeadWidget] = WeakSet()
 
 
-class OfHeads(Widget):
+class HeadWidget(Widget):
     """A widget of one head, or of a layer where that has one map, of a text. Where Python's picture shows all that is
     on the screen, it is ``drawn_here``, and kept anew whenever another head is shown.
     """
@@ -54,7 +54,7 @@ class OfHeads(Widget):
     _by = Unicode("").tag(sync=True)  # the view in whose picture it is pointed at
 
     def __init__(
-        self, run: Run, layer: int, head: int | None, follow: OfHeads | None, chosen: Filter | None, **traits: Any
+        self, run: Run, layer: int, head: int | None, follow: HeadWidget | None, chosen: Filter | None, **traits: Any
     ) -> None:
         self.attention = _attention(run)
         self.filter = chosen or Filter()
@@ -64,41 +64,41 @@ class OfHeads(Widget):
         super().__init__(layer=layer, head=head, **traits)
         self._group.members.add(self)
         if follow is not None:
-            self._take(follow, ("token", "key", "_by"))
+            self._copy_from(follow, ("token", "key", "_by"))
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return among(proposal["value"], self.attention.n_layers, "layer")
+        return check_index(proposal["value"], self.attention.n_layers, "layer")
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int | None:
         head = proposal["value"]
         n = max(self.attention.n_maps(layer) for layer in range(self.attention.n_layers))
-        return None if head is None else among(head, n, "head" if self._heads else "map")
+        return None if head is None else check_index(head, n, "head" if self._heads else "map")
 
     @observe("layer", "head")
-    def _opened(self, _change: object) -> None:
-        self._tell(("layer", "head"))
+    def _on_head_change(self, _change: object) -> None:
+        self._broadcast(("layer", "head"))
         self._refresh()
         if self.drawn_here and not self._message:
-            self._keep()
+            self._keep_still()
 
     @observe("token", "key", "_by")
-    def _pointed(self, change: Any) -> None:
-        if self._teller is None and change["name"] != "_by":
+    def _on_pointing(self, change: Any) -> None:
+        if self._changer is None and change["name"] != "_by":
             self._by = ""
-        self._tell(("token", "key", "_by"))
+        self._broadcast(("token", "key", "_by"))
 
-    def _tell(self, traits: Sequence[str]) -> None:
+    def _broadcast(self, traits: Sequence[str]) -> None:
         """Set these traits in all that follow each other."""
-        if self._teller != "other widget":
+        if self._changer != "other widget":
             for other in list(self._group.members):
                 if other is not self:
-                    other._take(self, traits)
+                    other._copy_from(self, traits)
 
-    def _take(self, other: OfHeads, traits: Sequence[str]) -> None:
+    def _copy_from(self, other: HeadWidget, traits: Sequence[str]) -> None:
         """Take these traits over from another. What this one does not have, it says."""
-        with self._told_by("other widget"):
+        with self._changed_by("other widget"):
             self._message = ""
             try:
                 for trait in traits:
@@ -110,7 +110,7 @@ class OfHeads(Widget):
 
     @property
     def _heads(self) -> bool:
-        return attended.of_heads(self.attention.measure)
+        return attended.has_head_maps(self.attention.measure)
 
     def _state(self) -> object:
         return self.layer, self.head
@@ -122,12 +122,12 @@ class OfHeads(Widget):
             raise InvalidInput(filtered.reason)
         return filtered
 
-    def _of_text(self, subject: str) -> str:
+    def _caption(self, subject: str) -> str:
         text = clipped(self.attention.encoding.text, LONGEST_TEXT)
         return f"{subject} in “{text}”, {_model(self.attention).id}"
 
-    def _called(self) -> str:
-        return attended.called(self.attention.measure, self.layer, self.head or 0, COUNTS)
+    def _map_name(self) -> str:
+        return attended.map_name(self.attention.measure, self.layer, self.head or 0, COUNTS)
 
     def about(self) -> dict[str, str]:
         model, encoding = _model(self.attention), self.attention.encoding
@@ -140,7 +140,7 @@ class OfHeads(Widget):
         }
 
 
-class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
+class Grid(HeadWidget, part="grid", source=viz.grid.SOURCE):
     """All heads of a text as small pictures; a click opens one: ``layer`` and ``head``."""
 
     title = "All heads"
@@ -173,10 +173,10 @@ class Grid(OfHeads, part="grid", source=viz.grid.SOURCE):
         return static.grid_svg(self.payload())
 
     def __str__(self) -> str:
-        return self._of_text("All heads" if self._heads else "All layers")
+        return self._caption("All heads" if self._heads else "All layers")
 
 
-class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
+class Heatmap(HeadWidget, part="heatmap", source=viz.heatmap.SOURCE):
     """A head as a heatmap; what is pointed at in it: ``token``, the query, and ``key``."""
 
     title = "A head as a heatmap"
@@ -190,10 +190,10 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
         return self._filtered(self.attention.map(self.layer, self.head or 0))
 
     def payload(self) -> viz.heatmap.Payload:
-        return attended.heatmap_of(
+        return attended.heatmap_payload(
             self._map,
             self.attention.measure,
-            file=attended.file_of(self.attention.measure, "attention", self.layer, self.head or 0, COUNTS),
+            file=attended.file_name(self.attention.measure, "attention", self.layer, self.head or 0, COUNTS),
             stretch=self._stretch or not self.attention.shares,
             group=self._group.name,
         )
@@ -202,13 +202,13 @@ class Heatmap(OfHeads, part="heatmap", source=viz.heatmap.SOURCE):
         return static.heatmap_svg(self.payload())
 
     def about(self) -> dict[str, str]:
-        return super().about() | {"Head" if self._heads else "Layer": self._called()}
+        return super().about() | {"Head" if self._heads else "Layer": self._map_name()}
 
     def __str__(self) -> str:
-        return self._of_text(f"Heatmap of {self._called()}")
+        return self._caption(f"Heatmap of {self._map_name()}")
 
 
-class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
+class Words(HeadWidget, part="words", source=viz.lit_words.SOURCE):
     """A text whose words light up; the word kept or pointed at: ``token`` as a query, ``key`` as a key."""
 
     title = "Word by word"
@@ -220,10 +220,10 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
 
     @property
     def _lit(self) -> Filtered:
-        return self._filtered(attended.maps_of_words(self.attention, self.layer, self.head or 0, self._mean))
+        return self._filtered(attended.word_maps(self.attention, self.layer, self.head or 0, self._mean))
 
     def _words(self) -> viz.lit_words.Payload:
-        return attended.words_of(
+        return attended.words_payload(
             self.attention,
             self._lit,
             self.layer,
@@ -231,7 +231,7 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
             steps=True,
             counts=COUNTS,
             group=self._group.name,
-            file=attended.file_of(self.attention.measure, "words", self.layer, self.head or 0, COUNTS),
+            file=attended.file_name(self.attention.measure, "words", self.layer, self.head or 0, COUNTS),
         )
 
     def payload(self) -> dict[str, Any]:
@@ -241,13 +241,13 @@ class Words(OfHeads, part="words", source=viz.lit_words.SOURCE):
         return static.lit_words_svg(self._words())
 
     def about(self) -> dict[str, str]:
-        return super().about() | {"Head" if self._heads else "Layer": self._called()}
+        return super().about() | {"Head" if self._heads else "Layer": self._map_name()}
 
     def __str__(self) -> str:
-        return self._of_text(f"Words lit by {self._called()}")
+        return self._caption(f"Words lit by {self._map_name()}")
 
 
-class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
+class Lines(HeadWidget, part="lines", source=viz.lines.SOURCE):
     """Heads as lines from queries to keys; a token kept or pointed at: ``token`` at the left, ``key`` at the right;
     ``off`` are places of heads that are switched off.
     """
@@ -267,7 +267,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
             if self._chosen is None
             else [(self.layer, head) if isinstance(head, int) else head for head in self._chosen]
         )
-        return attended.told_apart(every, self._front if self._front in every else None)
+        return attended.distinguishable(every, self._front if self._front in every else None)
 
     @property
     def _front(self) -> Head | None:
@@ -282,7 +282,7 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
 
     def payload(self) -> viz.lines.Payload:
         heads = self._drawn_heads
-        return attended.lines_of(
+        return attended.lines_payload(
             self._several,
             self.attention.measure,
             heads,
@@ -297,15 +297,15 @@ class Lines(OfHeads, part="lines", source=viz.lines.SOURCE):
         return static.lines_svg(self.payload())
 
     def about(self) -> dict[str, str]:
-        named = "; ".join(attended.called(self.attention.measure, *head, COUNTS) for head in self._drawn_heads)
+        named = "; ".join(attended.map_name(self.attention.measure, *head, COUNTS) for head in self._drawn_heads)
         return super().about() | {"Heads" if self._heads else "Layer": named}
 
     def __str__(self) -> str:
-        return self._of_text(f"Lines of {counted(len(self._drawn_heads), 'head' if self._heads else 'layer')}")
+        return self._caption(f"Lines of {counted(len(self._drawn_heads), 'head' if self._heads else 'layer')}")
 
 
 def grid(
-    run: Run, layer: int = 0, head: int = 0, *, follow: OfHeads | None = None, filter: Filter | None = None
+    run: Run, layer: int = 0, head: int = 0, *, follow: HeadWidget | None = None, filter: Filter | None = None
 ) -> Grid:
     """All heads of a text, a row a layer; of layer contributions all layers. The framed head is ``layer`` and ``head``,
     which a click sets; set in Python they move the frame.
@@ -321,7 +321,7 @@ def heatmap(
     layer: int = 0,
     head: int = 0,
     *,
-    follow: OfHeads | None = None,
+    follow: HeadWidget | None = None,
     stretch: bool = False,
     filter: Filter | None = None,
 ) -> Heatmap:
@@ -332,12 +332,12 @@ def heatmap(
 
 
 def words(
-    run: Run, layer: int = 0, head: int = 0, *, follow: OfHeads | None = None, filter: Filter | None = None
+    run: Run, layer: int = 0, head: int = 0, *, follow: HeadWidget | None = None, filter: Filter | None = None
 ) -> Words:
     """The text, each word tinted by how much the head, its layer or all heads give it from the word that is pointed at.
     The rest is as for ``grid``. Raises InvalidInput for more than 1024 tokens.
     """
-    _can_be_read(_attention(run))
+    _check_length(_attention(run))
     return Words(run, layer, head, follow, filter)
 
 
@@ -347,14 +347,14 @@ def lines(
     heads: Sequence[int] | Sequence[Head] | None = None,
     head: int | None = None,
     *,
-    follow: OfHeads | None = None,
+    follow: HeadWidget | None = None,
     filter: Filter | None = None,
 ) -> Lines:
     """Heads as lines, a colour a head: those of a layer, the ``heads`` of it by number, or any by (layer, head).
     ``head`` lies in front of the others. The rest is as for ``words``. No more than 24 heads are drawn: more colours
     cannot be told apart.
     """
-    _can_be_read(_attention(run))
+    _check_length(_attention(run))
     return Lines(run, layer, heads, head, follow, filter)
 
 
@@ -377,7 +377,7 @@ def _model(attention: AttentionView) -> ModelInfo:
     return model
 
 
-def _can_be_read(attention: AttentionView) -> None:
+def _check_length(attention: AttentionView) -> None:
     n = max(len(attention.encoding), len(attention.key_encoding))
     if n > attended.LONGEST:
         raise InvalidInput(

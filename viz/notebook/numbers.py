@@ -26,8 +26,8 @@ from viz.example_sentences import ExampleSentence
 from viz.head_effects import head_effects
 from viz.layout import clipped
 from viz.lit_words import shades
-from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, among
-from viz.surprisal import of_scores
+from viz.notebook.widget import COUNTS, LONGEST_TEXT, Widget, check_index
+from viz.surprisal import surprisal_line
 from viz.token_line import Line
 
 Numbers = npt.NDArray[np.floating[Any]]
@@ -48,13 +48,13 @@ class Cells(Widget, part="cells", source=viz.cells.SOURCE):
     def _have(self, proposal: Any) -> list[tuple[int, int]]:
         picked = [(int(row), int(column)) for row, column in proposal["value"]]
         for row, column in picked:
-            among(row, self._values.shape[0], "row")
-            among(column, self._values.shape[1], "column")
+            check_index(row, self._values.shape[0], "row")
+            check_index(column, self._values.shape[1], "column")
         return picked
 
     @observe("picked")
-    def _picked(self, _change: object) -> None:
-        self._keep()
+    def _on_picks(self, _change: object) -> None:
+        self._keep_still()
 
     def payload(self) -> viz.cells.Payload:
         return viz.cells.Payload(**{**self._payload, "picked": list(self.picked)})
@@ -120,21 +120,23 @@ class Walk(Widget, part="anatomy", source=viz.anatomy.SOURCE):
 
     @validate("token")
     def _has_token(self, proposal: Any) -> int:
-        return among(proposal["value"], len(self._anatomy.encoding), "token")
+        return check_index(proposal["value"], len(self._anatomy.encoding), "token")
 
     @validate("layer")
     def _has_layer(self, proposal: Any) -> int:
-        return self._only(among(proposal["value"], len(self._anatomy.states) - 1, "layer"), self._anatomy.layer)
+        return self._resolve(
+            check_index(proposal["value"], len(self._anatomy.states) - 1, "layer"), self._anatomy.layer
+        )
 
     @validate("head")
     def _has_head(self, proposal: Any) -> int:
-        return self._only(among(proposal["value"], self._anatomy.model.n_heads, "head"), self._anatomy.head)
+        return self._resolve(check_index(proposal["value"], self._anatomy.model.n_heads, "head"), self._anatomy.head)
 
-    def _only(self, wanted: int, there: int) -> int:
+    def _resolve(self, wanted: int, there: int) -> int:
         """Without an engine there is the layer and the head that were computed."""
-        if wanted != there and self._engine is None and self._teller is None:
+        if wanted != there and self._engine is None and self._changer is None:
             raise InvalidInput(
-                "Another layer or head has to be computed. Give the engine, too: anatomy(found, engine=engine)."
+                "Another layer or head has to be computed. Give the engine, too: anatomy(result, engine=engine)."
             )
         return there if self._engine is None else wanted
 
@@ -214,9 +216,9 @@ class Sketch(Widget, part="sketch", source=viz.sketch.SOURCE):
         super().__init__()
 
     @observe("drawn")
-    def _compared(self, _change: object) -> None:
+    def _on_drawing(self, _change: object) -> None:
         self._refresh()
-        self._keep()
+        self._keep_still()
 
     def _state(self) -> object:
         return tuple(self.drawn)
@@ -325,7 +327,7 @@ def token_line(scores: TokenScores | Sequence[TokenScores] | Sequence[Line], *, 
         if len(lines) < len(texts) or not texts:
             raise InvalidInput("A token line is made of scores: give what engine.token_scores(model, text) returns.")
         return TokenLine(lines, lines, f"{len(lines)} lines of words", {})
-    light, dark = ([of_scores(text, words=words, dark=dark) for text in scored] for dark in (False, True))
+    light, dark = ([surprisal_line(text, words=words, dark=dark) for text in scored] for dark in (False, True))
     of = _about(scored[0].model, "; ".join(text.encoding.text for text in scored)) if scored else {}
     quantity = f"Surprisal in bits, {'of words' if words else 'of tokens'}"
     return TokenLine(light, dark, quantity, of | {"Numbers": quantity})

@@ -26,7 +26,7 @@ COUNTS: Final = 0
 COUNTING: Final = "Layers, heads and tokens count from 0."
 
 _WIDTH: Final = 640  # px of a picture that is kept, at most
-Teller = Literal["browser", "other widget"]
+Changer = Literal["browser", "other widget"]
 _ADAPTER: Final = component.FILES / "notebook" / "notebook.js"
 
 
@@ -73,9 +73,9 @@ class Widget(anywidget.AnyWidget):
         self._id = f"inside-bert-{uuid4().hex[:12]}"
         self._drawn: object = None  # what the data in the browser are of
         self._stills: list[str] = []  # where the picture stands, by Jupyter's names for these places
-        self._teller: Teller | None = None  # who changes what changes now; None for a line of Python
+        self._changer: Changer | None = None  # who changes what changes now; None for a line of Python
         super().__init__(**traits)
-        self.on_msg(self._hear)
+        self.on_msg(self._on_picture)
 
     # ---- what a subclass says -----------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class Widget(anywidget.AnyWidget):
         try:
             payload = {"weights": b"", **self.payload(), "file": self._id, "still": self._id}
         except ModelZooError as error:
-            if self._teller is None:
+            if self._changer is None:
                 raise
             self._message = str(error)
             return
@@ -126,7 +126,7 @@ class Widget(anywidget.AnyWidget):
         self._message = ""
 
     @observe("_views")
-    def _looked_at(self, _change: object) -> None:
+    def _on_view(self, _change: object) -> None:
         self._refresh()
 
     @observe("_requests")
@@ -134,18 +134,18 @@ class Widget(anywidget.AnyWidget):
         self._answers = self._requests
 
     @contextmanager
-    def _told_by(self, teller: Teller) -> Iterator[None]:
+    def _changed_by(self, changer: Changer) -> Iterator[None]:
         """What changes meanwhile goes to the browser together."""
-        before, self._teller = self._teller, teller
+        before, self._changer = self._changer, changer
         try:
             with self.hold_sync():
                 yield
         finally:
-            self._teller = before
+            self._changer = before
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """What a browser says."""
-        with self._told_by("browser"):
+        with self._changed_by("browser"):
             super().set_state(sync_data)
 
     # ---- the picture that stands still --------------------------------------------------------------------
@@ -172,27 +172,27 @@ class Widget(anywidget.AnyWidget):
         style = f"<style>{widget} {{ display: none; }}</style>"
         return {"text/html": f'<div class="{self._id}">{image}{style}</div>', "text/plain": repr(self)}
 
-    def _keep(self, image: str | None = None) -> None:
+    def _keep_still(self, image: str | None = None) -> None:
         """Put a picture in the place of the one before."""
         from IPython.display import update_display
 
         for place in self._stills:
             update_display(self._still(image), display_id=place, raw=True)
 
-    def _hear(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
+    def _on_picture(self, _widget: object, content: Mapping[str, Any], _buffers: object) -> None:
         """The picture that a browser has drawn; with none it was too large to be kept, and Python's takes its place."""
         if isinstance(svg := content.get("svg"), str):
-            self._keep(static.image(svg, str(self)))
+            self._keep_still(static.image(svg, str(self)))
         elif isinstance(png := content.get("png"), str):
-            self._keep(static.png_image(png, str(self)))
+            self._keep_still(static.png_image(png, str(self)))
         else:
-            self._keep()
+            self._keep_still()
 
     def __repr__(self) -> str:
         return f"<{self}>"
 
 
-def among(number: int, n: int, noun: str) -> int:
+def check_index(number: int, n: int, noun: str) -> int:
     """The number, if it is one of n. Raises InvalidInput for another."""
     if not 0 <= number < n:
         raise InvalidInput(f"There are {noun}s 0 to {n - 1}; {noun} {number} does not exist. Choose one of these.")
