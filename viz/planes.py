@@ -310,8 +310,8 @@ def head_scatter(
     if chosen is not None and chosen in drawn:
         rings.append(_ring(heads, [chosen], across, up, "circle-open", 20, colours.primary, names[chosen], dark))
         rings[0]["error_x"], rings[0]["error_y"] = (
-            error_bars([each.values[chosen]], [each.lows[chosen]], [each.highs[chosen]], colours.primary)
-            for each in (across, up)
+            error_bars([measure.values[chosen]], [measure.lows[chosen]], [measure.highs[chosen]], colours.primary)
+            for measure in (across, up)
         )
     if marked:
         rings.append(
