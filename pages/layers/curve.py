@@ -20,7 +20,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         task = scene.ask_task()
     result = task.result
-    figures.show(partial(curve, result, task.title), "curve", f"curve-{result.task}")
+    figures.show(partial(probe_curve, result, task.title), "curve", f"curve-{result.task}")
     lines = python_lines.bind_result(task, scene.choice.user_data)
     as_python.put(lines + "numbers = result.to_frame()", result.to_frame)
     table = pd.DataFrame(

@@ -13,7 +13,7 @@ from analysis.probing.movement import Measure, movement
 from model_zoo.questions.encode_states import EncodeStates
 from pages.layers.scene import Scene
 from ui import TEXT, Field, View, as_python, figures, notes, one_of, read_examples, save, widgets
-from viz.layer_vectors import token_movement
+from viz.matrix import token_movement
 from web.engine import engine
 
 _MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relative": "Relative length of the step"}

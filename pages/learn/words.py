@@ -22,7 +22,7 @@ from typing import Any
 from model_zoo.types import signed
 from ui import as_text
 from ui.glossary import quote
-from viz.predictions import percent
+from viz.layout import percent
 
 _NAMED = re.compile(r"([a-z_ ]+?)(?: \(([^)]+)\))?: (.+)")
 _REPEATED = ("ask", "point", "meeting")  # names that a chapter may have several times

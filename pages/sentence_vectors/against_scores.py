@@ -15,7 +15,7 @@ from pages.sentence_vectors import scene as vectors
 from pages.sentence_vectors.scene import CLOSE, HOW_TO_GET_IT, MINILM, MORE, Scene, default_pooling, measured
 from training.finetuning import sentence_pairs
 from ui import View, as_python, as_text, figures, join_names, save
-from viz.sentences import Ranking, rho_by_layer
+from viz.curves import Ranking, rho_by_layer
 from web.engine import engine
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.sentence_vectors import cosines
 from pages.sentence_vectors.scene import MORE, OF_SENTENCES, Scene
 from ui import View, figures
-from viz.sentences import cosine_matrix
+from viz.matrix import cosine_matrix
 
 
 def draw(scene: Scene) -> None:

@@ -11,14 +11,14 @@ from analysis.probing.pca import principal_components
 from pages.sentence_vectors.scene import LONGEST_LISTED, MORE, OF_SENTENCES, Scene
 from ui import View, as_text, figures
 from viz.layout import clipped
-from viz.sentences import in_the_plane
+from viz.planes import sentence_plane
 
 
 def draw(scene: Scene) -> None:
     projection = principal_components(scene.vectors[None])
     points = projection.points[0]
     first, second = projection.explained[0].tolist()
-    figure = partial(in_the_plane, points, (first, second), scene.sentences)
+    figure = partial(sentence_plane, points, (first, second), scene.sentences)
     figures.show(figure, "sentences in the plane", "sentences-in-the-plane")
     st.caption(
         f"The first two principal components, with {first + second:.0%} of the variance: points that are close here "

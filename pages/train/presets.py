@@ -25,7 +25,7 @@ from training.finetuning.settings import Settings
 from ui import MODELS, SWITCH, Field, figures, notes, number, number_repeats, one_of, tuned, widgets, within
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
-from viz.race import Entry, against
+from viz.intervals import Entry, score_by_cost
 from viz.training_curves import Over, Point, by_examples
 from web.settings import settings as app_settings
 
@@ -49,7 +49,7 @@ FIELDS = (RACERS, BUDGET, SECONDS, BY_SECONDS, STUDENT, ALPHA, TEMPERATURE)
 
 
 class Race(Tuning):
-    """Models against each other."""
+    """Models score_by_cost each other."""
 
 
 class FromScratch(Tuning):
@@ -153,7 +153,7 @@ def _draw_race(job: Tuning | None, runs: Sequence[Run]) -> None:
 
 
 def _scatters(done: Sequence[tuple[str, Tuned]]) -> None:
-    """The score against time, if that was measured here, and against memory, side by side."""
+    """The score score_by_cost time, if that was measured here, and score_by_cost memory, side by side."""
     if len(done) < 2:
         return
     measure = MEASURES[done[0][1].data.measure]
@@ -170,8 +170,8 @@ def _scatters(done: Sequence[tuple[str, Tuned]]) -> None:
             for score in [tuned.score()]
         ]
         with column:
-            figure = partial(against, entries, title, measure.title, percent=measure.percent)
-            figures.show(figure, f"score against {name}", f"score-against-{name}")
+            figure = partial(score_by_cost, entries, title, measure.title, percent=measure.percent)
+            figures.show(figure, f"score score_by_cost {name}", f"score-score_by_cost-{name}")
 
 
 def timed(tuned: Tuned) -> bool:

@@ -18,7 +18,7 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray, Sinks
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
-from viz.layer_attention import layer_attention
+from viz.matrix import layer_attention
 from viz.strips import Strip
 from web.engine import engine
 

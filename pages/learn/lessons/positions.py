@@ -23,7 +23,7 @@ from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text
 from ui.glossary import quote
-from viz.predictions import predictions
+from viz.bars import predictions
 from web.engine import engine
 
 _SHOWN: Final = 32  # positions in a picture

@@ -20,7 +20,7 @@ from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Place, Sketch, Step, read_lesson
 from ui import as_text, join_names
 from ui.glossary import quote
-from viz.predictions import predictions
+from viz.bars import predictions
 from web.engine import engine
 
 _MOST_WORDS: Final = 12  # that one draws over, and whose guesses are computed

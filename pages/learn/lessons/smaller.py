@@ -24,7 +24,7 @@ from pages.learn import pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Sketch, Step, read_lesson
 from ui import as_text, start_button, watch
-from viz.by_length import by_length
+from viz.curves import by_length
 from web.background import desk
 from web.engine import engine
 
