@@ -21,7 +21,7 @@ TASK = TaskResult(
 )  # fmt: skip
 MAP = TaskMap(
     task="t", points=np.array([[[1, 2], [3, 4]]], dtype=np.float32), explained=np.ones((1, 2), dtype=np.float32),
-    cka=np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32), texts=("x", "y"), words=None, labels=("a", "b"),
+    cka=np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32), texts=("x", "y"), words=None, labels=("p", "q"),
 )  # fmt: skip
 SCORES = Scores(
     uuas=Estimate(0.8, 0.75, 0.85), distance_spearman=Estimate(0.7, 0.6, 0.75), root_accuracy=Estimate(0.5, 0.4, 0.6),

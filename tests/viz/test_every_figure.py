@@ -32,6 +32,7 @@ from viz.palette import diverging, opposes, supports, theme
 from viz.strips import Strip
 from viz.training_curves import Curve, Point
 
+MAKERS = ("make_figure", "matrix_figure")  # what figures are made with
 KINDS = (".py", ".js", ".css", ".html")
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
@@ -127,7 +128,7 @@ def figure_functions() -> dict[str, Callable[..., go.Figure]]:
     functions = {}
     for module in pkgutil.walk_packages(viz.__path__, "viz."):
         for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
-            if function.__module__ != module.name or name.startswith("_"):
+            if function.__module__ != module.name or name.startswith("_") or name in MAKERS:
                 continue
             if inspect.signature(function, eval_str=True).return_annotation is go.Figure:
                 functions[f"{module.name.removeprefix('viz.')}.{name}"] = function

@@ -100,7 +100,9 @@ def test_what_could_not_be_had_has_no_colour_of_the_scale() -> None:
 
 @pytest.mark.parametrize("n", [1, 13, 40, 512])
 def test_a_picture_is_small_and_names_its_tokens_as_long_as_there_is_room(n: int) -> None:
-    svg = static.heatmap_svg(heatmap(random_maps(0, n, n), [f"q{i}" for i in range(n)], ["k"] * n, quantity="weight"))
+    svg = static.heatmap_svg(
+        heatmap(random_maps(0, n, n), [f"q{i}" for i in range(n)], ["k"] * n, quantity="weight"), ("", "")
+    )
     assert len(svg) < 30_000
     texts = [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     assert ("q0" in texts) is (n <= 128)
