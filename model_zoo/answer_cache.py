@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,21 @@ class AnswerCache:
 
         What computing it raises reaches every thread that waits for it.
         """
-        return self.get_or_compute_many([key], lambda _: iter([(0, compute())]))[key]
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    return self._kept[key][0]
+                future = self._under_way.get(key)
+                if future is None:
+                    mine = self._under_way[key] = Future()
+                    break
+            result = outcome(future)
+            if result is not NOTHING:
+                return result
+        with self._computing({key: mine}, alone=True) as finish:
+            result = compute()
+            finish(key, result)
+        return result
 
     def get_or_compute_many(self, keys: Sequence[Hashable], compute: Compute) -> dict[Any, Any]:
         """The results of several keys; those that nobody has or computes are computed by one call of ``compute``.
@@ -90,7 +104,11 @@ class AnswerCache:
                         mine[key] = self._under_way[key] = Future()
             # One's own first: who waited for others before that could wait for somebody who waits for oneself.
             if mine:
-                results |= self._computed(mine, compute, alone=len(keys) == 1)
+                with self._computing(mine, alone=len(keys) == 1) as finish:
+                    own_keys = list(mine)
+                    for place, result in compute(own_keys):
+                        results[own_keys[place]] = result
+                        finish(own_keys[place], result)
             for key, future in theirs.items():
                 try:
                     result = outcome(future)
@@ -102,27 +120,31 @@ class AnswerCache:
                     results[key] = result
         return results
 
-    def _computed(self, mine: dict[Any, Future[Any]], compute: Compute, *, alone: bool) -> dict[Any, Any]:
-        """Compute keys that this thread has taken on; whatever happens, nobody is left waiting."""
-        keys = list(mine)
-        done: dict[Any, Any] = {}
+    @contextmanager
+    def _computing(self, mine: dict[Any, Future[Any]], *, alone: bool) -> Iterator[Callable[[Any, Any], None]]:
+        """Compute keys that this thread has taken on, inside the block: it gives a function that takes each result.
+        Whatever happens, nobody is left waiting; a failure is handed on where the key was asked for ``alone``.
+        """
+        finished: set[Any] = set()
         failure: Exception | None = None
+
+        def finish(key: Any, result: Any) -> None:
+            n_bytes = size_of(result)
+            with self._lock:
+                if self._under_way.get(key) is mine[key]:  # else all was forgotten in the meantime
+                    del self._under_way[key]
+                    self._keep(key, result, n_bytes)
+            finished.add(key)
+            mine[key].set_result(result)
+
         try:
-            for place, result in compute(keys):
-                key = keys[place]
-                done[key] = result
-                n_bytes = size_of(result)
-                with self._lock:
-                    if self._under_way.get(key) is mine[key]:  # else all was forgotten in the meantime
-                        del self._under_way[key]
-                        self._keep(key, result, n_bytes)
-                mine[key].set_result(result)
+            yield finish
         except Exception as error:
             failure = error
             raise
         finally:
             for key, future in mine.items():
-                if key in done:
+                if key in finished:
                     continue
                 with self._lock:
                     if self._under_way.get(key) is future:
@@ -131,7 +153,6 @@ class AnswerCache:
                     future.set_exception(failure)
                 else:
                     future.set_result(NOTHING)
-        return done
 
     def _keep(self, key: Hashable, result: Any, n_bytes: int) -> None:
         """Keep a result; the caller holds the lock."""

@@ -219,23 +219,23 @@ class Engine(EngineInterface):
         return torch.device("cpu") if model in self._moved else device
 
     def ask(self, question: Question[Result]) -> Result:
-        return self._with_memory(question.model, lambda: self._ask(question))
+        remedies = self._remedies()
+        while True:
+            try:
+                with self._lease(question) as loaded:
+                    if not question.remembered or question.of_loaded:
+                        return self._answer(question, loaded)
+                    return self._results.get_or_compute(_key(question, loaded), partial(self._answer, question, loaded))
+            except Exception as error:
+                self._remedy(question.model, error, remedies)
 
-    def _ask(self, question: Question[Result]) -> Result:
-        with self._lease(question) as loaded:
-            if not question.remembered or question.of_loaded:
-                return self._answered(question, loaded)
-            return self._results.get_or_compute(
-                _key(question, loaded), lambda: self._computed(self._answered(question, loaded))
-            )
-
-    def _answered(self, question: Question[Result], loaded: LoadedModel) -> Result:
+    def _answer(self, question: Question[Result], loaded: LoadedModel) -> Result:
         """An answer, with memory set aside for what it takes beyond the model's own."""
         began, extra = time.perf_counter(), question.extra_bytes(loaded)
         with self._memory.reserved(question.model, extra) if extra else nullcontext():
             answer = self._scheduler.answer(question, loaded)
         self._note("answered by the model", question, began)
-        return answer
+        return self._watch_memory(answer)
 
     @staticmethod
     def _note(event: str, question: Question[Any], began: float) -> None:
@@ -244,7 +244,12 @@ class Engine(EngineInterface):
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         results: dict[Question[Result], Result] = {}
         for group in together(questions):
-            results |= self._with_memory(group[0].model, partial(self._ask_group, questions, group))
+            remedies = self._remedies()
+            while group[0] not in results:
+                try:
+                    results |= self._ask_group(questions, group)
+                except Exception as error:
+                    self._remedy(group[0].model, error, remedies)
         return [results[question] for question in questions]
 
     def _ask_group(
@@ -259,7 +264,7 @@ class Engine(EngineInterface):
             def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
                 began = time.perf_counter()
                 pairs = answers(questions, [by_key[key] for key in missing], loaded)
-                yield from map(self._computed, self._scheduler.in_turns(pairs, long=False))
+                yield from map(self._watch_memory, self._scheduler.in_turns(pairs, long=False))
                 self._note(f"answered by the model, {len(missing)} together", group[0], began)
 
             if group[0].remembered and not group[0].of_loaded:
@@ -268,19 +273,20 @@ class Engine(EngineInterface):
                 answered = {every[place]: answer for place, answer in compute(every)}
             return {question: answered[key] for question, key in keys.items()}
 
-    def _with_memory(self, model: str, answer: Callable[[], Result]) -> Result:
-        """An answer; where memory runs out, once more after giving back what can be, then on the CPU."""
-        remedies = iter((self._make_room, self._leave_gpu))
-        while True:
-            try:
-                return answer()
-            except Exception as error:
-                from model_zoo import out_of_memory
+    def _remedies(self) -> Iterator[Callable[[str], bool]]:
+        """What is tried, one after the other, where memory runs out: to give back what can be, then the CPU."""
+        return iter((self._make_room, self._leave_gpu))
 
-                if not out_of_memory.is_shortage(error):
-                    _raise_failure(model, error)
-                if not next(remedies, lambda _model: False)(model):
-                    raise out_of_memory.too_little(model) from error
+    def _remedy(self, model: str, error: Exception, remedies: Iterator[Callable[[str], bool]]) -> None:
+        """Apply the next remedy if memory ran out, so that the question is tried once more; raises any other failure,
+        and OutOfMemory where nothing is left to try.
+        """
+        from model_zoo import out_of_memory
+
+        if not out_of_memory.is_shortage(error):
+            _raise_failure(model, error)
+        if not next(remedies, lambda _model: False)(model):
+            raise out_of_memory.too_little(model) from error
 
     def _make_room(self, _model: str) -> bool:
         """Forget all answers and idle models; never in vain, since the next try finds at least what torch kept."""
@@ -301,7 +307,7 @@ class Engine(EngineInterface):
         memory.forget(model)
         return True
 
-    def _computed(self, answer: Result) -> Result:
+    def _watch_memory(self, answer: Result) -> Result:
         """The answer as it is; where the process has grown too large, what can be forgotten is."""
         if self._process_bytes is None or time.monotonic() - self._relieved < _SECONDS_BETWEEN_RELIEFS:
             return answer
@@ -367,7 +373,7 @@ class Engine(EngineInterface):
         try:
             with closing(self._scheduler.in_turns(parts, long=True, seconds=seconds)) as in_turns:
                 for part in in_turns:
-                    yield self._computed(part)
+                    yield self._watch_memory(part)
                     give_way()  # whoever reads this may have a turn of another kind
         except Exception as error:
             from model_zoo import out_of_memory

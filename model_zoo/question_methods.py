@@ -34,76 +34,68 @@ class OneOrMany(Protocol[Item, P, Result]):
 
 def asks(question: Callable[P, Question[Result]]) -> Callable[Concatenate[Any, P], Result]:
     """A method that answers one question."""
-    return _method(question, lambda engine, made, fields: engine.ask(made(**fields)), lambda _, result: result)
+    signature = _signature(question, lambda _, result: result)
+    return _named_by_class(question, signature, lambda engine, *args, **kwargs: engine.ask(question(*args, **kwargs)))
 
 
 def streams(
     question: Callable[P, Streamed[Piece, Any]] | Callable[P, Comparison[Piece]],
 ) -> Callable[Concatenate[Any, P], Generator[Piece, None, None]]:
     """A method that gives the answer to one question part by part."""
-    return _method(
-        question,
-        lambda engine, made, fields: engine.stream(made(**fields)),
-        lambda piece, _: GenericAlias(Generator, (piece, None, None)),
+    signature = _signature(question, lambda piece, _: GenericAlias(Generator, (piece, None, None)))
+    return _named_by_class(
+        question, signature, lambda engine, *args, **kwargs: engine.stream(question(*args, **kwargs))
     )
 
 
 def asks_texts(question: Callable[Concatenate[str, str, P], Question[Result]]) -> OneOrMany[str, P, Result]:
     """A method that answers the question for one text or for a list of them."""
-    return _method(question, _one_or_many, _result_or_list, str | Sequence[str])
+    return _asks_one_or_many(question, str | Sequence[str])
 
 
 def asks_texts_and_pairs(
     question: Callable[Concatenate[str, str, P], Question[Result]], called: str = "text"
 ) -> OneOrMany[Text, P, Result]:
     """As ``asks_texts``, where a list may hold pairs of texts, too; the argument is ``called`` so."""
-    return _method(question, _one_or_many, _result_or_list, str | Sequence[Text], called)
+    return _asks_one_or_many(question, str | Sequence[Text], called)
 
 
-def _result_or_list(_: Any, result: Any) -> Any:
-    return result | GenericAlias(list, (result,))
-
-
-def _one_or_many(engine: Any, question: Callable[..., Any], fields: dict[str, Any]) -> Any:
-    texts_ = fields.pop("text")
-    if isinstance(texts_, str):
-        return engine.ask(question(text=texts_, **fields))
-    if fields.get("masked"):
-        raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
-    if "text_pair" not in inspect.signature(question).parameters:
-        return engine.ask_all([question(text=text, **fields) for text in texts.check_texts(texts_)])
-    pairs = texts.check_list(texts_, fields.pop("text_pair", None))
-    return engine.ask_all([question(text=text, text_pair=pair, **fields) for text, pair in pairs])
-
-
-def _method(
-    question: Any,
-    answer: Callable[[Any, Callable[..., Any], dict[str, Any]], Any],
-    returns: Callable[[Any, Any], Any],
-    text: Any = None,
-    called: str = "text",
-) -> Any:
-    """A method whose arguments are the question's fields; ``returns`` what its annotation says, given the question's
-    parts and its result. It takes ``text`` where the question has one text, by the name ``called``.
-    """
-    parameters = list(inspect.signature(question).parameters.values())
-    if text is not None:
-        parameters[1] = parameters[1].replace(name=called, annotation=text)
-    of_question = get_args(question.__orig_bases__[0])  # Question[Result], Streamed[Piece, Result], Comparison[Piece]
-    signature = inspect.Signature(
-        [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters],
-        return_annotation=returns(of_question[0], of_question[-1]),
-    )
+def _asks_one_or_many(question: Any, annotation: Any, called: str = "text") -> Any:
+    signature = _signature(question, lambda _, result: result | GenericAlias(list, (result,)))
+    engine_, model, text_, *others = signature.parameters.values()
+    text_ = text_.replace(name=called, annotation=annotation)
+    signature = signature.replace(parameters=[engine_, model, text_, *others])
 
     def method(*args: Any, **kwargs: Any) -> Any:
         fields = signature.bind(*args, **kwargs).arguments
-        engine = fields.pop("self")
-        if called in fields:
-            fields["text"] = fields.pop(called)
-        return answer(engine, question, fields)
+        engine, text = fields.pop("self"), fields.pop(called)
+        if isinstance(text, str):
+            return engine.ask(question(text=text, **fields))
+        if fields.get("masked"):
+            raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
+        if "text_pair" not in signature.parameters:
+            return engine.ask_all([question(text=item, **fields) for item in texts.check_texts(text)])
+        pairs = texts.check_list(text, fields.pop("text_pair", None))
+        return engine.ask_all([question(text=first, text_pair=second, **fields) for first, second in pairs])
 
-    method.__doc__ = question.__doc__
-    method.__signature__ = signature  # type: ignore[attr-defined]
+    return _named_by_class(question, signature, method)
+
+
+def _signature(question: Any, returns: Callable[[Any, Any], Any]) -> inspect.Signature:
+    """That of a method with the question's fields; ``returns`` makes what it returns of the types of the question's
+    parts and of its result.
+    """
+    of_question = get_args(question.__orig_bases__[0])  # Question[Result], Streamed[Piece, Result], Comparison[Piece]
+    engine = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature(
+        [engine, *inspect.signature(question).parameters.values()],
+        return_annotation=returns(of_question[0], of_question[-1]),
+    )
+
+
+def _named_by_class(question: Any, signature: inspect.Signature, method: Any) -> Any:
+    """The method with the question's docstring; its name is that which the class gives it."""
+    method.__doc__, method.__signature__ = question.__doc__, signature
     return _Unnamed(method)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,42 +36,37 @@ Texts = tuple[str, str | None]
 # after a second or two.
 _BATCH_TOKENS = 2048
 
+_HIDDEN_STATES = {"output_hidden_states": True}
+
 
 def attend(
     loaded: LoadedModel,
-    text: str,
-    text_pair: str | None,
+    text: str | Encoding,
+    text_pair: str | None = None,
     max_tokens: int | None = None,
     stack: Stack = "encoder",
     states_of: Sequence[int] | bool = False,
 ) -> AttentionRun:
     """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from, and
-    the encoder's hidden states where they are asked for: all of them, or of the layers ``states_of``.
+    the encoder's hidden states where they are asked for: all of them, or of the layers ``states_of``. The tokens of an
+    encoding are read as they are.
     """
-    if stack == "encoder":
-        return attend_tokens(loaded, loaded.encode(text, text_pair, max_tokens), states_of=states_of)
-    refuse_without_stack(loaded, stack)
-    encoding, source = loaded.encode_decoder(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
-    return attend_tokens(loaded, encoding, source, stack, states_of)
-
-
-def attend_tokens(
-    loaded: LoadedModel,
-    encoding: Encoding,
-    source: Encoding | None = None,
-    stack: Stack = "encoder",
-    states_of: Sequence[int] | bool = False,
-) -> AttentionRun:
-    """As ``attend``, of tokens; a decoder's while the encoder reads the ``source``."""
+    source = None
+    if isinstance(text, Encoding):
+        encoding = text
+    elif stack == "encoder":
+        encoding = loaded.encode(text, text_pair, max_tokens)
+    else:
+        refuse_without_stack(loaded, stack)
+        encoding, source = loaded.encode_decoder(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
     if stack == "encoder":
         refuse_without_attention(loaded)
-    with_states, state_layers = _wanted(states_of)
+    with_states, state_layers, options = _wanted(states_of)
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
         read = None if source is None else loaded.forward(source).last_hidden_state
-        options = {"output_hidden_states": True} if with_states else {}
-        norm = loaded.final_norm if with_states else None
-        with loaded.recording(len(encoding)) as calls, _given_to(norm) as normed:
+        norm = loaded.final_norm if with_states else None  # found by a pass of its own, which is not to be recorded
+        with loaded.recording(len(encoding)) as calls, _inputs_of(norm) as normed:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
                 shape = len(encoding), len(encoding if stack != "cross" or source is None else source)
@@ -162,31 +157,33 @@ def attend_batches(
 ) -> Iterator[Batch]:
     """Padded passes of the encoder over many texts, shortest first. What a batch holds is gone with it."""
     refuse_without_attention(loaded)
-    with_states, state_layers = _wanted(states_of)
-    options = {"output_hidden_states": True} if with_states else {}
+    with_states, state_layers, options = _wanted(states_of)
+    if loaded.gives_maps:
+        options = {**options, "output_attentions": True}
+    order_by_layer: Any = loaded.order_by_layer
+    for places, of_batch, output, calls, normed in _passes(loaded, encodings, options, recorded=True):
+        n = max(map(len, of_batch))
+        maps = _maps(loaded, output, "encoder", (n, n)) if loaded.gives_maps else ()
+        states: Sequence[HiddenStates | None] = [None] * len(places)
+        if with_states:
+            states = _states(loaded, of_batch, output.hidden_states, normed, state_layers)
+        yield Batch(loaded, places, of_batch, order_by_layer(calls, None), order_by_layer(maps, None), states)
+
+
+def _passes(
+    loaded: LoadedModel, encodings: Sequence[Encoding], options: Mapping[str, bool], *, recorded: bool
+) -> Iterator[tuple[list[int], list[Encoding], Any, Sequence[Call], Sequence[torch.Tensor]]]:
+    """Padded passes of the encoder over many texts, shortest first: their places, their tokens, what the encoder gives
+    with these ``options``, its attention calls if they are ``recorded``, and what the final norm is given where hidden
+    states are asked for.
+    """
+    norm = loaded.final_norm if options.get("output_hidden_states") else None
     for places in batches(loaded, encodings):
         of_batch = [encodings[index] for index in places]
-        inputs = loaded.inputs(of_batch)
-        norm = loaded.final_norm if with_states else None
-        maps: tuple[torch.Tensor, ...] = ()
-        with (
-            torch.inference_mode(),
-            loaded.recording(max(map(len, of_batch))) as calls,
-            _given_to(norm) as normed,
-        ):
-            if loaded.gives_maps:
-                output = loaded.encoder(**inputs, output_attentions=True, **options)
-                n = max(map(len, of_batch))
-                maps = _maps(loaded, output, "encoder", (n, n))
-            else:
-                output = loaded.encoder(**inputs, **options)
-            states = (
-                _states(loaded, of_batch, output.hidden_states, normed, state_layers)
-                if with_states
-                else [None] * len(places)
-            )
-        order_by_layer: Any = loaded.order_by_layer
-        yield Batch(loaded, places, of_batch, order_by_layer(calls, None), order_by_layer(maps, None), states)
+        recording = loaded.recording(max(map(len, of_batch))) if recorded else nullcontext([])
+        with torch.inference_mode(), recording as calls, _inputs_of(norm) as normed:
+            output = loaded.encoder(**loaded.inputs(of_batch), **options)
+        yield places, of_batch, output, calls, normed
 
 
 def attend_many(
@@ -339,19 +336,14 @@ def hidden_states(
     all without it. Raises InvalidInput for one that does not exist.
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
-    for batch in batches(loaded, encodings):
-        inputs = loaded.inputs([encodings[i] for i in batch])
-        with torch.inference_mode(), _given_to(loaded.final_norm) as normed:
-            states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
-        of_batch = [encodings[index] for index in batch]
-        yield from zip(batch, _states(loaded, of_batch, states, normed, layers), strict=True)
+    for places, of_batch, output, _, normed in _passes(loaded, encodings, _HIDDEN_STATES, recorded=False):
+        yield from zip(places, _states(loaded, of_batch, output.hidden_states, normed, layers), strict=True)
 
 
-def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Sequence[int] | None]:
-    """Whether hidden states are asked for, and of which layers; None are all."""
-    if isinstance(states_of, bool):
-        return states_of, None
-    return True, states_of
+def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Sequence[int] | None, Mapping[str, bool]]:
+    """Whether hidden states are asked for, of which layers (None: all), and the options of a pass that gives them."""
+    with_states = states_of if isinstance(states_of, bool) else True
+    return with_states, None if isinstance(states_of, bool) else states_of, _HIDDEN_STATES if with_states else {}
 
 
 def _states(
@@ -390,7 +382,7 @@ def _states(
 
 
 @contextmanager
-def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
+def _inputs_of(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
     """What this thread gives to a module inside the block; nothing where there is no module."""
     noted: list[torch.Tensor] = []
     modules = [] if module is None else [module]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -16,8 +16,7 @@ from model_zoo.errors import BadCheckpoint
 from model_zoo.types import Encoding
 from model_zoo.types.wording import counted
 
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
+LoadedModel = Any  # that of model_zoo.loading, which imports this file
 
 # Words that any vocabulary can spell.
 SAMPLE = "a b c"

@@ -5,7 +5,6 @@ number a token.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,12 +17,9 @@ from model_zoo.fair_queue import give_way
 from model_zoo.interventions.decompx import decompx
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.layerwise import LayerwiseRun, keeping_gradients, layerwise_run
-from model_zoo.interventions.reading import Reader, hide_tokens, reader
+from model_zoo.interventions.reading import Reader, hide_tokens
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Attribution, FloatArray, Measure, Method, rolled_out
-
-if TYPE_CHECKING:  # each of them computes with what is here
-    from model_zoo.questions.attribute import Attribute
 
 # Tokens in one batch of texts with a word hidden.
 _BATCH_HIDDEN = 2048
@@ -32,10 +28,9 @@ _BATCH_HIDDEN = 2048
 _BATCH_TOKENS = 1024
 
 
-def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
-    """Raises NotSupported where the method does not fit the model, and what ``reader`` raises."""
-    method, measure = question.method, question.measure
-    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
+def attribute(read: Reader, method: Method, measure: Measure, steps: int) -> Attribution:
+    """Raises NotSupported where the method does not fit the model."""
+    loaded = read.loaded
     special = read.encoding.special
     counted = tuple(place for place in range(len(special)) if not special[place] and place != read.position)
     with torch.inference_mode():
@@ -49,7 +44,7 @@ def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
         case "gradient x input":
             scores = _gradient_x_input(read, measure)
         case "integrated gradients":
-            scores, difference = _integrated(read, measure, counted, question.steps)
+            scores, difference = _integrated(read, measure, counted, steps)
             error = float(scores.sum()) - difference
         case "DecompX":
             scores, bias, difference = decompx(read, lambda logits: _linear(read, logits, measure))
@@ -220,7 +215,7 @@ def _attention(read: Reader, method: Method) -> FloatArray:
     if method == "contributions" or method == "value zeroing":
         mixed = contribute(read.loaded, read.encoding, "ALTI" if method == "contributions" else method)
         return rolled_out(mixed.maps, residual=False)[read.row].astype(np.float32)
-    run = running.attend_tokens(read.loaded, read.encoding)
+    run = running.attend(read.loaded, read.encoding)
     layers = run.layers_with_attention
     scores: FloatArray
     if method == "rollout":

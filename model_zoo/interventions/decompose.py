@@ -7,39 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from model_zoo import running
 from model_zoo.anatomy import OneLayer, embeddings, inside, matrix, numbers, parts_of
-from model_zoo.errors import InvalidInput
 from model_zoo.families.rule import Parts
 from model_zoo.interventions.frozen import frozen
-from model_zoo.interventions.reading import Reader, reader
+from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
 from model_zoo.types import AttentionRun, Contribution, Decomposition, DoubleArray, Stage
 
-if TYPE_CHECKING:  # each of them computes with what is here
-    from model_zoo.questions.decompose import Decompose
-
 _Kind = Literal["token", "position", "segment", "head", "feed-forward"]
 
 
-def decompose(loaded: LoadedModel, question: Decompose) -> Decomposition:
-    """Raises InvalidInput for answers about whole texts, NotSupported where the layers are not known part by part."""
-    if question.aim.reads not in ("mask", "next token"):
-        raise InvalidInput(
-            "Only the logit of a token can be written as a sum. Ask for the prediction at a mask, or after a text."
-        )
+def decompose(read: Reader, top_k: int) -> Decomposition:
+    """The parts of the logit that is read. Raises NotSupported for a model whose layers are not known part by part."""
+    loaded = read.loaded
     parts = parts_of(loaded, "its prediction cannot be written as their sum")
-    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
-    run = running.attend_tokens(loaded, read.encoding, states_of=True)
+    run = running.attend(loaded, read.encoding, states_of=True)
     stream = _stream(loaded, parts, run, read.row)
     with torch.inference_mode():
-        return _decompose_logits(read, stream, question.top_k)
+        return _decompose_logits(read, stream, top_k)
 
 
 @dataclass(slots=True)

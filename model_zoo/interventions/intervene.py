@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -18,26 +18,24 @@ from model_zoo.interventions.means import Values, means_for, noted
 from model_zoo.interventions.reading import Reader, hide_tokens, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
-from model_zoo.types import Change, Effects, Encoding, MaskPrediction, ModelInfo, SentenceScore
+from model_zoo.types import Change, Effects, Encoding, MaskPrediction, ModelInfo, SentenceScore, Value
 from model_zoo.types.wording import counted
 
-if TYPE_CHECKING:  # each of them computes with what is here
-    from model_zoo.questions.ablate import Ablate
-    from model_zoo.questions.intervene import Intervene
+OtherText = str | tuple[str, str | None] | None
+"""The text or pair whose run gives the values that are put in; the question has made a pair of it."""
 
 # Tokens in one batch of changed runs.
 _BATCH_TOKENS = 2048
 
 
-def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
+def intervene(read: Reader, changes: Sequence[Change], value: Value, other: OtherText, top_k: int) -> Iterator[Effects]:
     """The effects of some changes, in pieces as batches are done; together they cover all changes, in their order."""
-    read, run = _untouched(loaded, question)
-    changes, top_k = question.changes, question.top_k
+    loaded, run = read.loaded, _untouched(read, changes, value)
     with torch.inference_mode():
         logits = run.logits(read)
         read.choose_answers(logits[0])
         logs = logits[0].log_softmax(dim=-1)
-        values, of_other = _values(loaded, read, question)
+        values, of_other = _values(read, changes, value, other)
         effects = Effects(
             encoding=read.encoding,
             model=loaded.info,
@@ -58,13 +56,13 @@ def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
         yield replace(effects, first=batch[0], readings=tuple(readings))
 
 
-def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] | SentenceScore:
+def ablate(
+    read: Reader, change: Change, value: Value, other: OtherText, targets: Sequence[str | int], top_k: int
+) -> tuple[MaskPrediction, ...] | SentenceScore:
     """The answers of the one changed run."""
-    changed = question.intervention(loaded)
-    (change,), kind = changed.changes, changed.aim.reads
-    read, run = _untouched(loaded, changed)
+    loaded, kind, run = read.loaded, read.aim.reads, _untouched(read, [change], value)
     with torch.inference_mode():
-        values, _ = _values(loaded, read, changed)
+        values, _ = _values(read, [change], value, other)
         final = _run(run, read.encoding, [change], _first_layer(change, run.n_layers), values)
         if kind == "next sentence":
             assert loaded.info.nsp is not None  # or the reader had refused
@@ -74,28 +72,20 @@ def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] 
                 float(logits.softmax(dim=0)[0]), (yes, no), loaded.info.nsp, read.encoding, loaded.info
             )
     if kind == "next token":
-        slots = [slot_at(loaded, read.encoding, len(read.encoding), read.row, question.targets)]
+        slots = [slot_at(loaded, read.encoding, len(read.encoding), read.row, targets)]
     else:
-        original = loaded.encode(question.text)
+        original = loaded.encode(read.encoding.text)
         mask = loaded.tokenizer.mask_token_id
         places = [place for place, token in enumerate(read.encoding.ids) if token == mask]
-        slots = [slot_at(loaded, original, place, place, question.targets) for place in places]
-    return predictions_of(loaded, final, slots, question.top_k)
+        slots = [slot_at(loaded, original, place, place, targets) for place in places]
+    return predictions_of(loaded, final, slots, top_k)
 
 
-def _untouched(loaded: LoadedModel, question: Intervene) -> tuple[Reader, LayerwiseRun]:
-    """The text as it is read, and its run as it is. Raises what ``reader`` and ``_refuse_impossible`` raise."""
-    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
-    _refuse_impossible(loaded, read.encoding, question)
+def _untouched(read: Reader, changes: Sequence[Change], value: Value) -> LayerwiseRun:
+    """The run of the text as it is. Raises what ``_refuse_impossible`` raises."""
+    _refuse_impossible(read.loaded, read.encoding, changes, value)
     with torch.inference_mode():
-        return read, layerwise_run(loaded, [read.encoding])
-
-
-def joined(pieces: Sequence[Effects]) -> Effects:
-    """The pieces as one."""
-    every = sorted(pieces, key=lambda piece: piece.first)
-    readings = tuple(reading for piece in every for reading in piece.readings)
-    return replace(every[0], first=0, readings=readings)
+        return layerwise_run(read.loaded, [read.encoding])
 
 
 def _first_layer(change: Change, n_layers: int) -> int:
@@ -217,15 +207,18 @@ def _blocks_by_layer(
     return edits
 
 
-def _values(loaded: LoadedModel, read: Reader, question: Intervene) -> tuple[Values, torch.Tensor | None]:
+def _values(
+    read: Reader, changes: Sequence[Change], value: Value, other: OtherText
+) -> tuple[Values, torch.Tensor | None]:
     """What is put in, and the logits (1, answers) of the run that it comes from, if it comes from one."""
-    if question.value == "zero":
+    loaded = read.loaded
+    if value == "zero":
         return {}, None
-    with_blocks = any(change.attention or change.feed_forward for change in question.changes)
-    if question.value == "mean":
+    with_blocks = any(change.attention or change.feed_forward for change in changes)
+    if value == "mean":
         return means_for(loaded, read.encoding, with_blocks), None
-    assert isinstance(question.other, tuple)  # the question says so
-    theirs = _other(loaded, read, question.other)
+    assert isinstance(other, tuple)  # the question says so
+    theirs = _other(loaded, read, other)
     run, values = noted(loaded, [theirs.encoding], with_blocks)
     values |= {("states", number): states for number, states in enumerate(run.states)}
     values["final", 0] = run.final
@@ -304,12 +297,12 @@ def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> 
     return theirs
 
 
-def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Intervene) -> None:
+def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequence[Change], value: Value) -> None:
     """Raises InvalidInput for parts and positions that are not there, NotSupported for what a family cannot be asked.
 
     Every change is looked at, since one that is wrong would change nothing without a word.
     """
-    info, n, changes = loaded.info, len(encoding), question.changes
+    info, n = loaded.info, len(encoding)
     n_heads, n_layers = info.n_heads, info.n_layers
     if any(change.edges for change in changes):
         _refuse_without_heads(info)
@@ -323,7 +316,7 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
             f"The layers of {info.id} ({info.family}) cannot be run one by one here, so only its heads and edges can "
             "be changed. Switch heads off, or choose another model."
         )
-    if states and question.value != "other":
+    if states and value != "other":
         raise InvalidInput("Hidden states are patched in from another text. Give one, or switch heads off instead.")
     for change in changes:
         for layer in (*change.attention, *change.feed_forward):

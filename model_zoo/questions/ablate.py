@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from model_zoo.question import LoadedModel, Question
-from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Edge, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
 
 
@@ -37,25 +36,14 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     top_k: int = 10
     targets: Sequence[str | int] = ()
 
-    def intervention(self, loaded: LoadedModel) -> Intervene:
-        """The same run as a question for what one change does to an answer."""
-        reads: Reads = "next sentence" if self.text_pair is not None else "next token" if loaded.info.lm else "mask"
-        change = Change(tuple(self.heads), tuple(self.attention), tuple(self.feed_forward), edges=tuple(self.edges))
-        return Intervene(
-            self.model,
-            self.text,
-            (change,),
-            self.text_pair,
-            self.masked,
-            TargetAnswer(reads),
-            self.value,
-            self.other,
-        )
-
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...] | SentenceScore:
         from model_zoo.interventions.intervene import ablate
+        from model_zoo.interventions.reading import reader
 
-        return ablate(loaded, self)
+        reads: Reads = "next sentence" if self.text_pair is not None else "next token" if loaded.info.lm else "mask"
+        read = reader(loaded, self.text, self.text_pair, self.masked, TargetAnswer(reads))
+        change = Change(tuple(self.heads), tuple(self.attention), tuple(self.feed_forward), edges=tuple(self.edges))
+        return ablate(read, change, self.value, self.other, self.targets, self.top_k)
 
     @classmethod
     def example(cls, model: str) -> Self:

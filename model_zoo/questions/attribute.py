@@ -44,8 +44,10 @@ class Attribute(Question[Attribution]):
 
     def answer(self, loaded: LoadedModel) -> Attribution:
         from model_zoo.interventions.attribute import attribute
+        from model_zoo.interventions.reading import reader
 
-        return attribute(loaded, self)
+        read = reader(loaded, self.text, self.text_pair, self.masked, self.aim)
+        return attribute(read, self.method, self.measure, self.steps)
 
     @classmethod
     def example(cls, model: str) -> Self:

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
+from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Question
 from model_zoo.types import Decomposition, TargetAnswer
 
@@ -13,7 +14,8 @@ class Decompose(Question[Decomposition]):
     """The logit of a prediction as the sum of embeddings, every head, every feed-forward layer, and biases (direct
     logit attribution), with the ``top_k`` tokens that each part promotes most.
 
-    Raises NotSupported for families whose layers are not known part by part.
+    Raises InvalidInput for answers about whole texts, NotSupported for families whose layers are not known part by
+    part.
     """
 
     full_precision = True
@@ -25,10 +27,17 @@ class Decompose(Question[Decomposition]):
     aim: TargetAnswer = OWN_BEST
     top_k: int = 5
 
+    def check(self) -> None:
+        if self.aim.reads not in ("mask", "next token"):
+            raise InvalidInput(
+                "Only the logit of a token can be written as a sum. Ask for the prediction at a mask, or after a text."
+            )
+
     def answer(self, loaded: LoadedModel) -> Decomposition:
         from model_zoo.interventions.decompose import decompose
+        from model_zoo.interventions.reading import reader
 
-        return decompose(loaded, self)
+        return decompose(reader(loaded, self.text, self.text_pair, self.masked, self.aim), self.top_k)
 
     @classmethod
     def example(cls, model: str) -> Self:

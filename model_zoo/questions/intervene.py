@@ -1,7 +1,7 @@
 """What a model predicts when its run is changed: parts off, edges cut, values of another run patched in."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from model_zoo.errors import InvalidInput
@@ -40,13 +40,15 @@ class Intervene(Streamed[Effects, Effects]):
 
     def parts(self, loaded: LoadedModel) -> Iterator[Effects]:
         from model_zoo.interventions.intervene import intervene
+        from model_zoo.interventions.reading import reader
 
-        return intervene(loaded, self)
+        read = reader(loaded, self.text, self.text_pair, self.masked, self.aim)
+        yield from intervene(read, self.changes, self.value, self.other, self.top_k)
 
     def combine(self, parts: Sequence[Effects]) -> Effects:
-        from model_zoo.interventions.intervene import joined
-
-        return joined(parts)
+        every = sorted(parts, key=lambda part: part.first)
+        readings = tuple(reading for part in every for reading in part.readings)
+        return replace(every[0], first=0, readings=readings)
 
     def replay(self, effects: Effects) -> Iterable[Effects]:
         return (effects,)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import checkpoints
 import numpy as np
@@ -79,6 +81,27 @@ def test_the_same_text_is_run_once(engine: Engine, monkeypatch: pytest.MonkeyPat
     first = engine.attend("embedded/bert", "A text that nobody has run before.")
     assert engine.attend("embedded/bert", "A text that nobody has run before.") is first
     assert len(runs) == 1
+
+
+def test_from_the_engines_method_to_the_forward_pass_there_are_seven_calls(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader can follow them; the lock on the cache, the turn in line and the lease are held around them."""
+    from model_zoo.loading import LoadedModel
+
+    plain, callers = LoadedModel.forward, []
+
+    def forward(*args: Any, **options: Any) -> Any:
+        frame = inspect.currentframe()
+        while frame := frame and frame.f_back:
+            callers.append(frame.f_code.co_qualname)
+        return plain(*args, **options)
+
+    engine.attend("embedded/bert", TEXT)
+    monkeypatch.setattr(LoadedModel, "forward", forward)
+    engine.attend("embedded/bert", "A text that nobody has asked about before this one.")
+    between = callers[: next(place for place, name in enumerate(callers) if name.endswith("method"))]
+    assert 0 < len(between) <= 6, between  # and the forward pass is the seventh
 
 
 def test_memory_of_a_run_is_linear_in_tokens(engine: Engine) -> None:

@@ -78,7 +78,7 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
     monkeypatch.setattr(attributing, "LayerwiseRun", Linear)
     monkeypatch.setattr(Reader, "logits", logits)
     question = (model.info.id, encoding.text, None, (), TargetAnswer(answer=0, foil=1))
-    attribution = attributing.attribute(model, Attribute(*question, "integrated gradients", measure, 8))
+    attribution = Attribute(*question, "integrated gradients", measure, 8).answer(model)
     assert abs(attribution.error or 0) < (
         1e-4 if measure == "logit difference" else 0.01 * abs(attribution.difference or 1)
     )
@@ -89,7 +89,7 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
     weight = weights[0] - weights[1]
     exact = (weight * (read - mask)).sum(dim=-1).numpy()
     assert attribution.scores[list(attribution.counted)] == pytest.approx(exact[list(attribution.counted)], abs=1e-4)
-    times = attributing.attribute(model, Attribute(*question, "gradient x input", measure))
+    times = Attribute(*question, "gradient x input", measure).answer(model)
     plain = (weight * read).sum(dim=-1).numpy()
     assert times.scores[list(times.counted)] == pytest.approx(plain[list(times.counted)], abs=1e-4)
 

@@ -26,7 +26,6 @@ from evidence.questions.lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError, UnknownModel
-from model_zoo.interventions.intervene import joined
 from model_zoo.questions.fill_all import FillAll
 from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.measure_cost import MeasureCost
@@ -103,7 +102,7 @@ def test_runs_that_are_interfered_with(candidate: EngineInterface, local: Engine
     changes = (Change(heads=((1, 3), (2, 0))), Change(hidden=(4,)), Change(edges=(Edge(2, 0),)))
     asking = Intervene(DEFAULT_MODEL, TEXT, masked=(3,), changes=changes)
     # An engine that has answered it before gives it in one piece.
-    assert joined(list(candidate.stream(asking))) == joined(list(local.stream(asking)))
+    assert asking.combine(list(candidate.stream(asking))) == asking.combine(list(local.stream(asking)))
     other = "The dog sat on the mat because it was tired."
     put_in = {"masked": (7,), "other": other, "value": "other"}
     moved = [Change(states=(3,), positions=(2,)), Change(feed_forward=(1,))]
