@@ -1,15 +1,13 @@
 """Every listed model in the layout that the hub has for it, in tiny, and a few layouts that no listed model has.
 
-One small file a model says which files there are, how weights are called, what config.json says and what stands in the
-tokenizer's files, as they are published: written down from what the real ones have, for nothing here asks the real hub.
-A file that holds ``LAYOUTS`` is found by itself, and with it all tests of layouts.
+``layouts.json`` says of each model which files there are, how weights are called, what config.json says and what stands
+in the tokenizer's files, as they are published: written down from what the real ones have, for nothing here asks the
+real hub. An entry that is added there is in all tests of layouts; its keys are the fields of ``layout.Layout``.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 import re
 import shutil
 from collections.abc import Mapping
@@ -23,10 +21,10 @@ from loopback_hub import Conversion, Hub
 from safetensors.torch import load_file, save_file
 from transformers import PreTrainedTokenizerBase
 
-from published.layout import Layout, Weights
+from published.layout import Layout, Weights, read_layouts
 from published.tokenizing import published_tokenizer, written
 
-__all__ = ["LAYOUTS", "Layout", "Publication", "converted", "publish", "tokenizer_of", "whole", "write"]
+__all__ = ["LAYOUTS", "Layout", "Publication", "complete", "converted", "publish", "tokenizer_of", "write"]
 
 # What configs say since 2025, or in these tests alone.
 _OF_TODAY = {
@@ -37,12 +35,7 @@ _OF_TODAY = {
 _NOT_FOR_ANYBODY = b"nobody should open this"
 
 
-def _import_layouts() -> dict[str, Layout]:
-    files = [importlib.import_module(file.name) for file in pkgutil.iter_modules(__path__, f"{__name__}.")]
-    return {layout.hub_id: layout for file in files for layout in getattr(file, "LAYOUTS", ())}
-
-
-LAYOUTS: dict[str, Layout] = _import_layouts()
+LAYOUTS: dict[str, Layout] = read_layouts(Path(__file__).with_name("layouts.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,7 @@ def complete(layout: Layout, folder: Path) -> Path:
 
 
 def publish(layout: Layout, original: Path, folder: Path) -> Path:
-    """Write a model into ``folder`` as the hub has it; ``original`` is what ``whole`` wrote."""
+    """Write a model into ``folder`` as the hub has it; ``original`` is what ``complete`` wrote."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = _weights(layout, original)
     for kind in layout.weights:
@@ -127,8 +120,7 @@ def _weights(layout: Layout, original: Path) -> dict[str, torch.Tensor]:
         for pattern, become in layout.renamed:
             name = re.sub(pattern, become, name)
         weights[name] = tensor.half() if layout.half else tensor
-    for name, make in layout.extra.items():
-        tensor = make()
+    for name, tensor in layout.extra_tensors().items():
         weights[name] = tensor.half() if layout.half and tensor.is_floating_point() else tensor
     return weights
 

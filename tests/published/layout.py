@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from checkpoints import N_LAYERS, POSITIONS, WIDTH
 
 Weights = Literal["safetensors", "safetensors in parts", "pickle", "old pickle", "pickle in parts"]
-Made = Callable[[], torch.Tensor]
-
-# What one config of BERT's kin said in 2019 and the next one did not, and nobody reads any more.
-OF_2019: dict[str, Any] = {
-    "finetuning_task": None, "num_labels": 2, "output_attentions": False, "output_hidden_states": False,
-    "pruned_heads": {}, "torchscript": False, "use_bfloat16": False, "output_past": True,
-}  # fmt: skip
-# BERT as TensorFlow called it.
-GAMMA_BETA = ((r"LayerNorm\.weight$", "LayerNorm.gamma"), (r"LayerNorm\.bias$", "LayerNorm.beta"))
-UNCASED: dict[str, Any] = {"do_lower_case": True, "model_max_length": 512}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,56 +24,46 @@ class Layout:
     and this one has not, ``config`` those that it has besides or otherwise.
 
     ``without`` are weights that were left out; ``renamed`` are patterns and what they become in the names of weights,
-    one after the other; ``extra`` are weights that no network has a place for. ``tied`` are names under which pickles,
-    which can do that, hold a matrix once more. ``half`` tells that numbers have half precision, ``spare`` how many
-    places in the vocabulary no token takes, and ``conversion`` that the hub has offered the same weights as
-    safetensors, in a pull request. ``cased`` is for BERT: its vocabulary has capitals.
+    one after the other; ``extra`` are weights that no network has a place for, each with its kind ("positions", "lower
+    triangle", "noise") and sizes. ``tied`` are names under which pickles, which can do that, hold a matrix once more.
+    ``half`` tells that numbers have half precision, ``spare`` how many places in the vocabulary no token takes, and
+    ``conversion`` that the hub has offered the same weights as safetensors, in a pull request. ``cased`` is for BERT:
+    its vocabulary has capitals. ``about`` says what is special.
     """
 
     hub_id: str
     checkpoint: str
-    weights: tuple[Weights, ...]
-    tokenizer: tuple[str, ...]
+    weights: Sequence[Weights]
+    tokenizer: Sequence[str]
     tokenizer_config: Mapping[str, Any] | None = None
     tokenizer_json: Mapping[str, Any] = field(default_factory=dict)
-    lacks: tuple[str, ...] = ()
+    lacks: Sequence[str] = ()
     config: Mapping[str, Any] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    extra: Mapping[str, Made] = field(default_factory=dict)
+    without: Sequence[str] = ()
+    renamed: Sequence[Sequence[str]] = ()
+    extra: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     tied: Mapping[str, str] = field(default_factory=dict)
-    beside: tuple[str, ...] = (".gitattributes", "README.md")
+    beside: Sequence[str] = (".gitattributes", "README.md")
     pooling: Mapping[str, Any] = field(default_factory=dict)
     half: bool = False
     spare: int = 0
     cased: bool = False
     conversion: bool = False
+    about: str = ""
+
+    def extra_tensors(self) -> dict[str, torch.Tensor]:
+        """The weights that no network has a place for."""
+        return {name: _tensor(*made) for name, made in self.extra.items()}
 
 
-def positions(n: int = POSITIONS) -> Made:
-    """The numbers of positions, which networks once saved with their weights."""
-    return lambda: torch.arange(n).reshape(1, n)
+def _tensor(kind: str, *shape: int) -> torch.Tensor:
+    if kind == "positions":  # the numbers of positions, which networks once saved with their weights
+        return torch.arange(*shape)[None]
+    if kind == "lower triangle":  # which tokens see which, as each of GPT-2's layers once saved it
+        return torch.ones(1, 1, *shape).tril()
+    return torch.randn(shape, generator=torch.Generator().manual_seed(len(shape)))  # of a part left over from training
 
 
-def noise(*shape: int) -> Made:
-    """Weights of a part that was left over from training."""
-
-    def make() -> torch.Tensor:
-        return torch.randn(shape, generator=torch.Generator().manual_seed(len(shape)))
-
-    return make
-
-
-def linear(name: str, n_in: int = WIDTH, n_out: int = WIDTH) -> dict[str, Made]:
-    """A linear layer left over from training."""
-    return {f"{name}.weight": noise(n_out, n_in), f"{name}.bias": noise(n_out)}
-
-
-def norm(name: str, n: int = WIDTH) -> dict[str, Made]:
-    """A layer norm left over from training."""
-    return {f"{name}.weight": noise(n), f"{name}.bias": noise(n)}
-
-
-def seen(name: str) -> dict[str, Made]:
-    """What each of GPT-2's layers said of which tokens see which, a buffer that was once saved."""
-    return {name.format(layer): lambda: torch.ones(1, 1, POSITIONS, POSITIONS).tril() for layer in range(N_LAYERS)}
+def read_layouts(file: Path) -> dict[str, Layout]:
+    """The layouts of a JSON file: a list of objects whose keys are the fields of ``Layout``, by ``hub_id``."""
+    return {fields["hub_id"]: Layout(**fields) for fields in json.loads(file.read_text("utf-8"))}
