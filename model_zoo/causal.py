@@ -78,11 +78,7 @@ def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[in
 
 
 def next_lens(
-    loaded: LoadedModel,
-    text: str,
-    top_k: int,
-    positions: Sequence[int] | None = None,
-    fitted: FittedLens | None = None,
+    loaded: LoadedModel, text: str, top_k: int, positions: Sequence[int] | None = None, fitted: FittedLens | None = None
 ) -> tuple[MaskLens, ...]:
     """The head applied after every layer to the vectors from which the tokens at ``positions`` are predicted, see
     ``prediction_heads.lens``.

@@ -122,9 +122,7 @@ class _Watch(TorchFunctionMode):
     """
 
     def __init__(
-        self,
-        weights: Mapping[int, Callable[[torch.Tensor], object]],
-        softmax: Callable[[torch.Tensor], None],
+        self, weights: Mapping[int, Callable[[torch.Tensor], object]], softmax: Callable[[torch.Tensor], None]
     ) -> None:
         super().__init__()
         self._weights, self._softmax = weights, softmax

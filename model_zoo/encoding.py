@@ -162,10 +162,7 @@ def _cover_marks(text: str, segment: int, start: int, end: int, starts: set[tupl
 
 
 def _word_ids(
-    texts: tuple[str, str],
-    segments: list[int],
-    offsets: list[tuple[int, int]],
-    nowhere: tuple[bool, ...],
+    texts: tuple[str, str], segments: list[int], offsets: list[tuple[int, int]], nowhere: tuple[bool, ...]
 ) -> tuple[int | None, ...]:
     """Number the words through both texts by where each token starts; spaces count to the word after them, and what
     has no place in the text to none.

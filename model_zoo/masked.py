@@ -258,10 +258,7 @@ def mask_lens(
 
 
 def shifts(
-    loaded: LoadedModel,
-    before: tuple[str, Collection[int]],
-    after: tuple[str, Collection[int]],
-    top_k: int,
+    loaded: LoadedModel, before: tuple[str, Collection[int]], after: tuple[str, Collection[int]], top_k: int
 ) -> tuple[tuple[Shift, ...], ...]:
     """How the predictions at each mask moved between two texts with masked positions, largest change first.
 

@@ -34,11 +34,7 @@ from model_zoo.types.wording import counted
 # from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
 _building = threading.Lock()
 
-_AUTO = {
-    "pretraining": AutoModelForPreTraining,
-    "masked": AutoModelForMaskedLM,
-    "causal": AutoModelForCausalLM,
-}
+_AUTO = {"pretraining": AutoModelForPreTraining, "masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM}
 
 TUNED: Mapping[TunedFor, Any] = {
     "classification": AutoModelForSequenceClassification,

@@ -26,15 +26,7 @@ from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
 from model_zoo.fair_queue import leaving_turns
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
-from model_zoo.types import (
-    MB,
-    AttentionRun,
-    FloatArray,
-    HeldModel,
-    MapsLayer,
-    ModelStatus,
-    QueryKeyLayer,
-)
+from model_zoo.types import MB, AttentionRun, FloatArray, HeldModel, MapsLayer, ModelStatus, QueryKeyLayer
 from serving import wire
 from serving.messages import Failed, Progress, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
 
@@ -96,9 +88,7 @@ class RemoteEngine(EngineInterface):
             "Content-Type": wire.MESSAGE,
         }
         self._http = urllib3.PoolManager(
-            maxsize=_CONNECTIONS,
-            retries=False,
-            timeout=urllib3.Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS),
+            maxsize=_CONNECTIONS, retries=False, timeout=urllib3.Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS)
         )
         self._lock = threading.Lock()
         self._states: dict[str, tuple[ReplicaState, float]] = {}

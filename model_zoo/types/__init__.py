@@ -28,12 +28,7 @@ from model_zoo.types.cause import (
     TargetAnswer,
     Value,
 )
-from model_zoo.types.contributions import (
-    CONTRIBUTION_MEASURES,
-    MOST_ZEROED,
-    ContributionMeasure,
-    LayerContributions,
-)
+from model_zoo.types.contributions import CONTRIBUTION_MEASURES, MOST_ZEROED, ContributionMeasure, LayerContributions
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.fitted_lens import FittedLens, LensDistances, MaskVectors

@@ -15,18 +15,9 @@ CHECKPOINTS = {
         type_ids=True,
     ),
     "bert_mlm_only": Family(
-        model_type="bert",
-        head="BertForMaskedLM",
-        tokenizer="BertTokenizer",
-        sizes=BERT_SIZES,
-        mlm=True,
-        type_ids=True,
+        model_type="bert", head="BertForMaskedLM", tokenizer="BertTokenizer", sizes=BERT_SIZES, mlm=True, type_ids=True
     ),
     "bert_headless": Family(
-        model_type="bert",
-        head="BertModel",
-        tokenizer="BertTokenizer",
-        sizes=BERT_SIZES,
-        type_ids=True,
+        model_type="bert", head="BertModel", tokenizer="BertTokenizer", sizes=BERT_SIZES, type_ids=True
     ),
 }

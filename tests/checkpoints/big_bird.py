@@ -18,5 +18,5 @@ CHECKPOINTS = {
         runs_beyond=True,
         watch=watch_bert,
         block=bert_block,
-    ),
+    )
 }

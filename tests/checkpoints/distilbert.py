@@ -19,5 +19,5 @@ CHECKPOINTS = {
             "initializer_range": 0.3,
         },
         mlm=True,
-    ),
+    )
 }

@@ -13,5 +13,5 @@ CHECKPOINTS = {
         mlm=True,
         nsp="NSP",
         type_ids=True,
-    ),
+    )
 }

@@ -16,5 +16,5 @@ CHECKPOINTS = {
         attention=False,
         interface=False,
         type_ids=True,
-    ),
+    )
 }

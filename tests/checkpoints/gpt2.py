@@ -21,5 +21,5 @@ CHECKPOINTS = {
         special=([], [], []),
         final_norm="ln_f",
         has_mask=False,
-    ),
+    )
 }

@@ -33,5 +33,5 @@ CHECKPOINTS = {
         runs_beyond=True,
         watch=watch_bert,
         block=_block,
-    ),
+    )
 }

@@ -18,5 +18,5 @@ CHECKPOINTS = {
         final_norm="encoder.ln",
         watch=watch_bert,
         block=bert_block,
-    ),
+    )
 }

@@ -14,5 +14,5 @@ CHECKPOINTS = {
         mlm=True,
         nsp="NSP",
         type_ids=True,
-    ),
+    )
 }

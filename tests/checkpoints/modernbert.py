@@ -14,5 +14,5 @@ CHECKPOINTS = {
         mlm=True,
         final_norm="final_norm",
         runs_beyond=True,
-    ),
+    )
 }

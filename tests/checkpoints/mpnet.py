@@ -36,5 +36,5 @@ CHECKPOINTS = {
         special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
         watch=_watch,
         block=_block,
-    ),
+    )
 }

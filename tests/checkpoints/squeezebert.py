@@ -40,5 +40,5 @@ CHECKPOINTS = {
         type_ids=True,
         watch=_watch,
         block=_block,
-    ),
+    )
 }

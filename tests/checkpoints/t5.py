@@ -27,5 +27,5 @@ CHECKPOINTS = {
         special=([], ["</s>"], ["</s>"]),
         final_norm="final_layer_norm",
         has_mask=False,
-    ),
+    )
 }

@@ -50,5 +50,5 @@ CHECKPOINTS = {
         type_ids=True,
         watch=_watch,
         block=_block,
-    ),
+    )
 }

@@ -163,9 +163,7 @@ name_or_path _name_or_path
 
 @pytest.mark.slow
 @settings(
-    max_examples=300,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(changes=st.dictionaries(st.sampled_from(NAMES.split()), JUNK, min_size=1, max_size=3))
 def test_any_config_is_refused_in_a_sentence_or_answers(

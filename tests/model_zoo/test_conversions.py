@@ -61,11 +61,7 @@ def test_it_is_taken_instead_of_the_pickle(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"author": "somebody"},
-        {"title": "Adding `safetensors` variant of this model, really"},
-        {"parent": OTHER},
-    ],
+    [{"author": "somebody"}, {"title": "Adding `safetensors` variant of this model, really"}, {"parent": OTHER}],
 )
 def test_what_is_not_the_hub_s_or_of_other_weights_is_not(
     changes: dict[str, str], hub: Hub, pickled: Path, checkpoint: Callable[[str], Path]

@@ -59,10 +59,7 @@ def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.Mon
         elif status.spec.hub_id == there:
             assert (status.usable, status.reason) == (True, "Downloaded.")
         elif reachable:
-            assert (status.usable, status.reason) == (
-                True,
-                f"Will be downloaded from the hub (about {size}).",
-            )
+            assert (status.usable, status.reason) == (True, f"Will be downloaded from the hub (about {size}).")
         else:
             reason = f"Would be downloaded ({size}), but the hub cannot be reached from here."
             if status.spec.package is not None:

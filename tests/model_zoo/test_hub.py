@@ -183,13 +183,7 @@ def test_only_what_a_model_needs_is_downloaded(hub: Hub, copied: Path) -> None:
     assert source.folder is not None
     fetched = {path.name for path in source.folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= fetched
-    assert fetched <= {
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "vocab.txt",
-    }
+    assert fetched <= {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])

@@ -366,11 +366,7 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
 @pytest.mark.parametrize(
     ("mine", "other", "message"),
     [
-        (
-            "The dog sat down in the [MASK] today.",
-            "The clavichord in the [MASK].",
-            "9 words in one text and 6 words",
-        ),
+        ("The dog sat down in the [MASK] today.", "The clavichord in the [MASK].", "9 words in one text and 6 words"),
         ("The cats like the [MASK].", "A [MASK].", "6 words in one text and 3 words .* the same number of words"),
         ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
     ],

@@ -61,13 +61,7 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "google-bert/bert-base-uncased": ("BertForPreTraining", BERT),
     "google-bert/bert-large-uncased": (
         "BertForPreTraining",
-        BERT
-        | {
-            "hidden_size": 1024,
-            "num_hidden_layers": 24,
-            "num_attention_heads": 16,
-            "intermediate_size": 4096,
-        },
+        BERT | {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096},
     ),
     "FacebookAI/roberta-base": ("RobertaForMaskedLM", ROBERTA),
     "xlnet/xlnet-base-cased": (
@@ -119,10 +113,7 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
         "BertModel",
         BERT | {"hidden_size": 312, "num_hidden_layers": 4, "intermediate_size": 1200},
     ),
-    "microsoft/MiniLM-L12-H384-uncased": (
-        "BertModel",
-        BERT | {"hidden_size": 384, "intermediate_size": 1536},
-    ),
+    "microsoft/MiniLM-L12-H384-uncased": ("BertModel", BERT | {"hidden_size": 384, "intermediate_size": 1536}),
     "microsoft/xtremedistil-l6-h256-uncased": (
         "BertModel",
         BERT | {"hidden_size": 256, "num_hidden_layers": 6, "num_attention_heads": 8, "intermediate_size": 1024},
@@ -165,19 +156,13 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "openai-community/gpt2": ("GPT2LMHeadModel", {"model_type": "gpt2"}),
-    "almanach/camembert-base": (
-        "CamembertForMaskedLM",
-        ROBERTA | {"model_type": "camembert", "vocab_size": 32005},
-    ),
+    "almanach/camembert-base": ("CamembertForMaskedLM", ROBERTA | {"model_type": "camembert", "vocab_size": 32005}),
     "microsoft/mpnet-base": (
         "MPNetForMaskedLM",
         {"model_type": "mpnet", "vocab_size": 30527, "max_position_embeddings": 514},
     ),
     "google/mobilebert-uncased": ("MobileBertForPreTraining", {"model_type": "mobilebert"}),
-    "squeezebert/squeezebert-uncased": (
-        "SqueezeBertForMaskedLM",
-        {"model_type": "squeezebert", "vocab_size": 30528},
-    ),
+    "squeezebert/squeezebert-uncased": ("SqueezeBertForMaskedLM", {"model_type": "squeezebert", "vocab_size": 30528}),
     "allenai/longformer-base-4096": (
         "LongformerForMaskedLM",
         ROBERTA | {"model_type": "longformer", "max_position_embeddings": 4098, "attention_window": 512},

@@ -66,10 +66,7 @@ RESULTS: dict[str, tuple[Any, str]] = {
         HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32)),
         "<HiddenStates 3 layers, width 4, 2 tokens of 'a b'>",
     ),
-    "run": (
-        run_of(two_tokens(), two_tokens()),
-        "<AttentionRun tiny: 2 layers × 1 head, 2 tokens of 'a b'>",
-    ),
+    "run": (run_of(two_tokens(), two_tokens()), "<AttentionRun tiny: 2 layers × 1 head, 2 tokens of 'a b'>"),
     "cross": (
         dataclasses.replace(run_of(MapsLayer(np.zeros((2, 2, 2)))), stack="cross", source=Encoding(**ENCODING)),
         "<AttentionRun tiny, cross: 1 layer × 2 heads, 2 tokens of 'a b', encoder read 2 tokens of 'a b'>",
