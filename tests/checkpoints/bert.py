@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checkpoints.family import BERT_SIZES, Family
 
+_BERT = Family(
+    model_type="bert",
+    head="BertForPreTraining",
+    tokenizer="BertTokenizer",
+    sizes=BERT_SIZES,
+    mlm=True,
+    nsp="NSP",
+    type_ids=True,
+)
 CHECKPOINTS = {
-    "bert": Family(
-        model_type="bert",
-        head="BertForPreTraining",
-        tokenizer="BertTokenizer",
-        sizes=BERT_SIZES,
-        mlm=True,
-        nsp="NSP",
-        type_ids=True,
-    ),
-    "bert_mlm_only": Family(
-        model_type="bert", head="BertForMaskedLM", tokenizer="BertTokenizer", sizes=BERT_SIZES, mlm=True, type_ids=True
-    ),
-    "bert_headless": Family(
-        model_type="bert", head="BertModel", tokenizer="BertTokenizer", sizes=BERT_SIZES, type_ids=True
-    ),
+    "bert": _BERT,
+    "bert_mlm_only": replace(_BERT, head="BertForMaskedLM", nsp=None),
+    "bert_headless": replace(_BERT, head="BertModel", mlm=False, nsp=None),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -44,30 +45,17 @@ def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     return Block(q, k, v, added, factor, *of_linear(dense, heads), made[dense][0][:n])
 
 
-CHECKPOINTS = {
-    "deberta": Family(
-        model_type="deberta",
-        head="DebertaForMaskedLM",
-        tokenizer="DebertaTokenizer",
-        sizes=DEBERTA_SIZES,
-        mlm=True,
-        interface=False,
-        biased=True,
-        special=(["[CLS]"], ["[SEP]", "[SEP]"], ["[SEP]"]),
-        runs_beyond=True,
-        watch=watch_deberta,
-        block=_block,
-    ),
-    "deberta_headless": Family(
-        model_type="deberta",
-        head="DebertaModel",
-        tokenizer="DebertaTokenizer",
-        sizes=DEBERTA_SIZES,
-        interface=False,
-        biased=True,
-        special=(["[CLS]"], ["[SEP]", "[SEP]"], ["[SEP]"]),
-        runs_beyond=True,
-        watch=watch_deberta,
-        block=_block,
-    ),
-}
+_DEBERTA = Family(
+    model_type="deberta",
+    head="DebertaForMaskedLM",
+    tokenizer="DebertaTokenizer",
+    sizes=DEBERTA_SIZES,
+    mlm=True,
+    interface=False,
+    biased=True,
+    special=(["[CLS]"], ["[SEP]", "[SEP]"], ["[SEP]"]),
+    runs_beyond=True,
+    watch=watch_deberta,
+    block=_block,
+)
+CHECKPOINTS = {"deberta": _DEBERTA, "deberta_headless": replace(_DEBERTA, head="DebertaModel", mlm=False)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -27,28 +28,16 @@ def _block(model: Any, number: int, n: int, inputs: Any, made: Any) -> Block:
     return Block(q, k, v, added, factor, *of_linear(dense, heads), made[dense][0][:n])
 
 
-CHECKPOINTS = {
-    "deberta-v2": Family(
-        model_type="deberta-v2",
-        head="DebertaV2ForMaskedLM",
-        tokenizer="DebertaV2Tokenizer",
-        sizes=SIZES,
-        mlm=True,
-        interface=False,
-        biased=True,
-        runs_beyond=True,
-        watch=watch_deberta,
-        block=_block,
-    ),
-    "deberta-v2_headless": Family(
-        model_type="deberta-v2",
-        head="DebertaV2Model",
-        tokenizer="DebertaV2Tokenizer",
-        sizes=SIZES,
-        interface=False,
-        biased=True,
-        runs_beyond=True,
-        watch=watch_deberta,
-        block=_block,
-    ),
-}
+_DEBERTA = Family(
+    model_type="deberta-v2",
+    head="DebertaV2ForMaskedLM",
+    tokenizer="DebertaV2Tokenizer",
+    sizes=SIZES,
+    mlm=True,
+    interface=False,
+    biased=True,
+    runs_beyond=True,
+    watch=watch_deberta,
+    block=_block,
+)
+CHECKPOINTS = {"deberta-v2": _DEBERTA, "deberta-v2_headless": replace(_DEBERTA, head="DebertaV2Model", mlm=False)}

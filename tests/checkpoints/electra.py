@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from checkpoints.family import BERT_SIZES, Family
 
+_GENERATOR = Family(
+    model_type="electra",
+    head="ElectraForMaskedLM",
+    tokenizer="BertTokenizer",
+    sizes=BERT_SIZES | {"embedding_size": 16},
+    mlm=True,
+    type_ids=True,
+)
 CHECKPOINTS = {
-    "electra_generator": Family(
-        model_type="electra",
-        head="ElectraForMaskedLM",
-        tokenizer="BertTokenizer",
-        sizes=BERT_SIZES | {"embedding_size": 16},
-        mlm=True,
-        type_ids=True,
-    ),
-    "electra_discriminator": Family(
-        model_type="electra",
-        head="ElectraForPreTraining",
-        tokenizer="BertTokenizer",
-        sizes=BERT_SIZES | {"embedding_size": 16},
-        type_ids=True,
-    ),
+    "electra_generator": _GENERATOR,
+    "electra_discriminator": replace(_GENERATOR, head="ElectraForPreTraining", mlm=False),
 }

@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-from checkpoints.family import ROBERTA_SIZES, ROBERTA_TOKENS, Family
+from dataclasses import replace
 
+from checkpoints.family import ROBERTA_SIZES, ROBERTA_TOKENS, Family
+from checkpoints.sizes import POSITIONS
+
+_ROBERTA = Family(
+    model_type="roberta",
+    head="RobertaForMaskedLM",
+    tokenizer="RobertaTokenizer",
+    sizes=ROBERTA_SIZES,
+    mlm=True,
+    max_tokens=ROBERTA_TOKENS,
+    special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
+)
+_XLM = replace(
+    _ROBERTA,
+    model_type="xlm-roberta",
+    head="XLMRobertaForMaskedLM",
+    tokenizer="XLMRobertaTokenizer",
+    max_tokens=POSITIONS,
+)
 CHECKPOINTS = {
-    "roberta": Family(
-        model_type="roberta",
-        head="RobertaForMaskedLM",
-        tokenizer="RobertaTokenizer",
-        sizes=ROBERTA_SIZES,
-        mlm=True,
-        max_tokens=ROBERTA_TOKENS,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
+    "roberta": _ROBERTA,
+    "roberta_headless": replace(_ROBERTA, head="RobertaModel", mlm=False),
+    "xlm-roberta": _XLM,
+    "xlm-roberta-xl": replace(
+        _XLM, model_type="xlm-roberta-xl", head="XLMRobertaXLForMaskedLM", final_norm="encoder.LayerNorm"
     ),
-    "roberta_headless": Family(
-        model_type="roberta",
-        head="RobertaModel",
-        tokenizer="RobertaTokenizer",
-        sizes=ROBERTA_SIZES,
-        max_tokens=ROBERTA_TOKENS,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
-    ),
-    "xlm-roberta": Family(
-        model_type="xlm-roberta",
-        head="XLMRobertaForMaskedLM",
-        tokenizer="XLMRobertaTokenizer",
-        sizes=ROBERTA_SIZES,
-        mlm=True,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
-    ),
-    "xlm-roberta-xl": Family(
-        model_type="xlm-roberta-xl",
-        head="XLMRobertaXLForMaskedLM",
-        tokenizer="XLMRobertaTokenizer",
-        sizes=ROBERTA_SIZES,
-        mlm=True,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
-        final_norm="encoder.LayerNorm",
-    ),
-    "camembert": Family(
-        model_type="camembert",
-        head="CamembertForMaskedLM",
-        tokenizer="CamembertTokenizer",
-        sizes=ROBERTA_SIZES,
-        mlm=True,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
-    ),
+    "camembert": replace(_XLM, model_type="camembert", head="CamembertForMaskedLM", tokenizer="CamembertTokenizer"),
 }
