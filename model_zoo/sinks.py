@@ -8,17 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from model_zoo import running
 from model_zoo.errors import InvalidInput
-from model_zoo.loading import LoadedModel
 from model_zoo.types import AttentionRun, DoubleArray, FloatArray, Sinks, read_only
 
 _ROUNDING = 1e-12  # of a squared singular value, as a share of their sum: what rounding leaves of zero
-
-
-def measure(loaded: LoadedModel, text: str, text_pair: str | None, max_tokens: int | None) -> Sinks:
-    """The answer of ``questions.measure_sinks``."""
-    return measure_run(running.attend(loaded, text, text_pair, max_tokens, states_of=True))
 
 
 def measure_run(run: AttentionRun) -> Sinks:

@@ -23,9 +23,9 @@ class MeasureSinks(Question[Sinks]):
     max_tokens: int | None = None
 
     def answer(self, loaded: LoadedModel) -> Sinks:
-        from model_zoo import sinks
+        from model_zoo import running, sinks
 
-        return sinks.measure(loaded, self.text, self.text_pair, self.max_tokens)
+        return sinks.measure_run(running.attend(loaded, self.text, self.text_pair, self.max_tokens, states_of=True))
 
     @classmethod
     def example(cls, model: str) -> Self:
