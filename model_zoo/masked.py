@@ -272,7 +272,7 @@ def shifts(
             f"There are {len(sides[0][1])} masks before the change and {len(sides[1][1])} after it. "
             "Replace a word that is not masked with one that contains no mask."
         )
-    shifts_ = []
+    by_position = []
     with torch.inference_mode():
         first, second = (states_of(loaded, [hidden])[0, positions] for hidden, positions in sides)
         for pair in zip(first, second, strict=True):
@@ -282,13 +282,13 @@ def shifts(
             order = (moved[1] - moved[0]).abs().argsort(descending=True)[:top_k]
             ids = candidates[order].tolist()
             names = loaded.token_names(ids)
-            shifts_.append(
+            by_position.append(
                 tuple(
                     Shift(*entry)
                     for entry in zip(names, ids, moved[0, order].tolist(), moved[1, order].tolist(), strict=True)
                 )
             )
-    return tuple(shifts_)
+    return tuple(by_position)
 
 
 def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:

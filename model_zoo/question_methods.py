@@ -62,9 +62,9 @@ def asks_texts_and_pairs(
 
 def _asks_one_or_many(question: Any, annotation: Any, called: str = "text") -> Any:
     signature = _signature(question, lambda _, result: result | GenericAlias(list, (result,)))
-    engine_, model, text_, *others = signature.parameters.values()
-    text_ = text_.replace(name=called, annotation=annotation)
-    signature = signature.replace(parameters=[engine_, model, text_, *others])
+    engine, model, one_or_many, *others = signature.parameters.values()
+    one_or_many = one_or_many.replace(name=called, annotation=annotation)
+    signature = signature.replace(parameters=[engine, model, one_or_many, *others])
 
     def method(*args: Any, **kwargs: Any) -> Any:
         fields = signature.bind(*args, **kwargs).arguments
@@ -74,7 +74,7 @@ def _asks_one_or_many(question: Any, annotation: Any, called: str = "text") -> A
         if fields.get("masked"):
             raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
         if "text_pair" not in signature.parameters:
-            return engine.ask_all([question(text=item, **fields) for item in texts.check_texts(text)])
+            return engine.ask_all([question(text=listed_text, **fields) for listed_text in texts.check_texts(text)])
         pairs = texts.check_list(text, fields.pop("text_pair", None))
         return engine.ask_all([question(text=first, text_pair=second, **fields) for first, second in pairs])
 

@@ -53,7 +53,7 @@ def measure(
     for model, lease in loaded.items():
         try:
             made = _passes(model, lease, lengths)
-            passes |= {(model, pass_.n_tokens): pass_ for pass_ in made}
+            passes |= {(model, timed_pass.n_tokens): timed_pass for timed_pass in made}
             yield _subject(model, lease, made)
         except Exception as error:  # whatever a tokenizer stumbles over
             yield CostFailure(model, f"{model} could not be given the texts to measure it on: {_reason(error)}")

@@ -31,11 +31,11 @@ WITH_PARTS = ["bert", "roberta", "albert", "distilbert", "modernbert", "electra_
 
 def sentences(n: int) -> list[str]:
     """Built-in ones, their longest word hidden."""
-    sentences_ = []
+    masked_sentences = []
     for pair in heldout.spread_pairs(n):
         longest = max(pair.first.rstrip(".").split(), key=len)
-        sentences_.append(pair.first.replace(longest, "[MASK]", 1))
-    return sentences_
+        masked_sentences.append(pair.first.replace(longest, "[MASK]", 1))
+    return masked_sentences
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
         """In the place of a walk: the embeddings themselves."""
 
         def __init__(self, loaded: LoadedModel, encodings: list, embedded: torch.Tensor | None = None) -> None:
-            ids = torch.tensor([encoding_.ids for encoding_ in encodings])
+            ids = torch.tensor([tokens.ids for tokens in encodings])
             self.final = loaded.encoder.get_input_embeddings()(ids) if embedded is None else embedded
 
     def logits(_: Reader, states: torch.Tensor) -> torch.Tensor:

@@ -38,9 +38,9 @@ def test_every_family_has_a_checkpoint_that_all_tests_of_families_find(model_typ
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_holds_one_family_and_has_its_name(file: str) -> None:
     module = importlib.import_module(f"model_zoo.families.{file}")
-    families_ = [family for family in FAMILIES.values() if type(family).__module__ == module.__name__]
-    assert len(set(families_)) == 1
-    assert families_[0].model_types[0].replace("-", "_") == file
+    defined = [family for family in FAMILIES.values() if type(family).__module__ == module.__name__]
+    assert len(set(defined)) == 1
+    assert defined[0].model_types[0].replace("-", "_") == file
 
 
 @pytest.mark.parametrize("model_type", sorted(FAMILIES.keys() - {"bilstm"}))

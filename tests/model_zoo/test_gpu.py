@@ -94,7 +94,8 @@ def test_no_sign_of_a_head_is_wrong(gpu: Engine, engine: Engine) -> None:
     info = engine.info(DEFAULT_MODEL)
     heads = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
     on_gpu, here = (
-        engine_.intervene(DEFAULT_MODEL, "The capital of France is [MASK].", heads) for engine_ in (gpu, engine)
+        device_engine.intervene(DEFAULT_MODEL, "The capital of France is [MASK].", heads)
+        for device_engine in (gpu, engine)
     )
     effects = [
         np.array([reading.log_probability - measured.untouched.log_probability for reading in measured.readings])

@@ -139,8 +139,8 @@ def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str],
 def test_a_class_asks_the_hub_once(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     with ThreadPoolExecutor(30) as pool:
-        sources_ = list(pool.map(sources.find, ["someone/tiny"] * 30))
-    assert len(set(sources_)) == 1
+        by_thread = list(pool.map(sources.find, ["someone/tiny"] * 30))
+    assert len(set(by_thread)) == 1
     assert hub.requests == ["GET /api/models/someone/tiny"]
 
 

@@ -175,12 +175,12 @@ def test_shifts_are_differences_of_log_probabilities(engine: Engine, checkpoint:
         )[at]
         for text, at in ((TEXT, position), (after, masked[0]))
     ]
-    shift_ = engine.mask_shifts(model, (TEXT, [position]), (after, masked[:1]), top_k=4)[0]
+    first_mask = engine.mask_shifts(model, (TEXT, [position]), (after, masked[:1]), top_k=4)[0]
     candidates = set(np.argsort(-sides[0])[:50].tolist()) | set(np.argsort(-sides[1])[:50].tolist())
     differences = sides[1] - sides[0]
     largest = sorted(candidates, key=lambda token: -abs(differences[token]))[:4]
-    assert [shift.id for shift in shift_] == largest
-    np.testing.assert_allclose([s.difference for s in shift_], differences[largest], atol=1e-4)
+    assert [shift.id for shift in first_mask] == largest
+    np.testing.assert_allclose([s.difference for s in first_mask], differences[largest], atol=1e-4)
     with pytest.raises(InvalidInput, match="2 masks before the change and 1 after"):
         engine.mask_shifts(model, (TEXT, [2, 3]), (after, [2]))
 

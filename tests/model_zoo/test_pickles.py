@@ -318,8 +318,8 @@ def test_a_class_has_it_converted_once(pickled: Callable[..., Path], monkeypatch
 
     monkeypatch.setattr(confined, "run", counted)
     with ThreadPoolExecutor(8) as pool:
-        sources_ = list(pool.map(find, range(8)))
-    assert len(set(sources_)) == len(started) == 1
+        by_thread = list(pool.map(find, range(8)))
+    assert len(set(by_thread)) == len(started) == 1
 
 
 def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,11 +334,11 @@ def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypa
     )
     monkeypatch.setattr(confined, "_HERE", tmp_path)
     shutil.copy(Path(confined.__file__).with_name("start.py"), tmp_path)
-    outcome_ = confined.run("look", package="safetensors", seconds=PATIENCE, n_bytes=2**28)
-    assert outcome_.failure is None
-    assert "HF_TOKEN" not in outcome_.message
-    assert "done" not in outcome_.message
-    assert outcome_.message.count("is not allowed in this process") == 3
+    ended = confined.run("look", package="safetensors", seconds=PATIENCE, n_bytes=2**28)
+    assert ended.failure is None
+    assert "HF_TOKEN" not in ended.message
+    assert "done" not in ended.message
+    assert ended.message.count("is not allowed in this process") == 3
 
 
 @pytest.mark.parametrize(
@@ -363,8 +363,8 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    outcome_ = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
-    assert (outcome_.failure, outcome_.message) == ("start", "[Errno 11] Resource temporarily unavailable")
+    ended = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
+    assert (ended.failure, ended.message) == ("start", "[Errno 11] Resource temporarily unavailable")
     with pytest.raises(BadCheckpoint, match=r"could not be tried: no process can be started \(\[Errno"):
         tokenizer_sandbox.refuse_dangerous(b"never seen", "someone/tiny")
 
