@@ -183,7 +183,7 @@ class EngineInterface(ABC):
     def close(self) -> None:
         """Forget all results and every model that is not in use. It can be asked again."""
 
-    # Each of these methods asks the question in brackets, whose fields it takes; its body is that question's ``answer``.
+    # Each of these methods asks the question in brackets and takes its fields; its body is that question's ``answer``.
     attend = asks_texts_and_pairs(Attend)
     encoded_states = asks_texts_and_pairs(EncodeStates, called="texts")
     fill_mask = asks_texts(FillMask)
