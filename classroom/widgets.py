@@ -61,9 +61,9 @@ def status_line(page: str) -> None:
     if follows():
         with place.container(horizontal=True, vertical_alignment="center", gap="small", key="room"):
             live(_look)(ROOM.value, visit().snapshot)
-            st.button("Leave", key="leave the room", icon=":material/logout:", type="tertiary", on_click=session.leave)
+            st.button("Leave", key="leave-the-room", icon=":material/logout:", type="tertiary", on_click=session.leave)
     elif visit().led is not None:
-        with place.container(horizontal=True, vertical_alignment="center", gap="small", key="room led"):
+        with place.container(horizontal=True, vertical_alignment="center", gap="small", key="room-led"):
             if page != HOME:
                 teacher_menu()
             live(_look_at_others)(page != HOME)
@@ -138,21 +138,21 @@ def _draw_room(led: LedRoom) -> None:
     base = _base(url)
     link = f"{base}{HOME}?{ROOM.name}={led.code}"
     code, picture = st.columns(2)
-    with code, st.container(key="room code"):
+    with code, st.container(key="room-code"):
         st.markdown(f"**{led.code}**")
         say(link.partition("://")[2] or link)
     with picture:
         st.html(f'<img class="qr" alt="QR code of the link to the room" src="{_qr(link)}">')
     st.markdown("Students scan the picture, open this link, or type the code on the page Learn.")
     _warn_of_loopback(url)
-    browser.copy_link({ROOM.name: led.code}, key="room link", base=base, page=HOME)
+    browser.copy_link({ROOM.name: led.code}, key="room-link", base=base, page=HOME)
     live(_draw_count)(led)
     caption(
         "They see what you see, and the answer to a question once you answer it or press “Show the answer”. Your own "
         "answers so far are set aside until you end the room."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        browser.copy_link({}, key="key link", base=base, page=HOME, hash=f"teach={led.link}", label="Copy key link")
+        browser.copy_link({}, key="key-link", base=base, page=HOME, hash=f"teach={led.link}", label="Copy key link")
         caption(
             "Your key link: opens this room as its teacher on another device, such as your phone. Whoever has it can "
             "lead the room, so keep it to yourself."

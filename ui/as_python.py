@@ -229,8 +229,8 @@ def box() -> None:
 
 
 def _box() -> None:
-    opened = st.popover("As Python", icon=":material/code:", width="content", key="as python", on_change="rerun")
-    with opened, st.container(key="lines of python"):
+    opened = st.popover("As Python", icon=":material/code:", width="content", key="as-python", on_change="rerun")
+    with opened, st.container(key="lines-of-python"):
         code = script(_parts()) if _parts() else ""
         st.caption(_ABOUT if code else _NOTHING)
         if opened.open and code:

@@ -57,9 +57,9 @@ class LessonLinks:
         if link is None:
             ASKED.value = ""  # of another page
             return
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson question"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-question"):
             st.markdown(f":material/school: {link.question}", width="stretch")
-            st.button("Close", key="close the question", icon=":material/close:", type="tertiary", on_click=close)
+            st.button("Close", key="close-the-question", icon=":material/close:", type="tertiary", on_click=close)
 
 
 def read_lesson_links(page: str, decides: tuple[Field[Any], ...]) -> LessonLinks:

@@ -128,7 +128,7 @@ def _unforeseen(error: Exception, way_on: str = "Try another text or model, or r
         icon=":material/error:",
     )
     try:
-        st.button("Reset this page", on_click=address.reset, key="start anew", icon=":material/restart_alt:")
+        st.button("Reset this page", on_click=address.reset, key="start-anew", icon=":material/restart_alt:")
     except StreamlitDuplicateElementKey:
         return  # one button serves everything that went wrong
 

@@ -109,7 +109,7 @@ def _read_apart(files: Sequence[File], call: partial[Data], key: Key) -> tuple[D
 
 def _stopped(new: Callable[[], Reading], names: str) -> None:
     st.info(as_text(f"You stopped reading {names}."), icon=":material/stop:")
-    work.start_button("Read it again", new, key="read again")
+    work.start_button("Read it again", new, key="read-again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,7 +246,7 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
     """
     reason = next(filter(None, map(scene.lacks, needs)), None)
     if reason is not None:
-        with st.container(key="answer lacking"):
+        with st.container(key="answer-lacking"):
             ask_for(reason)
     return reason is not None
 
@@ -260,7 +260,7 @@ def _link(page: Page[Any], left_out: str) -> None:
             companion.end(page)
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to take away"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-take-away"):
         save.box()
         as_python.box()
         save.citation_box()

@@ -172,7 +172,7 @@ def _pictures(shelf: _Shelf, words: str) -> None:
     )
     dark = THEME.value == "dark"
     look = files.paper_look(theme(dark), WIDTH.value, TYPE.value)
-    with st.container(key="pictures to save"):
+    with st.container(key="pictures-to-save"):
         for place, picture_ in enumerate(shelf.pictures.values()):
             if picture_.figure is not None:
                 drawn = picture_.figure(dark=dark)

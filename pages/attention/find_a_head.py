@@ -163,7 +163,7 @@ def _say(answer: _Answer) -> None:
         first = f"All {len(ranked)} heads do the same: {percent(share)} {as_text(answer.of)}."
     st.markdown(f"{first} Uniform attention would give {percent(even)}. Of {counted(len(ranked), 'head')}, {gives}.")
     st.button(
-        f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
+        f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open-the-best-head"
     )
     caption(f"{answer.more}Click a bar to open its head.")
 

@@ -16,7 +16,7 @@ from viz.component import pack
 from viz.grid import SOURCE, grid
 
 _KEY = "grid"
-_FRAME = "frame of the grid of all heads"
+_FRAME = "grid_frame"
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from ui import caption, widgets
 from ui.widgets import select_head
 from viz.attended import Head
 
-_OPENED = "a head was opened from another view"
+_OPENED = "head_opened_elsewhere"
 
 
 @dataclass(frozen=True, slots=True)

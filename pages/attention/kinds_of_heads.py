@@ -15,7 +15,7 @@ from pages.attention.heads import follow_opened_head, open_head
 from pages.attention.scene import Scene
 from ui import View, as_text, caption, notes, page_link, save
 
-_OPEN = "table of heads"
+_OPEN = "table-of-heads"
 _NO_RULE = "no rule fits"
 # px; at 1280 all columns of a text of two sentences stand beside each other.
 _PLACE, _LABEL, _NUMBER, _SHARE = 50, 180, 72, 94

@@ -82,7 +82,7 @@ def draw(scene: Scene) -> None:
         layer, head = _scope(scene)
         by: By = scenes.measure() if view == "effect" else "bits"
     cuts = _Cuts(scene, layer, head, _edges(scene.units))
-    with st.container(key="result first"):
+    with st.container(key="result-first"):
         left, right = st.columns([3, 2], gap="medium")
     with left:
         if view == "attention":

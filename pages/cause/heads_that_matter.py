@@ -51,7 +51,7 @@ def draw(scene: Scene) -> None:
     single_parts = replace(question, changes=tuple(change_of([part]) for part in parts))
     effects = scenes.answered(replace(single_parts, top_k=1), len(scene.encoding))
     off = _off(parts)
-    with st.container(key="result first"):
+    with st.container(key="result-first"):
         left, right = st.columns([3, 2], gap="medium")
     with right:  # first: it is what a click waits for
         _switches(parts)

@@ -51,7 +51,7 @@ def draw(scene: Scene) -> None:
         by = scenes.measure(("difference", "bits", "probability"))
     other = EXAMPLE[OTHER] if scene.example else _ask_other()
     if not other.strip():
-        with st.container(key="answer other"):
+        with st.container(key="answer-other"):
             ask_for(
                 "Type a second sentence with the same number of words that differs in what you want to trace, or "
                 "take an example pair."

@@ -54,7 +54,7 @@ _SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be 
 _NAMED = 3
 _HEIGHT = 290  # px of a heatmap whose rows can all be labelled in it
 _GROUP = "compare"  # heatmaps that show together what is pointed at
-_MATCHES = "best matches"
+_MATCHES = "best-matches"
 
 
 def draw(scene: Scene) -> None:
@@ -364,7 +364,7 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_maps: tupl
             of_head.value = head + 1
 
     say(f"Most similar to {heads.called(layer_a, head_a)} of A, in {scene.name(scene.b)}:")
-    with st.container(horizontal=True, key="most similar"):
+    with st.container(horizontal=True, key="most-similar"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
             layer, head = divmod(int(column), n_maps[1])
             st.button(

@@ -78,7 +78,7 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
     return st.selectbox("B", **BESIDE.offering({1: "A itself"} | others))
 
 
-_REFERENCE = "reference model"
+_REFERENCE = "reference-model"
 
 
 def _reorder() -> None:

@@ -99,7 +99,7 @@ def _start(scene: Scene) -> None:
         lambda: Measurement(engine(), scene.models),
         icon=":material/timer:",
         primary=True,
-        key="measure cost",
+        key="measure-cost",
     )
 
 

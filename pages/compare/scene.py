@@ -36,7 +36,7 @@ from web.engine import engine
 
 Result = TypeVar("Result")
 
-_FAILED = "models to compare that could not be loaded"
+_FAILED = "models_failed"
 _QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
 _BETWEEN_LOOKS = 0.5
 _ANEW = (NotDownloaded, Unreachable, Busy)

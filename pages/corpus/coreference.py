@@ -181,7 +181,7 @@ def _job(scene: Scene, pairs: Pairs) -> CoreferenceJob | None:
 def _preview(pairs: Pairs, scene: Scene) -> None:
     """What is compared, before it is."""
     some = [_pronoun_example(pairs, number) for number in range(min(3, len(pairs.corpus)))]
-    with st.container(key="answer before"):
+    with st.container(key="answer-before"):
         show_sentences(some, scene.info, "pronouns before", "pronouns", table=False)
     caption("Framed: the pronoun. Dashed: the noun that it means. Press “Compare” to see which heads look there.")
 
@@ -192,7 +192,7 @@ def _results(
     pairs, random, at_random = job.pairs, job.random, job.judged_at_random(judged.by)
     if len(attention.numbers) + len(attention.left_out) == len(pairs.corpus):
         _pronouns_python(scene, judged, file)
-    with st.container(key="answer pronouns"):
+    with st.container(key="answer-pronouns"):
         st.markdown(_describe_best(pairs, attention, judged))
     missing = f" Random weights are missing: {job.random_failure}" if job.random_failure else ""
     chosen = _selected_head(judged)

@@ -98,7 +98,7 @@ def _choose_items(scene: Scene) -> ItemSource | None:
     """What heads are tried on, of a model that fills masks; None where nothing can be."""
     relation = None if scene.results is None else scene.relation()
     label = "minimal pairs" if TRIED_ON.value == "pairs" else "words" if relation is None else short(relation.relation)
-    with widgets.popover(f"On: {label}", ":material/rule:", key="tried on"):
+    with widgets.popover(f"On: {label}", ":material/rule:", key="tried-on"):
         return _choose_inside(scene)
 
 

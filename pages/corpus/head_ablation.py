@@ -175,7 +175,7 @@ def evidence(job: HeadAblationJob, source: ItemSource) -> None:
     matters = job.matters
     if matters is None:
         return
-    with st.container(key="answer heads off"):
+    with st.container(key="answer-heads-off"):
         st.markdown(as_text(sentence(matters, source)))
     figures.show(
         partial(switched_off, matters, f"change of {SHORT[source.kind]} (nats)"),

@@ -27,9 +27,9 @@ def draw(scene: Scene) -> None:
         st.dataframe(table(scene), hide_index=True)
         save.table("Beside a published table", lambda: table(scene), "published")
         caption(
-            f"Published: {sources.SOURCES["clark"]}, percent on the Penn Treebank with Stanford labels, heads chosen and judged "
-            "on the same sentences. Here: universal labels, other sentences, heads judged on sentences that did not "
-            "choose them. So the numbers need not agree."
+            f"Published: {sources.SOURCES['clark']}, percent on the Penn Treebank with Stanford labels, heads chosen "
+            "and judged on the same sentences. Here: universal labels, other sentences, heads judged on sentences that "
+            "did not choose them. So the numbers need not agree."
         )
 
 

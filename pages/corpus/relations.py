@@ -160,7 +160,7 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
         lambda: values,
         imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
     )
-    with st.container(key="wide relations"):
+    with st.container(key="wide-relations"):
         figures.show(
             partial(
                 relation_matrix,

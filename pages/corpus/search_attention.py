@@ -93,7 +93,7 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
         layer, head = _heads(scene)
         joined = _joined(query, key)
     search = _AttentionQuery(query, key, layer, head, joined, may_match(scene.corpus, query, key))
-    with st.container(key="answer search"):
+    with st.container(key="answer-search"):
         _answer(scene, search)
 
 

@@ -88,7 +88,7 @@ def draw(scene: Scene, controls: DeltaGenerator) -> None:
     if clicked is None:
         ask_for("There is no word in this sentence. Type another one.")
         return
-    with st.container(key="answer search"):
+    with st.container(key="answer-search"):
         index = _index(scene, layer)
         if index is not None:
             _results(scene, clicked, layer, index, _nearest(scene, clicked, index))
@@ -143,7 +143,7 @@ def _click(text: str, states: HiddenStates) -> _Clicked | None:
     units = token_units(encoding)
     names = make_distinct(as_text(clipped(visible_text(units[at].label), _LONGEST)) for at in tokens)
     labels = dict(zip(tokens, names, strict=True))
-    with st.container(key="tokens of the sentence"):
+    with st.container(key="tokens-of-the-sentence"):
         token = st.pills("Token", required=True, **TOKEN.offering(labels), label_visibility="collapsed")
     return _Clicked(text, encoding, token, states.states[0, token])
 

@@ -89,7 +89,7 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
         if page.lesson_links is not None:
             group = groups.setdefault(page.lesson_links.heading, [])
             group += [(page, link) for link in page.lesson_links.links]
-    with st.container(key="for a lesson"):
+    with st.container(key="for-a-lesson"):
         for heading, links in groups.items():
             with st.expander(heading):
                 for page, link in links:

@@ -43,7 +43,7 @@ _LESSON_OF: Final = {
 }
 """The lesson about a place, and its step; from other places one goes to a page: see ``way_from``."""
 
-_KEY = "home walk"
+_KEY = "home-walk"
 
 
 def draw(pages: Mapping[str, Page[Any]]) -> None:
@@ -54,7 +54,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     run = engine().attend(DEFAULT_MODEL, text)
     sent = _sent(run, text, pages)
     save.picture(sent["file"])
-    with st.container(key="walk picture"):
+    with st.container(key="walk-picture"):
         clicked = component("anatomy", SOURCE)(key=_KEY, data=pack(sent), on_open_change=lambda: None).open
     notes.warn_of_reading(run.encoding, DEFAULT_MODEL)
     if clicked:

@@ -76,7 +76,7 @@ def button(choice: Choice) -> None:
         f"Run {counted(len(to_run), 'task')}" if to_run else "Run",
         Study,
         choice.model,
-        key="run tasks",
+        key="run-tasks",
         primary=bool(missing),
         disabled=not to_run,
         help=as_text(explanation),

@@ -30,7 +30,7 @@ def draw() -> None:
         teacher_menu()
         join_menu()
     above = st.container()
-    with st.container(key="answer course"):
+    with st.container(key="answer-course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):
             _card(number, lesson, done[lesson.name])
     teach = fields.TEACH.value
@@ -45,7 +45,7 @@ def draw() -> None:
 def _progress(lesson: str, step: int, done: int) -> None:
     st.button(
         f"Continue: lesson {list(LESSONS).index(lesson) + 1}, step {step}",
-        key="go on",
+        key="go-on",
         type="primary",
         icon=":material/play_arrow:",
         on_click=fields.go,

@@ -15,7 +15,7 @@ from ui import PAIR, SWITCH, TEXT, Field, names, one_of, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
-_LOOKED_UP: Final = "lesson and step that were looked up"
+_LOOKED_UP: Final = "lesson_position"
 SHOWN: Final = "x"
 """The answer of who wanted to see it without a guess."""
 

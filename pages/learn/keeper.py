@@ -12,9 +12,9 @@ from pages.learn.fields import ANSWERS, LESSON, STEP
 from pages.learn.lessons import LESSONS
 from ui import PAIR, TEXT, address, browser
 
-_PLACE = "lesson and step that were open last"
-_NAMED = "the address that opened the lessons named a sentence"
-_TAKEN = "what the browser had kept was taken"
+_PLACE = "lesson_open_last"
+_NAMED = "lesson_address_has_text"
+_TAKEN = "lesson_state_taken"
 
 
 def begin() -> None:

@@ -44,7 +44,7 @@ _SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
 
 _WRONG = {False: "#B42318", True: "#FF9B8F"}  # at least 4.5:1 on light and dark backgrounds
 
-_OPENED = "lesson that was opened last"
+_OPENED = "lesson_opened"
 
 
 def draw() -> None:
@@ -247,12 +247,12 @@ def _way(lesson: Lesson) -> None:
         if teaching.follows():
             return
         st.button(
-            "All lessons", key="step out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
+            "All lessons", key="step-out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
         )
         browser.slides(PRESENT.value, f"{lesson.name} {STEP.value}", _present)
         st.button(
             "Back",
-            key="step back",
+            key="step-back",
             icon=":material/arrow_back:",
             disabled=back is None,
             on_click=fields.go,
@@ -261,7 +261,7 @@ def _way(lesson: Lesson) -> None:
         _show(lesson.name, STEP.value)
         st.button(
             "Next" if on is None or on[0] == lesson.name else "Next lesson",
-            key="step on",
+            key="step-on",
             icon=":material/arrow_forward:",
             icon_position="right",
             disabled=on is None,
@@ -276,7 +276,7 @@ def _show(lesson: str, step: int) -> None:
     if revealed and teaching.teaches():
         st.button(
             "Ask again",
-            key="ask again",
+            key="ask-again",
             icon=":material/visibility_off:",
             help="Hide the answer and count again.",
             on_click=teaching.ask_again,
@@ -285,7 +285,7 @@ def _show(lesson: str, step: int) -> None:
         return
     st.button(
         "Show the answer",
-        key="show me",
+        key="show-me",
         icon=":material/visibility:",
         disabled=revealed,
         on_click=teaching.answer,

@@ -36,7 +36,7 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     if teaching.teaches():
         st.button(
             "Hide votes" if votes else "Show votes",
-            key="show votes",
+            key="show-votes",
             type="tertiary",
             icon=":material/bar_chart:",
             help="Let everybody see how many have given which answer. Hidden again on the next step.",

@@ -123,7 +123,7 @@ class TuningStep(Step):
         else:
             st.button(
                 "Train",
-                key="learn train",
+                key="learn-train",
                 type="primary" if self.tuned is None else "secondary",
                 icon=":material/play_arrow:",
                 on_click=_begin,

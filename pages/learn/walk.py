@@ -17,8 +17,8 @@ from viz.component import pack
 FOLLOWED: Field[int | None] = Field("token", None, optional(place("the token")), of="learn")
 """The token that is followed through the model, by its place in the text."""
 
-_KEY = "learn walk"
-_CLICKED = "token and layer clicked in the walk"
+_KEY = "learn-walk"
+_CLICKED = "walk_position"
 
 
 def draw(case: Case, at: str) -> None:

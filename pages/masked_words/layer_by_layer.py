@@ -164,7 +164,7 @@ def _offer(scene: Scene, sentences: tuple[str, ...]) -> None:
         "bundled models, longer with larger ones."
     )
     wanted = scene.model, sentences
-    work.button("Fit a lens", LensFitting, wanted, key="fit lens", primary=True)
+    work.button("Fit a lens", LensFitting, wanted, key="fit-lens", primary=True)
     work.begin(LensFitting, wanted, [scene.model], lambda: LensFitting(engine(), scene.model, sentences))
     job = _job(scene, sentences)
     if job is not None:

@@ -16,8 +16,8 @@ from web.monitoring import look
 from web.process import process_cache
 from web.settings import PREFIX, settings
 
-_CODE = "code of the page Status"
-_OUTCOME = "what came of emptying the caches"
+_CODE = "status_code"
+_OUTCOME = "cache_emptying_result"
 _LONGEST_PAUSE = 60.0
 
 

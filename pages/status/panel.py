@@ -12,7 +12,7 @@ from ui import fragment
 from web.monitoring import Figures, look
 
 _SECONDS_BETWEEN_LOOKS = 2.0
-_BEFORE = "figures of the look before"
+_BEFORE = "status_previous"
 _BOXES = {"well": st.success, "busy": st.info, "trouble": st.warning}
 _ICONS = {"well": ":material/check_circle:", "busy": ":material/hourglass:", "trouble": ":material/warning:"}
 

@@ -145,7 +145,7 @@ def offer_more_seeds(training: Training) -> None:
         desk().start(training.with_more(wanted))
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
+        st.button("Train two more seeds", key="more-seeds", on_click=begin, icon=":material/casino:")
         known = describe_seeds(run.tuned.data, run.tuned.base, run.tuned.settings)
         st.caption(known or "One seed does not show how much of the score is chance.")
 

@@ -234,7 +234,7 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
 
 def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
-    app.selectbox(key="reference model").set_value(two[1]).run()
+    app.selectbox(key="reference-model").set_value(two[1]).run()
     assert tuple(app.multiselect(key="compare_models").value) == (two[1], two[0])
     assert app.query_params["models"] == f"{two[1]},{two[0]}"
 

@@ -42,7 +42,7 @@ def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Cal
     assert "could not be used" not in texts
     assert "There are no results yet" not in texts
     assert link.question in texts
-    app.button(key="close the question").click().run()
+    app.button(key="close-the-question").click().run()
     assert link.question not in " ".join(element.value for element in app.main.get("markdown"))
     assert ASKED.name not in app.query_params
     in_force = {field: app.session_state[field.key] for field in link.values if field.key in app.session_state}
@@ -97,9 +97,9 @@ def test_a_question_is_named_by_its_link_and_gone_with_another_example(open_page
     app = open_page(page.path, **query_of(page, link))
     assert link.question in [element.value.removeprefix(":material/school: ") for element in app.markdown]
     app.menu_button(key="examples").click_index(0).run()
-    assert not [element for element in app.button if element.key == "close the question"]
+    assert not [element for element in app.button if element.key == "close-the-question"]
     other = open_page(page.path, question="no-such-link")
-    assert not [element for element in other.button if element.key == "close the question"]
+    assert not [element for element in other.button if element.key == "close-the-question"]
     assert not other.warning
     assert not other.exception
 

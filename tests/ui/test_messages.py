@@ -59,7 +59,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     assert not [record for record in caplog.records if "secret" in str(vars(record))]
     assert not any(record.exc_info for record in caplog.records)
 
-    here.use(here.widget("start anew"), None)
+    here.use(here.widget("start-anew"), None)
     assert trouble(here) is None
     assert here.value("text", None) == SECRET
     assert (here.value(SHOWN_VIEW.key, None), here.value("layer", None)) == (SHOWN_VIEW.default, LAYER.default)
@@ -76,7 +76,7 @@ def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], mon
     here.use(here.widget("guesses"), 3)
     assert unforeseen().n > before + 1
     assert len([element for element in here.elements() if element.type == "error"]) == unforeseen().n - before
-    assert len([button for button in here.widgets() if button.key == "start anew"]) == 1
+    assert len([button for button in here.widgets() if button.key == "start-anew"]) == 1
 
 
 def test_a_callback_that_fails_is_told_as_a_page_is(
@@ -97,7 +97,7 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
     assert unforeseen().n == before + 1
     assert len([record for record in caplog.records if record.name == "ui.messages"]) == 1
 
-    here.use(here.widget("start anew"), None)
+    here.use(here.widget("start-anew"), None)
     assert trouble(here) is None
     assert here.value("text", None) == SECRET
 
@@ -113,7 +113,7 @@ def test_a_failure_before_any_page_is_told_too(
         broken.setattr(st, "navigation", fails)
         here.go("pages/attention/page.py", {"layer": "2"})
     assert "Reset this page" in str(trouble(here))
-    here.use(here.widget("start anew"), None)
+    here.use(here.widget("start-anew"), None)
     assert trouble(here) is None
 
 

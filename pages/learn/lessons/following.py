@@ -111,7 +111,7 @@ class Seen(FollowingStep):
         return self.choice(n_special=sum(self.encoding.special), n_encoding=len(self.encoding))
 
     def reveal(self) -> None:
-        token_line.draw([sentence_input(self.encoding, dark=is_dark())], key="learn input")
+        token_line.draw([sentence_input(self.encoding, dark=is_dark())], key="learn-input")
         st.caption("Below each token: its sentence and its position. The model has a vector for each of the three.")
 
     def why(self) -> str:

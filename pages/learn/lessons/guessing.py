@@ -48,7 +48,7 @@ class Hidden(GuessingStep):
         return corrupt(self.case.encoding, self.case.vocabulary, Recipe())
 
     def figure(self) -> None:
-        token_line.draw([Line(tuple(Item((Cell(token),)) for token in self.tokens))], key="learn tokens")
+        token_line.draw([Line(tuple(Item((Cell(token),)) for token in self.tokens))], key="learn-tokens")
 
     def ask(self) -> Choice:
         content, chosen = len(self.case.typed), len(self.drawn.positions)
@@ -60,7 +60,7 @@ class Hidden(GuessingStep):
         drawn = self.drawn
         answers = engine().restore(self.case.model, self.case.text, drawn.ids, drawn.positions, 10)
         sentence = corrupted(self.case.encoding, drawn, self.case.vocabulary, answers, dark=is_dark())
-        token_line.draw([legend(drawn, dark=is_dark()), sentence], key="learn hidden")
+        token_line.draw([legend(drawn, dark=is_dark()), sentence], key="learn-hidden")
         st.caption("Below each selected token: the original, the prediction, and the loss.")
 
     def numbers(self) -> pd.DataFrame:

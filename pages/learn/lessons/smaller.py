@@ -251,7 +251,7 @@ class Length(Step):
             "Measure it here, beside an LSTM",
             lambda: Measurement(engine(), models, evaluated=False),
             icon=":material/timer:",
-            key="learn measure",
+            key="learn-measure",
         )
         for failure in () if job is None else job.failures:
             st.warning(as_text(failure.reason), icon=":material/error:")

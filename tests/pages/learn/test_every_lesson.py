@@ -88,13 +88,13 @@ def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -
     assert not app.error
     assert not app.warning
     assert app.header[0].value.startswith(f"{place + 1}. ")
-    app.button(key="show me").click().run()
+    app.button(key="show-me").click().run()
     assert not app.exception
     assert not app.error
     assert not app.warning
     assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
     assert f"{lesson.name}.{place + 1}.{fields.SHOWN}" in app.session_state[fields.ANSWERS.key]
-    assert app.button(key="show me").disabled
+    assert app.button(key="show-me").disabled
 
 
 @pytest.mark.parametrize(("lesson", "text"), [(name, NASTY[n % len(NASTY)]) for n, name in enumerate(LESSONS)])

@@ -82,9 +82,9 @@ def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTes
     assert f"You are in room **{code}**" in prose(student)
     assert "1. Words and pieces" in [element.value for element in student.header]
     assert not student.text_area
-    assert not [element for element in student.button if element.key in ("step on", "step back", "show me")]
+    assert not [element for element in student.button if element.key in ("step-on", "step-back", "show-me")]
     teacher.text_area[0].set_value(BUT).run()
-    teacher.button(key="step on").click().run()
+    teacher.button(key="step-on").click().run()
     student.run()
     assert student.session_state[TEXT.key] == BUT
     assert student.header[0].value.startswith("2. ")
@@ -98,7 +98,7 @@ def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTes
     assert student.session_state[LAYER.key] == 3
     assert "layer 3" in prose(student)
     assert not student.exception
-    teacher.button(key="step out").click().run()
+    teacher.button(key="step-out").click().run()
     student.run()
     assert not student.header
     assert "No lesson is open" in prose(student)
@@ -117,7 +117,7 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     teacher.run()
     assert "2 answers from 2 students in the room." in prose(teacher)
     assert dict(rooms().see(code).counts) == {"2": 2}
-    teacher.button(key="show me").click().run()
+    teacher.button(key="show-me").click().run()
     assert is_open(teacher)
     student.run()
     assert is_open(student)
@@ -128,7 +128,7 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     late = open_page(PAGE, room=code)
     assert is_open(late)
     assert dict(rooms().see(code).counts) == {"2": 2}
-    teacher.button(key="ask again").click().run()
+    teacher.button(key="ask-again").click().run()
     student.run()
     assert not is_open(student)
     assert chosen(student) == []
@@ -165,7 +165,7 @@ def test_drawings_are_counted_with_their_mean(
     teacher.run()
     assert "2 answers from 1 student in the room." in prose(teacher)
     assert not any("class mean" in element.proto.spec for element in teacher.get("plotly_chart"))
-    teacher.button(key="show votes").click().run()
+    teacher.button(key="show-votes").click().run()
     (figure,) = (element for element in teacher.get("plotly_chart") if "class mean" in element.proto.spec)
     assert "what the class drew" in figure.proto.id
 
@@ -181,7 +181,7 @@ def test_who_leaves_goes_on_alone(teacher: AppTest, student: AppTest) -> None:
     labelled(student, "Leave").click().run()
     assert ROOM.name not in student.query_params
     assert student.text_area[0].value == CAT
-    teacher.button(key="step on").click().run()
+    teacher.button(key="step-on").click().run()
     student.run()
     assert student.header[0].value.startswith("1. ")
     assert "You follow" not in prose(student)
@@ -190,7 +190,7 @@ def test_who_leaves_goes_on_alone(teacher: AppTest, student: AppTest) -> None:
 def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code: str) -> None:
     assert teacher.session_state[ANSWERS.key] == ()
     options(teacher)[0].click().run()
-    teacher.button(key="step on").click().run()
+    teacher.button(key="step-on").click().run()
     labelled(teacher, "End the room").click().run()
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
     assert [element for element in teacher.button if element.label == "Start a room"]
@@ -252,7 +252,7 @@ def test_a_look_draws_the_page_again_when_there_is_something_else(
     widgets._look(code, replace(before, version=before.version - 1))
     assert rerun
     rerun.clear()
-    teacher.button(key="show votes").click().run()
+    teacher.button(key="show-votes").click().run()
     widgets._look(code, replace(rooms().see(code), counts={}))
     assert rerun
     rooms().end(code, led_by(teacher).key)
@@ -274,12 +274,12 @@ def test_votes_are_seen_when_the_teacher_shows_them(teacher: AppTest, student: A
     teacher.run()
     assert bars(teacher) == bars(student) == []
     assert "1 answer so far." in prose(student)
-    teacher.button(key="show votes").click().run()
+    teacher.button(key="show-votes").click().run()
     student.run()
     assert bars(teacher) == bars(student) == ["0 of 1 answer", "1 of 1 answer", "0 of 1 answer", "0 of 1 answer"]
     assert not is_open(student)
-    teacher.button(key="step on").click().run()
-    teacher.button(key="step back").click().run()
+    teacher.button(key="step-on").click().run()
+    teacher.button(key="step-back").click().run()
     student.run()
     assert bars(teacher) == bars(student) == []
     assert rooms().see(code).counts == {"2": 1}
@@ -287,21 +287,21 @@ def test_votes_are_seen_when_the_teacher_shows_them(teacher: AppTest, student: A
 
 def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, code: str, open_page: Open) -> None:
     options(student)[1].click().run()
-    teacher.button(key="show me").click().run()
-    teacher.button(key="step on").click().run()
+    teacher.button(key="show-me").click().run()
+    teacher.button(key="step-on").click().run()
     ticket = led_by(teacher).ticket
     again = come_back(open_page(PAGE, answers="pieces.1.1,head.1.1"), ticket)  # on another device
     assert again.header[0].value.startswith("2. ")
     assert f"**{code}**" in prose(again)
     assert again.session_state[ANSWERS.key] == ("pieces.1.x",), "what the room has revealed, and nothing else"
     assert code not in str(again.query_params)
-    again.button(key="step on").click().run()
+    again.button(key="step-on").click().run()
     student.run()
     assert student.header[0].value.startswith("3. ")
     visit_of(teacher).syncing = True  # as its look finds
     teacher.run()
     assert teacher.header[0].value.startswith("3. ")
-    teacher.button(key="step back").click().run()
+    teacher.button(key="step-back").click().run()
     student.run()
     assert student.header[0].value.startswith("2. ")
     labelled(again, "End the room").click().run()
@@ -315,7 +315,7 @@ def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, o
     again = open_page(PAGE, lesson="pieces", step="2")
     ticket = led_by(teacher).ticket
     visit_of(again).led, visit_of(again).syncing = LedRoom(*ticket.split(".")), True
-    again.button(key="step on").click().run()
+    again.button(key="step-on").click().run()
     assert again.header[0].value.startswith("3. ")
     display = rooms().see(code).display
     assert display is not None

@@ -58,7 +58,7 @@ def test_one_goes_on_where_one_was(give_back: Callable[..., AppTest]) -> None:
     assert app.session_state[TEXT.key] == OWN
     n_steps = sum(len(lesson.steps) for lesson in LESSONS.values())
     assert f"2 of {n_steps} steps done" in [markdown.value for markdown in app.markdown]
-    button = app.button(key="go on")
+    button = app.button(key="go-on")
     assert button.label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
     button.click().run()
     assert (app.session_state[LESSON.key], app.session_state[STEP.key]) == ("head", 3)
@@ -69,29 +69,29 @@ def test_the_address_comes_first(give_back: Callable[..., AppTest]) -> None:
     app = give_back(kept("pieces.1.2,head.1.2", "head", 3), answers="pieces.1.1", lesson="pieces", text="Typed.")
     assert set(app.session_state[ANSWERS.key]) == {"pieces.1.1", "head.1.2"}
     assert app.text_area[0].value == "Typed."
-    app.button(key="step out").click().run()
-    assert app.button(key="go on").label == "Continue: lesson 1, step 1"
+    app.button(key="step-out").click().run()
+    assert app.button(key="go-on").label == "Continue: lesson 1, step 1"
 
 
 def test_what_is_looked_up_on_the_map_is_no_progress(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="head", step="3")
     app.button(key="map embeddings").click().run()
     assert (app.session_state[LESSON.key], app.session_state[STEP.key]) == ("embeddings", 1)
-    app.button(key="step out").click().run()
-    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
-    app.button(key="go on").click().run()
+    app.button(key="step-out").click().run()
+    assert app.button(key="go-on").label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
+    app.button(key="go-on").click().run()
     app.button(key="map embeddings").click().run()
-    app.button(key="step on").click().run()  # who goes on there is there
-    app.button(key="step out").click().run()
-    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 2"
+    app.button(key="step-on").click().run()  # who goes on there is there
+    app.button(key="step-out").click().run()
+    assert app.button(key="go-on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 2"
 
 
 def test_what_is_looked_up_and_answered_is_progress(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="head", step="3")
     app.button(key="map embeddings").click().run()
-    app.button(key="show me").click().run()
-    app.button(key="step out").click().run()
-    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 1"
+    app.button(key="show-me").click().run()
+    app.button(key="step-out").click().run()
+    assert app.button(key="go-on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 1"
 
 
 def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
@@ -99,7 +99,7 @@ def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
     app.button(key="forget").click().run()
     assert app.session_state[ANSWERS.key] == ()
     assert ANSWERS.name not in app.query_params
-    assert not [button for button in app.button if button.key in ("go on", "forget")]
+    assert not [button for button in app.button if button.key in ("go-on", "forget")]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
 def test_what_cannot_be_used_is_ignored(saved: Any, give_back: Callable[..., AppTest]) -> None:
     app = give_back(saved)
     assert ANSWERS.name not in app.query_params
-    assert not [button for button in app.button if button.key == "go on"]
+    assert not [button for button in app.button if button.key == "go-on"]
 
 
 def test_half_of_a_character_does_not_come_back(give_back: Callable[..., AppTest]) -> None:
@@ -145,6 +145,6 @@ def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPa
         app.query_params.pop(ANSWERS.name)  # as an older address has it
         app.run()
     assert app.session_state[ANSWERS.key] == ("pieces.1.2",)
-    app.button(key="step out").click().run()
+    app.button(key="step-out").click().run()
     app.button(key="forget").click().run()
     assert app.session_state[ANSWERS.key] == ()

@@ -52,7 +52,7 @@ def test_the_summary_grows_with_every_answer(open_page: Open) -> None:
             summary = "".join(markdown.value for markdown in app.markdown if markdown.value.startswith("**Summary**"))
             assert [point in summary for point in points] == [at < n for at in range(3)]
             if n == place:
-                app.button(key="show me").click().run()
+                app.button(key="show-me").click().run()
         assert not app.get("download_button") or "CSV" not in " ".join(
             button.label for button in app.get("download_button")
         )

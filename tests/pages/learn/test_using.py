@@ -33,7 +33,7 @@ def trained(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     app = open_page(
         "pages/learn/page.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers="using.2.x"
     )
-    app.button(key="learn train").click().run()
+    app.button(key="learn-train").click().run()
     job = job_of(app)
     assert job.wait(PATIENCE)
     app.run()
@@ -88,7 +88,7 @@ def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest
     app = open_page(
         "pages/learn/page.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers=answers
     )
-    app.button(key="learn train").click().run()
+    app.button(key="learn-train").click().run()
     assert app.session_state[fields.ANSWERS.key] == ("using.1.1", "using.2.x")
     assert job_of(app).wait(PATIENCE)
 
@@ -107,7 +107,7 @@ def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_pa
 @pytest.mark.usefixtures("quick_timing")
 def test_time_is_measured_in_the_lesson_on_length(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="smaller", step="4", model="embedded/tinybert", answers="smaller.4.x")
-    app.button(key="learn measure").click().run()
+    app.button(key="learn-measure").click().run()
     job = measurement(app)
     assert job.models == ("embedded/tinybert", smaller._LSTM)
     assert job.wait(PATIENCE)
