@@ -34,7 +34,7 @@ NAMES: Final[Mapping[str, Callable[[Sinks], BoolArray]]] = {
     "much attention": rule.much_attention,
     "does nothing": rule.does_nothing,
     "broadcasts": rule.broadcasts,
-    "either name": lambda one: rule.does_nothing(one) | rule.broadcasts(one),
+    "either name": lambda weights: rule.does_nothing(weights) | rule.broadcasts(weights),
 }
 
 

@@ -108,7 +108,7 @@ class Plain:
             if isinstance(layer_maps, torch.Tensor)
         ]
         if 0 < len(maps) < len(output.hidden_states) - 1:  # of some layers only, without a word of which
-            of_layer = {layer: each for each in maps for layer, tensor in noted if tensor is each}
+            of_layer = {layer: matrix for matrix in maps for layer, tensor in noted if tensor is matrix}
             none = maps[0].new_zeros(1, 0, *maps[0].shape[2:])
             maps = [of_layer.get(layer, none) for layer in range(len(output.hidden_states) - 1)]
         if kind in SCORES:

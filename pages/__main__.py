@@ -38,7 +38,7 @@ def markdown() -> str:
         groups.setdefault(claims(spec), []).append(spec.name)
     titles = [page.title for page, _ in _columns()]
     rows = [("models", *titles), ("---",) * (1 + len(titles))]
-    rows += [("; ".join(names), *shown) for shown, names in groups.items()]
+    rows += [("; ".join(names), *columns) for columns, names in groups.items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

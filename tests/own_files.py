@@ -50,7 +50,7 @@ def items(data: Data) -> list[Any]:
     return [*data.train, *data.dev, *data.test]
 
 
-def said(data: Data) -> str:
+def notes(data: Data) -> str:
     return "\n".join(data.notes)
 
 

@@ -70,10 +70,10 @@ def test_a_lost_network_cuts_what_is_open_and_refuses_until_it_is_found(echo: st
 
 
 def test_each_proxy_loses_its_own_connections_alone(echo: str) -> None:
-    with proxies(echo, 2) as (one, other), called(one) as mine, called(other) as theirs:
+    with proxies(echo, 2) as (first, second), called(first) as mine, called(second) as theirs:
         assert echoes(mine)
         assert echoes(theirs)
-        one.lose()
+        first.lose()
         assert not echoes(mine)
         assert echoes(theirs)
 

@@ -175,7 +175,7 @@ def test_identical_sentences_keep_their_places() -> None:
     np.testing.assert_array_equal(seen.weights, [[4 / 16]])
 
 
-@pytest.mark.parametrize("noun", [what for what in DIRECTIONS if "B" in what])
+@pytest.mark.parametrize("noun", [direction for direction in DIRECTIONS if "B" in direction])
 def test_a_direction_without_a_second_sentence_says_what_to_do(noun: Any) -> None:
     weights = builders.random_maps(2, 2, 5, 5)
     with pytest.raises(InvalidInput, match="needs a second sentence, and there is none"):
@@ -333,7 +333,7 @@ def test_cross_attention_top_k_and_scale_by_hand() -> None:
     np.testing.assert_allclose(seen.weights, [[0, 0, 8 / 10], [6 / 12, 0, 0], [0, 8 / 12, 0]])
 
 
-@pytest.mark.parametrize("noun", [what for what in DIRECTIONS if what != "all"])
+@pytest.mark.parametrize("noun", [direction for direction in DIRECTIONS if direction != "all"])
 def test_sentences_mean_nothing_in_cross_attention(noun: Any) -> None:
     with pytest.raises(InvalidInput, match=r"from the decoder's text to the encoder's.*Show all attention"):
         apply_filter(WRITTEN, CROSS, Filter(direction=noun), SINGLE)

@@ -110,7 +110,7 @@ def test_without_room_for_a_copy_in_full_precision_the_refusal_says_what_is_too_
         lambda tensor: tensor.double(),
         lambda tensor: tensor.to(torch.float64),
         lambda tensor: torch.zeros(2, dtype=torch.float64, device=tensor.device),
-        lambda given: torch.zeros(2, dtype=torch.float64).to(given.device),
+        lambda tensor: torch.zeros(2, dtype=torch.float64).to(tensor.device),
         lambda given: given.numpy(),
         lambda given: np.asarray(given),
     ],

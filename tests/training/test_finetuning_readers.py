@@ -1,4 +1,4 @@
-"""The visitor's own texts and pairs to fine-tune on: what is read, how it is divided, what is said."""
+"""The visitor's own texts and pairs to fine-tune on: what is read, how it is divided, what is notes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from fuzzing import one_sentence
-from own_files import TEXT, items, jsonl, said, table
+from own_files import TEXT, items, jsonl, notes, table
 from own_files import to_train_on as read
 
 from analysis.probing.data import ignoring_case_and_spaces
@@ -107,7 +107,7 @@ def test_a_split_that_is_missing_is_taken_out_of_the_training_split(
 ) -> None:
     rows = [(f"text {i}", "ab"[i % 2], inputs[i >= 80]) for i in range(100)]
     data = read(table(rows, "text,label,split"), "own", "classification", 0)
-    assert note in said(data)
+    assert note in notes(data)
     assert len(data.split(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
     assert {item.text for item in data.split(lacking)} < {f"text {i}" for i in range(80)}  # type: ignore[arg-type]
 
@@ -118,8 +118,8 @@ def test_what_is_in_several_parts_stays_in_the_one_held_out_most() -> None:
     data = read(table([*rows, *twins], "text,label,split"), "own", "classification", 0)
     of = {item.text: split for split in SPLITS for item in data.split(split)}
     assert (of["sentence 0"], of["sentence 1"], of["Sentence  1"], of["sentence 3"]) == ("test", "dev", "dev", "dev")
-    assert "In more than one split, case and spaces aside: 1 text, kept" in said(data)
-    assert "Left out 2 repeated texts." in said(data)
+    assert "In more than one split, case and spaces aside: 1 text, kept" in notes(data)
+    assert "Left out 2 repeated texts." in notes(data)
 
 
 def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
@@ -194,7 +194,7 @@ NOTED = {
 def test_what_is_left_out_or_odd_is_said(case: str) -> None:
     inputs, note = NOTED[case]
     data = read(inputs, "own", "classification", 0)
-    assert note in said(data)
+    assert note in notes(data)
     for part in data.notes:
         one_sentence(part)
 
@@ -211,7 +211,7 @@ def test_of_a_large_file_a_sample_is_drawn_with_labels_in_proportion() -> None:
     rows = [(f"text {i}", "rare" if i in (7, 70_000) else "yes" if i % 5 else "no") for i in range(100_000)]
     data = read(table(rows), "own", "classification", 0)
     assert [len(data.split(split)) for split in SPLITS] == [2000, 500, 500]
-    assert "Of 100,000 usable items a sample is used, drawn by the seed: 2,000 to train on" in said(data)
+    assert "Of 100,000 usable items a sample is used, drawn by the seed: 2,000 to train on" in notes(data)
     counts = Counter(item.label for item in data.train)
     assert abs(counts["no"] - 400) <= 1
     assert counts["rare"] == 1  # none is left out, however rare
@@ -234,7 +234,7 @@ PAIRS = [(f"first {i}", f"second {i}") for i in range(21)]
 def test_scores_are_brought_to_the_scale_of_five(inputs: list[float], wanted: list[float], note: str) -> None:
     rows = [(*pair, score) for pair, score in zip(PAIRS, inputs, strict=True)]
     data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
-    assert note in said(data)
+    assert note in notes(data)
     assert bool(note) == bool(data.notes)
     actual = {item.text: item.score for item in items(data)}
     assert [actual[first] for first, _ in PAIRS] == pytest.approx(wanted)

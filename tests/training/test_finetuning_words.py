@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from own_files import items, jsonl, said, sentences, table
+from own_files import items, jsonl, notes, sentences, table
 from own_files import to_train_on as read
 
 from model_zoo.errors import InvalidInput
@@ -58,7 +58,7 @@ def test_types_alone_are_said() -> None:
     text = "\n\n".join(f"New{i}\tLOC\nYork\tLOC\nsleeps\tO" for i in range(20))
     data = read(f"Token\tTag\n{text}".encode(), "own", "tagging", 0)
     assert {item.tags for item in items(data)} == {("B-LOC", "I-LOC", "O")}
-    assert "types alone" in said(data)
+    assert "types alone" in notes(data)
 
 
 def test_json_lines_tables_and_columns_are_the_same_sentences() -> None:
@@ -205,7 +205,7 @@ def test_where_an_answer_begins(row: tuple[str, ...], answers: tuple[tuple[int, 
     )
     actual = [item.answers for item in items(data) if item.text == "Who?"]
     assert actual == ([] if answers is None else [answers])
-    assert note in said(data)
+    assert note in notes(data)
     usual = "Where an answer is in its passage more than once, the first place was taken (lines 2, 3, 4, 5, 6 …)."
     assert usual in data.notes
     assert len(data.notes) == 1 + (bool(note) and "first place" not in note)
@@ -228,7 +228,7 @@ def test_several_answers_in_every_form(case: str) -> None:
     left_out = (
         "Left out 1: answers that are not in their passage, letter by letter, and the question where it has no other"
     )
-    assert (left_out in said(data)) == ("Left out" in said(data)) == (case == "one of two")
+    assert (left_out in notes(data)) == ("Left out" in notes(data)) == (case == "one of two")
 
 
 def test_a_line_that_names_its_answers_otherwise_is_left_out_and_not_taken_for_unanswered() -> None:
