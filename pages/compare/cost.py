@@ -161,7 +161,7 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
 
 
 def _size_and_quality(costs: Sequence[ModelCost], names: Mapping[str, str]) -> None:
-    """The picture of what is known without timing: right predictions of masked tokens score_by_cost the size."""
+    """The picture of what is known without timing: right predictions of masked tokens against the size."""
     known = [(cost, cost.quality.mlm_accuracy) for cost in costs if cost.quality is not None]
     entries = [
         Entry(names[cost.subject.model], cost.subject.n_bytes / 1e6, share, *wilson(share, cost.quality.n_masked))

@@ -49,7 +49,7 @@ FIELDS = (RACERS, BUDGET, SECONDS, BY_SECONDS, STUDENT, ALPHA, TEMPERATURE)
 
 
 class Race(Tuning):
-    """Models score_by_cost each other."""
+    """Models against each other."""
 
 
 class FromScratch(Tuning):
@@ -153,7 +153,7 @@ def _draw_race(job: Tuning | None, runs: Sequence[Run]) -> None:
 
 
 def _scatters(done: Sequence[tuple[str, Tuned]]) -> None:
-    """The score score_by_cost time, if that was measured here, and score_by_cost memory, side by side."""
+    """The score against time, if that was measured here, and against memory, side by side."""
     if len(done) < 2:
         return
     measure = MEASURES[done[0][1].data.measure]
@@ -171,7 +171,7 @@ def _scatters(done: Sequence[tuple[str, Tuned]]) -> None:
         ]
         with column:
             figure = partial(score_by_cost, entries, title, measure.title, percent=measure.percent)
-            figures.show(figure, f"score score_by_cost {name}", f"score-score_by_cost-{name}")
+            figures.show(figure, f"score against {name}", f"score-against-{name}")
 
 
 def timed(tuned: Tuned) -> bool:
