@@ -142,7 +142,7 @@ def test_the_table_counts_cases_and_their_share(engine: Engine) -> None:
     measured = [engine.sinks("embedded/tinybert", text) for text in sentences(10)]
     actual = row("tiny", [measured])
     named = sum(int((does_nothing(entry) | broadcasts(entry)).sum()) for entry in measured)
-    assert (actual.heads, actual.cases, actual.found["either name"]) == (8, 10 * 8 * 2, named)
+    assert (actual.heads, actual.cases, actual.counts["either name"]) == (8, 10 * 8 * 2, named)
     share, low, high = actual.shares["either name"]
     assert 0 < named == round(share * actual.cases)
     assert low < share < high

@@ -78,7 +78,7 @@ def test_what_nobody_foresaw_leaves_nothing_to_go_on_with(training: Training, mo
     def fails(*_arguments: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(stopped, "keep", fails)
+    monkeypatch.setattr(stopped, "save", fails)
     assert stop(training).failure == FAILURE
     assert not training.can_go_on
 

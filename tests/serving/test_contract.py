@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analysis.shown import Norms, Weights
+from analysis.views import Norms, Weights
 from equal import same
 from patience import PATIENCE, until
 

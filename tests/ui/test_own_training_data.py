@@ -60,7 +60,7 @@ def test_nothing_yet_and_how_the_data_must_look() -> None:
     assert texts(app) == ["nothing", "link whole", "uploaded: False"]
     for kind in KINDS:
         app.button_group(key="train_own_kind").set_value(kind).run()
-        assert app.code[0].value == own_data._EXAMPLE[kind]
+        assert app.code[0].value == own_data._TEXTS[kind]["example"]
         assert not app.warning
         assert not app.exception
 
@@ -68,11 +68,11 @@ def test_nothing_yet_and_how_the_data_must_look() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_example_beside_the_controls_is_in_the_right_form(kind: str) -> None:
     """Too little to train on, and nothing else is wrong with it."""
-    app = script(own_kind=kind, own_text=own_data._EXAMPLE[kind])
+    app = script(own_kind=kind, own_text=own_data._TEXTS[kind]["example"])
     (warning,) = app.warning
     assert "at least 10 are needed" in warning.value or "fewer than two labels" in warning.value
     assert texts(app)[0] == "nothing"
-    assert app.text_area[0].value == own_data._EXAMPLE[kind]
+    assert app.text_area[0].value == own_data._TEXTS[kind]["example"]
 
 
 READ = {
