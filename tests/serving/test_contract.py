@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from analysis.views import Norms, Weights
 from equal import same
 from patience import PATIENCE, until
 
@@ -22,6 +21,7 @@ from analysis.probing import Settings, TaskResult
 from analysis.probing import run as probe
 from analysis.probing.tasks import TASKS
 from analysis.rollout import rollout
+from analysis.views import Norms, Weights
 from evidence.questions.lens import JudgeLens
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.engine_interface import EngineInterface
