@@ -14,7 +14,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice
 from pages.learn.lessons import LESSONS, explaining
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import for_every_text, of_models
+from tests.pages.learn.sentences import of_models
 
 LESSON = LESSONS["explaining"]
 right = partial(sentences.right, LESSON)
@@ -23,6 +23,7 @@ SENTENCES = (
     "She drank a cup of coffee and read the newspaper.",
     "The cat sat on the mat because it was tired.",
 )
+of_sentences = pytest.mark.parametrize("text", SENTENCES)
 pytestmark = [pytest.mark.usefixtures("app"), pytest.mark.slow]
 
 
@@ -30,7 +31,7 @@ def answer(option: str) -> str:
     return option.split(" · ", 1)[1].replace("\\", "")
 
 
-@for_every_text
+@of_sentences
 @of_models
 def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
@@ -56,7 +57,7 @@ def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str,
     assert right(3, case).text == wanted
 
 
-@for_every_text
+@of_sentences
 @of_models
 def test_the_head_that_attends_most_has_its_place_by_its_effect(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
