@@ -33,7 +33,7 @@ def test_the_head_of_objects_is_found_opened_and_switched_off(
     treebank.write_text(template_conllu(200, seed=5), encoding="utf-8")
     corpus = read_corpus([(treebank.name, treebank.read_bytes())])
     *_, measured = measure_heads(engine, TINY, corpus)
-    finding = findings(measured.cases).of(OBJECTS)
+    finding = findings(measured.cases).get(OBJECTS)
     assert finding is not None
     layer, head = (index + 1 for index in measured.head(finding.head))
     n_verbs = len(measured.cases.select(OBJECTS))
