@@ -20,7 +20,7 @@ class StagedJob(Job):
     """
 
     unit: ClassVar[str] = ""
-    """What is counted, for the screen; "" for work that has no name, of which the share is told."""
+    """The noun of one counted step on the screen; "" shows the share done instead."""
 
     def __init__(self, engine: EngineInterface, n_total: int = 0, stage: str = "Waiting") -> None:
         super().__init__()

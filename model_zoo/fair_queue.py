@@ -43,7 +43,7 @@ class Turn:
     def __init__(self, line: FairQueue, work: Any, *, long: bool) -> None:
         self.line, self.work, self.long = line, work, long
         self.held = False
-        self.cancelled = False  # nobody waits for it any more
+        self.cancelled = False  # True after its caller has stopped waiting
         self._ended = threading.Event()  # the waiting: because it has its turn, or because it needs none any more
 
     def dismiss(self) -> None:

@@ -112,8 +112,8 @@ def _number(lesson: str) -> int:
 
 
 def _read() -> tuple[Plan, ...]:
-    """The plans of ``plans.md``, in which a meeting's rows stand below it: minutes of talk or "rest", what the teacher
-    does, what the class does, and what is opened. Raises ValueError, with the file's line, for what is not there.
+    """The plans of ``plans.md``. Each row of a session has minutes of talk or "rest", what the teacher does, what the
+    class does, and what is opened. Raises ValueError with the file's line if something is missing.
     """
     chapters = words.read(Path(__file__).with_suffix(".md"))
     return tuple(

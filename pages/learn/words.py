@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(slots=True)
 class Chapter:
-    """A heading: its ``name`` before a colon and its ``title`` after it, and what stands below it."""
+    """A heading, "name: title", with the ``parts`` and ``items`` below it."""
 
     file: str
     line: int

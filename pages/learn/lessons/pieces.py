@@ -220,7 +220,7 @@ class NobodyTyped(PiecesStep):
             sign=_SIGN,
             fact=self.say("lost") if is_unknown else self.say("tokens_here", tokens=tokens),
             unknown=is_unknown,
-            own=not is_unknown and len(typed) == 1,
+            single=not is_unknown and len(typed) == 1,
             several=not is_unknown and len(typed) > 1,
             nothing=not is_unknown and not typed,
         )

@@ -31,7 +31,7 @@ _COMPARED: Final = 16  # positions in each of two pictures
 _WIDTH: Final = 64  # of the vectors that the formula makes here
 _APART: Final = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 _SEED: Final = 3  # of the shuffle, the same for everybody
-_SLACK: Final = 0.25  # bits a token that are no difference to speak of
+_SLACK: Final = 0.25  # bits per token that are no difference to speak of
 
 Vector = npt.NDArray[np.float64]
 
@@ -243,7 +243,7 @@ class Shuffled(PositionsStep):
 
     @cached_property
     def surprises(self) -> list[tuple[str, float, float]]:
-        """For each model that ships with the app its name, and its bits a token in order and shuffled."""
+        """For each model that ships with the app its name, and its bits per token in order and shuffled."""
         return [
             (name_of(spec.id), _bits(spec.id, self.case.text), _bits(spec.id, _shuffled(self.case.text)))
             for spec in registry.MODELS.values()
