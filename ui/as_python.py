@@ -78,20 +78,18 @@ def put(
     lines: Lines | str,
     shows: Callable[[], Numbers],
     *uses: object,
-    imports: Sequence[str] = (),
     part: str = "",
 ) -> None:
     """Put lines here that bind ``numbers``, an array or a table, to what the view shows, which ``shows`` gives.
 
     ``engine`` is bound before them, and by the parts before. What they ``use`` is imported: modules, classes and
-    functions, from where they are defined. The lines of each further picture are a ``part`` of their own, whose name
-    is a comment above them.
+    functions, from where they are defined, or lines that import. The lines of each further picture are a ``part`` of
+    their own, whose name is a comment above them.
     """
     if isinstance(lines, Lines):
         uses = *lines.uses, *uses
         lines = lines.text
-    imports = (*imports, *map(_import_line, uses))
-    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, imports)
+    _parts()[part] = Part(textwrap.dedent(lines).strip("\n"), shows, tuple(map(_import_line, uses)))
 
 
 def _import_line(used: Any) -> str:
@@ -204,23 +202,15 @@ def read_bytes(name: str, data: bytes, *, uploaded: bool) -> Lines:
     """The line that binds ``data`` to a visitor's file: one that was ``uploaded`` is read from where the lines run, as
     is a long text; a shorter one that was pasted stands in the line.
     """
-    line, imports = file(name, data, uploaded=uploaded)
-    return Lines(f"{line}\n", imports)
-
-
-def file(name: str, data: bytes, *, uploaded: bool) -> tuple[str, tuple[str, ...]]:
-    """The line that binds ``data`` to a visitor's file, and what it imports: one that was ``uploaded`` is read from
-    where the lines run, as is a long text; a shorter one that was pasted stands in the line.
-    """
     if uploaded or len(data) > _LONGEST:
         line = f"data = Path({literal(name)}).read_bytes()  # the file that you {'uploaded' if uploaded else 'pasted'}"
-        return line, ("from pathlib import Path",)
+        return Lines(f"{line}\n", (Path,))
     text = data.decode()
     line = f'data = """{text}""".encode()'
     plain = text.isprintable() if "\n" not in text else all(map(str.isprintable, text.split("\n")))
     if "\n" not in text or "\\" in text or '"""' in text or text.endswith('"') or not plain:
         line = f"data = {literal(text)}.encode()"
-    return line, ()
+    return Lines(f"{line}\n")
 
 
 def box() -> None:

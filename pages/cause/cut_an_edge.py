@@ -156,7 +156,9 @@ def _attention_python(cuts: _Cuts, merged: Map) -> None:
         f"weights = {mean if cuts.head is None else f'run.head({cuts.layer}, {cuts.head})'}\n"
         "numbers = merge(weights, units)",
         lambda: merged,
-        imports=("import numpy as np", "from analysis.words import merge", *_WORDS),
+        "import numpy as np",
+        "from analysis.words import merge",
+        *_WORDS,
     )
 
 
@@ -192,7 +194,9 @@ def _effects(cuts: _Cuts, by: By) -> None:
         f"effects = {scene.intervene('each')}\n"
         f'numbers = lost(effects, "{by}").reshape(len(units), -1)  # rows are queries',
         lambda: lost(effects, by).reshape(n, n),
-        imports=("from analysis.effects import cut", "from analysis.effects import lost", *_WORDS),
+        "from analysis.effects import cut",
+        "from analysis.effects import lost",
+        *_WORDS,
     )
 
 

@@ -43,7 +43,8 @@ def put_python(scene: Scene, effects: Effects, lines: str, imports: Sequence[str
         f"effects = {scene.intervene('[change]', **named, top_k=scene.question.top_k)}\n"
         "numbers = np.array([answer.probability for answer in effects.readings[0].best])",
         lambda: np.array([answer.probability for answer in effects.readings[0].best]),
-        imports=("import numpy as np", *imports),
+        "import numpy as np",
+        *imports,
         part="The most probable answers after the change",
     )
 

@@ -125,7 +125,9 @@ def _map_python(scene: Scene, effects: Effects, by: By, n_blocks: int) -> None:
         f"effects = {scene.intervene('parts', value=_ablation())}\n"
         f'numbers = lost(effects, "{by}").reshape(info.n_layers, -1)  # a row a layer',
         lambda: lost(effects, by).reshape(scene.info.n_layers, -1),
-        imports=("from analysis.effects import lost", "from model_zoo.types import Change", TARGET),
+        "from analysis.effects import lost",
+        "from model_zoo.types import Change",
+        TARGET,
     )
 
 
@@ -204,21 +206,19 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
 
 
 def _words_python(scene: Scene, before: Effects, after: Effects) -> None:
-    both = "[change, *(replace(change, hidden=one.hidden) for one in hidden)]"
+    both = "[change, *(replace(change, hidden=word.hidden) for word in hidden)]"
     as_python.put(
         "hidden = each_hidden(explainable(effects.encoding, effects.position))\n"
         f"before = {scene.intervene('hidden', value=_ablation())}\n"
         f"off, *after = {scene.intervene(both, value=_ablation())}.readings\n"
-        'then = [measured(off, "bits") - measured(one, "bits") for one in after]\n'
+        'then = [measured(off, "bits") - measured(reading, "bits") for reading in after]\n'
         'numbers = np.array([lost(before, "bits"), then])  # a row before, a row after',
         lambda: np.array([lost(before, "bits"), lost(after, "bits")]),
-        imports=(
-            "import numpy as np",
-            "from dataclasses import replace",
-            "from analysis.effects import lost, measured",
-            "from analysis.erasure import each_hidden",
-            "from jobs.explaining import explainable",
-        ),
+        "import numpy as np",
+        "from dataclasses import replace",
+        "from analysis.effects import lost, measured",
+        "from analysis.erasure import each_hidden",
+        "from jobs.explaining import explainable",
         part="Words the prediction depends on, before and after",
     )
 
@@ -311,11 +311,9 @@ def _greedy_python(scene: Scene, probabilities: list[float]) -> None:
         'paths = search.paths["worst first"], search.paths["least first"]\n'
         "numbers = np.array([p for path in paths for p in path.probabilities])  # with 0, 1, 2, … heads off",
         lambda: np.array(probabilities),
-        imports=(
-            "import numpy as np",
-            "from jobs.text_ablation import GreedyJob",
-            "from model_zoo.questions.intervene import Intervene",
-        ),
+        "import numpy as np",
+        "from jobs.text_ablation import GreedyJob",
+        "from model_zoo.questions.intervene import Intervene",
         part="How many heads does it take?",
     )
 

@@ -85,7 +85,8 @@ def _put_python(scene: Scene, parts: Sequence[_Part], *, difference: bool) -> No
         f"found = {scene.call('decompose', 'text', 'aim=aim', masked=scene.masked or None)}\n"
         f"numbers = np.array([{adds} for part in found.parts])  # of each part: its kind, layer and head",
         lambda: np.array([part.adds for part in parts]),
-        imports=("import numpy as np", TARGET),
+        "import numpy as np",
+        TARGET,
     )
 
 

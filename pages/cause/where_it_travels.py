@@ -161,12 +161,10 @@ def _put_python(scene: Scene, patched: What, by: By, other: str, shows: Callable
         f"effects = {scene.intervene('changes', 'other=other', value='other')}\n"
         f'numbers = recovered(effects, "{by}").reshape({n_layers}, -1)  # a row a layer',
         shows,
-        imports=(
-            "from analysis.effects import recovered",
-            *["from analysis.words import word_units"] * (patched != "heads"),
-            "from model_zoo.types import Change",
-            TARGET,
-        ),
+        "from analysis.effects import recovered",
+        *["from analysis.words import word_units"] * (patched != "heads"),
+        "from model_zoo.types import Change",
+        TARGET,
     )
 
 

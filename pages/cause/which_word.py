@@ -97,11 +97,9 @@ def _put_python(scene: Scene, explained: Explained) -> None:
         f"*_, found = explain(engine, Intervene({arguments}), {as_python.literal(explained.measure)})\n"
         "numbers = found.to_frame()",
         explained.to_frame,
-        imports=(
-            "from jobs.explaining import explain",
-            "from model_zoo.questions.intervene import Intervene",
-            TARGET,
-        ),
+        "from jobs.explaining import explain",
+        "from model_zoo.questions.intervene import Intervene",
+        TARGET,
     )
 
 
@@ -200,7 +198,7 @@ def _holds(scene: Scene, explained: Explained) -> None:
             f'orders = [name for name, way in found.curves if way == "{way}"]\n'
             f'numbers = np.array([found.curves[name, "{way}"] for name in orders])  # by how many words are hidden\n',
             lambda: np.array([explained.curves[name, way] for name in visible]),
-            imports=("import numpy as np",),
+            "import numpy as np",
             part=_WAYS[way],
         )
     if len(explained.scores) > 1:
@@ -215,7 +213,7 @@ def _agreement(explained: Explained) -> None:
         "words = [*found.words]\n"
         "numbers = kendall([scores[words] for scores in found.scores.values()])  # of each method with each",
         lambda: taus,
-        imports=("from analysis.explanations import kendall",),
+        "from analysis.explanations import kendall",
         part="Do they agree?",
     )
     st.markdown("**Do they agree?** Kendall’s τ between the rankings: 1 identical, 0 unrelated, −1 reversed.")
@@ -270,7 +268,8 @@ def _many(scene: Scene) -> None:
                 "    pass\n"
                 "numbers = np.array([area.mean.value for area in job.table()])  # of each method and way",
                 lambda: np.array([area.mean.value for area in table]),
-                imports=("import numpy as np", "from jobs.explaining import Explaining, built_in"),
+                "import numpy as np",
+                "from jobs.explaining import Explaining, built_in",
                 part=f"On {N_SENTENCES} built-in sentences",
             )
         st.caption(

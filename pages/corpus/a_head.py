@@ -128,11 +128,9 @@ def _numbers(scene: Scene, numbers: Numbers) -> None:
         f"shares += [statistics.right(relation)[0][place] for relation in [{relations}]]\n"
         "numbers = np.array(shares)",
         lambda: np.array([relation.values[scene.place] for relation in measures]),
-        imports=(
-            "import numpy as np",
-            *imports,
-            *["from analysis.corpus.relations import Relation"] * bool(relations_found),
-        ),
+        "import numpy as np",
+        *imports,
+        *["from analysis.corpus.relations import Relation"] * bool(relations_found),
     )
     figures.show(
         partial(measure_dots, statistics.every_head(), measures, scene.place),

@@ -52,7 +52,9 @@ def draw(scene: Scene) -> None:
         f"        {numbers.python_code(names[2])},  # colour\n"
         "    ]\n)",
         lambda: np.array([across.values, up.values, colour.values]),
-        imports=("import numpy as np", *imports, *numbers.imports(names)),
+        "import numpy as np",
+        *imports,
+        *numbers.imports(names),
     )
     sought = findable.get(find)
     best = sought.best() if sought else []

@@ -216,23 +216,23 @@ def _results(
 
 
 def _pronouns_python(scene: Scene, judged: JudgedHeads, file: File | None) -> None:
-    imports = ["import numpy as np", "from evidence.questions.refer import Refer"]
+    imports: list[object] = ["import numpy as np", "from evidence.questions.refer import Refer"]
     read = "pairs = built_in()"
     if file is not None:
-        read, more = as_python.file(file.name, file.data, uploaded=_OWN.uploaded())
+        data = as_python.read_bytes(file.name, file.data, uploaded=_OWN.uploaded())
         arguments, needed = how_read.choices_in_python(READ.value)
-        imports += needed
-        read += f"\npairs = read_pairs({as_python.literal(file.name)}, data{arguments})"
-        imports += more
+        read = f"{data.text}pairs = read_pairs({as_python.literal(file.name)}, data{arguments})"
+        imports += *needed, *data.uses
     by = as_python.arguments(None if judged.by == BY.default else judged.by)
     made = "built_in" if file is None else "read_pairs"
     as_python.put(
         f"{read}\n"
-        f"found = engine.ask(Refer({as_python.literal(scene.model)}, tuple(pairs.corpus)))\n"
-        f"judged = judge({', '.join(filter(None, ('pairs, found', by)))})\n"
+        f"attention = engine.ask(Refer({as_python.literal(scene.model)}, tuple(pairs.corpus)))\n"
+        f"judged = judge({', '.join(filter(None, ('pairs, attention', by)))})\n"
         "numbers = np.array([(share.share, share.low, share.high) for share in judged.shares])  # a row a head",
         lambda: np.array([(share.share, share.low, share.high) for share in judged.shares]),
-        imports=(*imports, f"from analysis.corpus.coreference import {made}, judge"),
+        *imports,
+        f"from analysis.corpus.coreference import {made}, judge",
     )
 
 
@@ -418,7 +418,8 @@ def _rare_words(scene: Scene) -> None:
     as_python.put(
         f"{lines}numbers = np.array([statistics.measure(name) for name in {as_python.literal(known)}])",
         lambda: np.array([measure.values for measure in measures.values()]),
-        imports=("import numpy as np", *imports),
+        "import numpy as np",
+        *imports,
         part="Who looks at rare words?",
     )
     share = "rare_listed" if "rare_listed" in measures else "rare"

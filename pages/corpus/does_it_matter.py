@@ -205,7 +205,7 @@ def _labels(scene: Scene, data: Data | None) -> ItemSource | None:
 
 def _labels_python(name: str) -> tuple[str, tuple[str, ...]]:
     """Lines that bind ``material`` to the texts of a built-in set, and what they import."""
-    labelled = "[(LabelledText(one.text, one.pair, one.label), one.cluster) for one in items]"
+    labelled = "[(LabelledText(item.text, item.pair, item.label), item.cluster) for item in items]"
     return (
         f"data = SETS[{as_python.literal(name)}].build()\n"
         f"dev, test = ({labelled} for items in (data.dev, data.test))\n"
@@ -288,7 +288,7 @@ def _every_head(scene: Scene, job: HeadAblationJob, source: ItemSource) -> None:
             "every = zip(estimates.importance, estimates.estimate, estimates.change)\n"
             "numbers = np.array([[mean.value for mean in head] for head in every])  # a row a head",
             lambda: np.array([[mean.value for mean in head] for head in _every(estimate)]),
-            imports=("import numpy as np",),
+            "import numpy as np",
             part="Every head: the size of its gradient, the change that foretells, and the change that happens",
         )
     frame = pd.DataFrame(
@@ -411,7 +411,8 @@ def _curves(job: PruningJob, source: ItemSource) -> None:
             f"curves = {{curve.name: curve for curve in job.curves(right={right})}}\n"
             'numbers = np.array([mean.value for mean in curves["by importance"].scores])',
             lambda: np.array([mean.value for mean in named.scores]),
-            imports=("import numpy as np", "from jobs.ablation import PruningJob"),
+            "import numpy as np",
+            "from jobs.ablation import PruningJob",
             part="How many heads can go?",
         )
     save.table("Pruning curves", lambda: _curve_table(curves, right=right), "pruning")

@@ -201,9 +201,12 @@ def put_python(scene: Scene, job: HeadAblationJob, source: ItemSource, part: str
         "for _ in job.steps():\n"
         "    pass\n"
         "effects = [job.matters.head, *job.matters.others, job.matters.layer]  # what is off is in their heads\n"
-        "numbers = np.array([(one.change.value, one.change.low, one.change.high) for one in effects])  # in nats",
+        "changes = [effect.change for effect in effects]\n"
+        "numbers = np.array([(change.value, change.low, change.high) for change in changes])  # in nats",
         lambda: np.array([(effect.change.value, effect.change.low, effect.change.high) for effect in effects]),
-        imports=("import numpy as np", "from jobs.ablation import HeadAblationJob", *imports),
+        "import numpy as np",
+        "from jobs.ablation import HeadAblationJob",
+        *imports,
         part=part,
     )
 

@@ -121,11 +121,14 @@ def _best(scene: Scene) -> None:
         f"{lines}"
         "# the place of the best head, and how often it, the best offset and uniform attention are right\n"
         "best = findings(statistics.cases).relations\n"
-        "numbers = np.array([(one.head, one.accuracy.share, one.by_offset.share, one.chance) for one in best])",
+        "rows = [(item.head, item.accuracy.share, item.by_offset.share, item.chance) for item in best]\n"
+        "numbers = np.array(rows)",
         lambda: np.array(
             [(finding.head, finding.accuracy.share, finding.by_offset.share, finding.chance) for finding in findings]
         ),
-        imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
+        "import numpy as np",
+        "from analysis.corpus.relations import findings",
+        *imports,
     )
     figures.show(
         partial(relation_dots, rows, quantity="share of held-out words"),
@@ -156,9 +159,11 @@ def _all(scene: Scene, chosen: RelationResult) -> None:
     lines, imports = scene.statistics_python()
     as_python.put(
         f"{lines}"
-        "numbers = np.array([one.judged for one in findings(statistics.cases).relations])  # (relations, heads)",
+        "numbers = np.array([item.judged for item in findings(statistics.cases).relations])  # (relations, heads)",
         lambda: values,
-        imports=("import numpy as np", "from analysis.corpus.relations import findings", *imports),
+        "import numpy as np",
+        "from analysis.corpus.relations import findings",
+        *imports,
     )
     with st.container(key="wide-relations"):
         figures.show(

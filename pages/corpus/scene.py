@@ -66,7 +66,7 @@ class Scene:
         chosen = next((finding for finding in findings.relations if finding.relation == (deprel, direction)), None)
         return chosen or (findings.relations[0] if findings.relations else None)
 
-    def statistics_python(self, names: Collection[str] = ()) -> tuple[str, list[str]]:
+    def statistics_python(self, names: Collection[str] = ()) -> tuple[str, list[object]]:
         """Lines that bind ``statistics`` to the measures of all heads, with the rarest words noted where measures of
         these ``names`` need them; and what they import.
         """

@@ -256,11 +256,9 @@ def _put_python(scene: Scene, search: _AttentionQuery, looks: Looks) -> None:
         f"looks = engine.ask(Look({arguments}))\n"
         "numbers = looks.mean  # of each head: its layer is in looks.layer, its number in looks.head",
         lambda: looks.mean,
-        imports=(
-            *imports,
-            "from analysis.corpus.pattern import Pattern, may_match",
-            "from evidence.questions.look import Look",
-        ),
+        *imports,
+        "from analysis.corpus.pattern import Pattern, may_match",
+        "from evidence.questions.look import Look",
     )
 
 

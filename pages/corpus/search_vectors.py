@@ -211,14 +211,12 @@ def _put_python(scene: Scene, clicked: _Clicked, layer: int, near: Nearest) -> N
         "itself = [(number, token) for number, other in enumerate(corpus.texts) if other == text]\n"
         f"word = {as_python.literal(clicked.written)}\n"
         f"near = index.nearest(hidden.states[0, token], {HOW_MANY.value}, without=itself, word=word{once})\n"
-        "numbers = np.array([one.cosine for one in near.tokens])",
+        "numbers = np.array([token.cosine for token in near.tokens])",
         lambda: np.array([token.cosine for token in near.tokens]),
-        imports=(
-            "from pathlib import Path",
-            "import numpy as np",
-            "from analysis.corpus.nearest import Index",
-            *imports,
-        ),
+        "from pathlib import Path",
+        "import numpy as np",
+        "from analysis.corpus.nearest import Index",
+        *imports,
     )
 
 

@@ -58,9 +58,9 @@ class Source:
     n_whole: int
     lines: str = field(default="", repr=False)
     rare: str = field(default="", repr=False)
-    imports: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), repr=False)
+    imports: tuple[tuple[object, ...], tuple[object, ...]] = field(default=((), ()), repr=False)
 
-    def python_code(self, *, rare: bool = False) -> tuple[str, list[str]]:
+    def python_code(self, *, rare: bool = False) -> tuple[str, list[object]]:
         """The lines, with those for the rarest words if they are needed, and what they import."""
         if not rare:
             return self.lines, [*self.imports[0]]
@@ -176,16 +176,16 @@ def _drawn(
     )
 
 
-def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[str]]:
+def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choices) -> tuple[str, list[object]]:
     """Lines that bind ``corpus``, to ``n`` of its sentences where there are more, and what they import."""
-    imports = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
+    imports: list[object] = [f"from analysis.corpus.reading import {'read_corpus' if files else 'built_in'}"]
     lines = "corpus = built_in()\n"
     arguments, needed = how_read.choices_in_python(choices)
     imports += needed
     if len(files) == 1:
-        read, more = as_python.file(files[0].name, files[0].data, uploaded=_OWN.uploaded())
-        lines = f"{read}\ncorpus = read_corpus([({as_python.literal(files[0].name)}, data)]{arguments})\n"
-        imports += more
+        data = as_python.read_bytes(files[0].name, files[0].data, uploaded=_OWN.uploaded())
+        lines = f"{data.text}corpus = read_corpus([({as_python.literal(files[0].name)}, data)]{arguments})\n"
+        imports += data.uses
     elif files:
         names = as_python.literal([file.name for file in files])
         lines = (
@@ -199,13 +199,13 @@ def _read_python(files: Sequence[File], n: int | None, seed: int, choices: Choic
     return lines, imports
 
 
-def _rare_python(frequencies: File | None) -> tuple[str, list[str]]:
+def _rare_python(frequencies: File | None) -> tuple[str, list[object]]:
     """Lines that note the rarest words of ``corpus``, and what they import."""
     if frequencies is None:
         return "corpus.find_rare()\n", []
-    read, imports = as_python.file(frequencies.name, frequencies.data, uploaded=_LIST.uploaded())
+    data = as_python.read_bytes(frequencies.name, frequencies.data, uploaded=_LIST.uploaded())
     line = f"corpus.find_rare(read_frequencies({as_python.literal(frequencies.name)}, data))\n"
-    return f"{read}\n{line}", [*imports, "from analysis.corpus.reading import read_frequencies"]
+    return f"{data.text}{line}", [*data.uses, "from analysis.corpus.reading import read_frequencies"]
 
 
 def _describe(source: Source) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model_zoo.tuned import new_id
-from ui.as_python import Part, arguments, file, literal, script
+from ui.as_python import Part, arguments, literal, read_bytes, script
 
 VALUES = [
     "plain",
@@ -81,8 +81,8 @@ PASTED = [
 
 @pytest.mark.parametrize("text", PASTED, ids=repr)
 def test_what_was_pasted_stands_in_the_line(text: str) -> None:
-    line, imports = file("pasted", text.encode(), uploaded=False)
+    lines = read_bytes("pasted", text.encode(), uploaded=False)
     namespace: dict[str, object] = {}
-    exec(line, namespace)
+    exec(lines.text, namespace)
     assert namespace["data"] == text.encode()
-    assert not imports
+    assert not lines.uses
