@@ -67,7 +67,7 @@ class ItemSource:
     kind: Kind
     make: Callable[[], Material]
     hidden: str = ""
-    python_code: tuple[str, tuple[str, ...]] = ("", ())
+    python_code: tuple[str, tuple[object, ...]] = ("", ())
     framed: bool = False
 
 
