@@ -28,10 +28,9 @@ _TIMES = ("time of one text, ms", "seconds of training")
 
 
 def draw(scene: Scene) -> None:
-    name = widgets.choice("Compare", PRESET, label_visibility="collapsed")
-    preset = PRESETS[name]
-    st.caption(preset.about)
     with widgets.controls("preset"):
+        name: str = st.selectbox("Compare", **PRESET.bound, label_visibility="collapsed", width=214)
+        preset = PRESETS[name]
         candidates, label = preset.ask(scene)
         first = desk().current(preset.kind) is None
         work.button(label, preset.kind, tuple(candidates), key=name, primary=first, disabled=not candidates)
@@ -39,6 +38,7 @@ def draw(scene: Scene) -> None:
         ask_for(preset.requires)
     job, runs = _current(preset, candidates, name)
     preset.draw(job, runs)
+    st.caption(preset.about)
     python_lines.put_scores(job, runs, scene.user_data)
     _show_table(runs, preset.file)
 

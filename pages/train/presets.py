@@ -104,11 +104,12 @@ def _difference(a: Tuned, b: Tuned) -> str:
 
 
 def _ask_race(scene: Scene) -> tuple[list[Candidate], str]:
+    with widgets.popover("Budget", ":material/timer:"):
+        help_ = "The same number of epochs for each model, or the same number of seconds of training."
+        budget = widgets.choice("Budget", BUDGET, help=help_)
+        if budget == "seconds":
+            st.number_input("Seconds each", **SECONDS.bound, width=220)
     models = _ask_models()
-    help_ = "The same number of epochs for each model, or the same number of seconds of training."
-    budget = widgets.choice("Budget", BUDGET, help=help_)
-    if budget == "seconds":
-        st.number_input("Seconds each", **SECONDS.bound, width=220)
     seconds = float(SECONDS.value) if budget == "seconds" else None
     return race(scene.data, replace(scene.settings, seconds=seconds), models), "Race"
 
