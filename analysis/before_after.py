@@ -29,7 +29,9 @@ def change_of_heads(before: AttentionRun, after: AttentionRun) -> FloatArray:
 
 
 def most_changed(change: FloatArray) -> list[tuple[int, int]]:
-    """Layer and head, from 0, of every head, the one that changed most first."""
+    """Layer and head, from 0, of every head, the one that changed most first. ``change`` is (layers, heads); heads that
+    a layer lacks are nan there and are left out, and of equal changes the earlier head comes first.
+    """
     heads = [(-float(value), layer, head) for (layer, head), value in np.ndenumerate(change) if not np.isnan(value)]
     return [(layer, head) for _, layer, head in sorted(heads)]
 

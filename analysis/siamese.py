@@ -47,7 +47,12 @@ def train(a: FloatArray, b: FloatArray, wanted: FloatArray, *, steps: int, rate:
 def loss_and_gradient(
     matrix: DoubleArray, a: FloatArray, b: FloatArray, wanted: FloatArray
 ) -> tuple[float, DoubleArray]:
-    """The mean squared error of the cosines of matrix · a and matrix · b, and its gradient by the matrix."""
+    """The mean squared error of the cosines of matrix · a and matrix · b, and its gradient by the matrix.
+
+    ``matrix`` is (outputs, width), ``a`` and ``b`` are (pairs, width), ``wanted`` (pairs,) holds cosines from -1 to 1;
+    the gradient has the shape of the matrix. A vector of zeros has cosine 0. The regression objective of Reimers and
+    Gurevych (2019), section 3.
+    """
     left, right = a @ matrix.T, b @ matrix.T
     of_left, of_right = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (left, right))
     of_left, of_right = (np.where(rows > 0, rows, 1) for rows in (of_left, of_right))

@@ -86,9 +86,11 @@ class Weights:
         return self.run.layers[layer].n_heads
 
     def layer(self, layer: int) -> FloatArray:
+        """(heads, queries, keys), float32; layers count from 0."""
         return self.run.layer(layer)
 
     def map(self, layer: int, number: int) -> FloatArray:
+        """(queries, keys) of one head, float32; both count from 0."""
         return self.run.head(layer, number)
 
 
@@ -103,9 +105,11 @@ class Norms(Weights):
     shares: ClassVar[bool] = False
 
     def layer(self, layer: int) -> FloatArray:
+        """(heads, queries, keys), float32, each weight times the norm (heads, keys) of its key's f(x)."""
         return self.run.layer(layer) * self.run.value_norms(layer)[:, None, :]
 
     def map(self, layer: int, number: int) -> FloatArray:
+        """(queries, keys) of one head, float32."""
         return self.run.head(layer, number) * self.run.value_norms(layer)[number]
 
 
@@ -140,9 +144,11 @@ class ContributionView:
         return 1
 
     def layer(self, layer: int) -> FloatArray:
+        """(1, tokens, tokens), float32: row i has what each token gives to the new vector of token i."""
         return self.contributions.layer(layer)
 
     def map(self, layer: int, number: int) -> FloatArray:
+        """(tokens, tokens), float32. Raises InvalidInput unless ``number`` is 0 and the layer exists."""
         if not 0 <= layer < self.n_layers or number != 0:
             raise InvalidInput(
                 f"There are layers 1 to {self.n_layers}, each with one map; map {number + 1} of layer {layer + 1} does "

@@ -72,7 +72,9 @@ def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> f
 
 
 def states_difference(states: FloatArray, expected: FloatArray) -> float:
-    """The largest between hidden states, as a share of the largest number in them where that is more than 1."""
+    """The largest between hidden states (layers + 1, n, width), as a share of the largest number in them if that is
+    more than 1. Raises Unlike if their shapes differ.
+    """
     return _largest(states, expected, "hidden states") / max(1.0, float(np.abs(expected).max()))
 
 
@@ -92,7 +94,7 @@ def masks_difference(predictions: Sequence[MaskPrediction], expected: Sequence[S
 
 
 def sentences_difference(score: SentenceScore, expected: FloatArray) -> float:
-    """The largest between the two logits."""
+    """The largest between the logits, (2,). Raises Unlike if there are not two."""
     return _largest(np.array(score.logits), expected, "sentence scores")
 
 

@@ -239,9 +239,9 @@ def binned(values: FloatArray, most: int) -> tuple[FloatArray, int]:
 
 
 def quantize(values: FloatArray) -> tuple[npt.NDArray[np.int8], float]:
-    """Values as q, and the scale: a value is about scale · q · |q| / 127². Even steps of the root keep small numbers
-    apart beside a few large ones, which the hidden states of transformers have. Raises ValueError where a number is not
-    finite.
+    """Values of any shape as q, int8 of that shape, and the scale, the largest size: a value is about
+    scale · q · |q| / 127², off by at most scale / 127. Even steps of the root keep small numbers apart beside a few
+    large ones, which the hidden states of transformers have. Raises ValueError where a number is not finite.
     """
     scale = float(np.abs(values).max(initial=0.0))
     if not np.isfinite(scale):

@@ -139,8 +139,8 @@ def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool,
 
 
 def smoothed(values: Sequence[float], n: int = 0) -> FloatArray:
-    """An exponential moving average that starts at the first value and forgets with the number of values, or with the
-    ``n`` that there will be.
+    """An exponential moving average, float32 (values,), that starts at the first value and forgets with the number of
+    values, or with the ``n`` that there will be.
     """
     rate = 1 / max(1.0, _SMOOTHED * max(n, len(values)))
     averages = np.empty(len(values), dtype=np.float32)

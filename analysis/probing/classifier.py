@@ -92,6 +92,7 @@ class LinearProbe:
     scale: FloatArray = field(repr=False)
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
+        """Float32 (rows, classes), natural logs; -inf for a class that was not among the training examples."""
         from scipy.special import log_softmax
 
         # (x - mean) / scale · w = x · (w / scale) - mean · (w / scale)
@@ -111,6 +112,7 @@ class NetworkProbe:
     scale: FloatArray = field(repr=False)
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
+        """Float32 (rows, classes), natural logs; -inf for a class that was not among the training examples."""
         standardized = ((block - self.mean) / self.scale for block in vectors.blocks(rows))
         judged = (self.network.predict_log_proba(block) for block in standardized)
         return _stack_columns(judged, self.network.classes_, (len(rows), self.n_classes))

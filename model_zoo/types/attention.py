@@ -104,7 +104,9 @@ class QueryKeyLayer(ReadOnly):
         return per_key_head if group == 1 else np.repeat(per_key_head, group, axis=0)
 
     def scores(self, head: int | slice, queries: slice = ALL) -> FloatArray:
-        """q·k times the scale, mask and position bias applied (-inf where a query may not look)."""
+        """(queries, keys) of a head or (heads, queries, keys) of a slice, float32: q·k times the scale, mask and
+        position bias added (-inf where a query may not look); the logits whose softmax is ``weights``.
+        """
         key = self.repeat_per_head(self.key)[head]
         scores: FloatArray = (self.query[head][..., queries, :] @ key.swapaxes(-1, -2)) * np.float32(self.scaling)
         n_queries, n_keys = self.query.shape[-2], self.key.shape[-2]
@@ -120,6 +122,7 @@ class QueryKeyLayer(ReadOnly):
         return scores
 
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
+        """(queries, keys) of a head or (heads, queries, keys) of a slice, float32; rows sum to 1."""
         return softmax(self.scores(head, queries))
 
     def load(self) -> QueryKeyLayer:
@@ -164,6 +167,7 @@ class MapsLayer(ReadOnly):
         return self.maps.nbytes
 
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
+        """(queries, keys) of a head or (heads, queries, keys) of a slice, float32, as the network gave them."""
         return self.maps[head][..., queries, :]
 
     def load(self) -> MapsLayer:

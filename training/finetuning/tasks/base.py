@@ -56,7 +56,9 @@ class Task(ABC):
 
     @abstractmethod
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
-        """The expected answers of the network for a batch, padded to its longest text."""
+        """The expected answers of the network for a batch: integers (texts,) of labels, (texts, tokens) of tags, padded
+        to the longest text with -100, (texts, 2) of first and last tokens, or floats (texts,) of similarities.
+        """
 
     def without_padding(self, output: Any, mask: torch.Tensor | None) -> Any:  # noqa: ARG002
         """The output, in which padding (0 in the ``mask``) counts for nothing; None where there is none."""
@@ -64,7 +66,7 @@ class Task(ABC):
 
     @abstractmethod
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
-        """Mean over what is to be answered."""
+        """A scalar in nats, or for similarities in their units squared: the mean over what is to be answered."""
 
     @abstractmethod
     def read(self, output: Any, batch: Batch) -> list[Prediction]:
