@@ -35,8 +35,8 @@ def attention_from_token(run: AttentionRun, position: int) -> FloatArray:
 
 
 def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8) -> tuple[Look, ...]:
-    """The n largest weights of ``attention_from_token``, (layers, heads, keys), those on special tokens and on the token
-    itself left out; in cross-attention, whose keys are another text's, only the former.
+    """The n largest weights of ``attention_from_token``, (layers, heads, keys). Those on special tokens and on the
+    token itself are left out; in cross-attention, whose keys are another text's, only the former.
     """
     kept = np.array([not special for special in run.key_encoding.special])
     if run.stack != "cross":
