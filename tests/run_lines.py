@@ -33,8 +33,8 @@ def compiled(app: AppTest) -> dict[str, as_python.Part]:
     assert parts
     code = as_python.script(parts)
     assert not any(
-        f"{room}." in line or f"{room} " in line
-        for room in ("streamlit", "pages")
+        f"{package}." in line or f"{package} " in line
+        for package in ("streamlit", "pages")
         for line in code.splitlines()
         if "import" in line
     )

@@ -1,4 +1,4 @@
-"""What hypothesis draws for several rooms: texts as people type them, tags, filters of attention."""
+"""What hypothesis draws for tests of several packages: texts as people type them, tags, filters of attention."""
 
 from __future__ import annotations
 

@@ -62,13 +62,13 @@ def elsewhere(tmp_path: Path) -> Path:
     """Somebody's own folder: with secrets, and with files that are called as some of the app's are."""
     (tmp_path / "app.py").write_text("raise AssertionError('the wrong app')")
     (tmp_path / "ui").mkdir()
-    (tmp_path / "ui/__init__.py").write_text("raise AssertionError('the wrong room')")
+    (tmp_path / "ui/__init__.py").write_text("raise AssertionError('the wrong package')")
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit/secrets.toml").write_text("[inside_bert]\nlongest_text = 147\n")
     return tmp_path
 
 
-def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None:
+def test_a_wheel_holds_every_file_of_the_packages_and_no_other(wheel: Path) -> None:
     tracked = subprocess.run(
         [program("git", needs="it knows what belongs to the project"), "ls-files", *frames.OWN, ".streamlit"],
         cwd=ROOT,
@@ -82,8 +82,8 @@ def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None
     assert all((ROOT / name).is_file() for name in held)
     tops = {name.partition("/")[0] for name in held}
     assert tops - {".streamlit"} == frames.OWN
-    rooms = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - {"benchmarks", "tests"}
-    assert rooms <= tops
+    packages = {folder.parent.name for folder in ROOT.glob("*/__init__.py")} - {"benchmarks", "tests"}
+    assert packages <= tops
 
 
 def test_the_wheel_says_which_version_and_which_packages(wheel: Path) -> None:

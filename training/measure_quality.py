@@ -1,4 +1,4 @@
-"""A question of this room's own: how well a model does on the built-in held-out sentences. Imports no torch."""
+"""A question of this package: how well a model does on the built-in held-out sentences. Imports no torch."""
 
 from __future__ import annotations
 

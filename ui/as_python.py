@@ -1,7 +1,7 @@
 """The view on the screen as lines of Python that compute the same numbers, to copy into a notebook.
 
 Whoever draws numbers puts the lines that compute them here, beside what can be saved; the page's loop draws the box "As
-Python". Lines use the rooms below the pages alone, so that they run wherever the project is installed.
+Python". Lines use the packages below the pages alone, so that they run wherever the project is installed.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Values come from environment variables (``INSIDE_BERT_RUNS=2``), else from the table ``[inside_bert]`` of
 ``.streamlit/secrets.toml`` (``runs = 2``), else from the profile ``hosted``, else they are the defaults here. Imports
-neither streamlit nor torch: other rooms get what they need passed in.
+neither streamlit nor torch: other packages get what they need passed in.
 """
 
 from __future__ import annotations

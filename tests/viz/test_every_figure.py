@@ -187,7 +187,7 @@ def test_a_sign_is_shown_by_one_pair_of_colours(name: str, dark: bool) -> None:
 def test_colours_are_the_palettes_alone() -> None:
     """Whoever writes one into a figure, a page or a component would begin a second pair."""
     root = Path(viz.__file__).parents[1]
-    files = [file for room in ("viz", "ui", "pages") for file in (root / room).rglob("*") if file.suffix in KINDS]
+    files = [file for package in ("viz", "ui", "pages") for file in (root / package).rglob("*") if file.suffix in KINDS]
     files = [file for file in files if "bertviz" not in file.parts and file.name != "theme.css"]
     with_colours = {file.name for file in files if re.search(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))}
     # Beside the palette: black and white, of text on any colour; and the red of a wrong answer.

@@ -91,9 +91,9 @@ from viz import results
 
 
 def kinds() -> Iterator[type[Shows]]:
-    """Every result that shows itself, of the rooms that a notebook asks."""
-    for room in (analysis, evidence, jobs, model_zoo.types, reading, training):
-        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+    """Every result that shows itself, of the packages that a notebook asks."""
+    for package in (analysis, evidence, jobs, model_zoo.types, reading, training):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
                 if issubclass(kind, Shows) and kind.__module__ == module.name and kind is not Shows:
                     yield kind
