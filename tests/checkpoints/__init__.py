@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,13 @@ from model_zoo.types import ModelSpec
 
 __all__ = [
     "FAMILIES", "N_HEADS", "N_LAYERS", "POSITIONS", "SENTENCES", "TEXT", "TEXT_PAIR", "WIDTH", "WITH_ATTENTION",
-    "WITH_DECODER", "WITH_HEAD", "Family", "build", "spec", "varied",
+    "WITH_DECODER", "WITH_HEAD", "Checkpoint", "Family", "TokenizerOf", "build", "spec", "varied",
 ]  # fmt: skip
+
+Checkpoint = Callable[[str], Path]
+"""What the fixture ``checkpoint`` is: the folder of a family's tiny checkpoint, by its name."""
+TokenizerOf = Callable[[str], Any]
+"""What the fixture ``tokenizer_of`` is: the tokenizer of a family's tiny checkpoint, by its name."""
 
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."

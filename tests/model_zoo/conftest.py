@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
+from checkpoints import Checkpoint, TokenizerOf
+from transformers import AutoTokenizer
 
+from model_zoo import loading, sources
 from model_zoo.interventions import means
+from model_zoo.loading import LoadedModel
 from training import quality
 
 
 @pytest.fixture
-def copied(checkpoint: Callable[[str], Path], tmp_path: Path) -> Path:
+def copy_of(checkpoint: Checkpoint, tmp_path: Path) -> Checkpoint:
+    """``copy_of("bert")`` is a copy of that family's tiny checkpoint, to be changed or damaged."""
+    return lambda name: Path(shutil.copytree(checkpoint(name), tmp_path / name))
+
+
+@pytest.fixture
+def copied(copy_of: Checkpoint) -> Path:
     """A BERT checkpoint to be damaged."""
-    return Path(shutil.copytree(checkpoint("bert"), tmp_path / "copied"))
+    return copy_of("bert")
+
+
+@pytest.fixture(scope="session")
+def tokenizer_of(checkpoint: Checkpoint) -> TokenizerOf:
+    """``tokenizer_of("bert")`` is the tokenizer of that family's tiny checkpoint, read once a session."""
+    return cache(lambda name: AutoTokenizer.from_pretrained(checkpoint(name)))
+
+
+@pytest.fixture(scope="module")
+def loaded(checkpoint: Checkpoint) -> Callable[[str], LoadedModel]:
+    """``loaded("bert")`` is that family's tiny model, loaded once for a file."""
+    return cache(lambda name: loading.load(sources.find(str(checkpoint(name))), torch.device("cpu")))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from checkpoints import TEXT
+from checkpoints import TEXT, Checkpoint
 from huggingface_hub import constants
 from loopback_hub import Hub
 from refused import message
@@ -21,8 +20,6 @@ from transformers import AutoTokenizer
 
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import BadCheckpoint
-
-Checkpoint = Callable[[str], Path]
 
 INSTALLED = importlib.util.find_spec("peft") is not None
 needs_peft = pytest.mark.skipif(not INSTALLED, reason="peft is optional")

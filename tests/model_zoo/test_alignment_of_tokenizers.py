@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, Checkpoint, TokenizerOf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import TYPED
-from transformers import AutoTokenizer
 
 from analysis.alignment import align, all_on_common_words, tokens_by_word
 from analysis.divergence import best_matches, head_matrix
@@ -22,18 +17,6 @@ from model_zoo.encoding import encode
 from model_zoo.errors import InvalidInput
 
 KINDS = ("bert", "roberta", "xlm-roberta")  # WordPiece, byte-level BPE, Unigram
-
-
-@pytest.fixture(scope="module")
-def tokenizer_of(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
-    loaded: dict[str, Any] = {}
-
-    def tokenizer(name: str) -> Any:
-        if name not in loaded:
-            loaded[name] = AutoTokenizer.from_pretrained(checkpoint(name))
-        return loaded[name]
-
-    return tokenizer
 
 
 @pytest.mark.parametrize(
@@ -49,7 +32,7 @@ def tokenizer_of(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
     ],
 )
 def test_three_kinds_of_tokenizers_share_the_words_people_write(
-    text: str, words: list[str], tokenizer_of: Callable[[str], Any]
+    text: str, words: list[str], tokenizer_of: TokenizerOf
 ) -> None:
     alignment = align([encode(tokenizer_of(name), text, None, 99) for name in KINDS])
     assert list(alignment.labels) == words
@@ -57,7 +40,7 @@ def test_three_kinds_of_tokenizers_share_the_words_people_write(
     assert alignment.n_beyond == (0, 0, 0)
 
 
-def test_chinese_is_as_fine_as_the_models_have_it(tokenizer_of: Callable[[str], Any]) -> None:
+def test_chinese_is_as_fine_as_the_models_have_it(tokenizer_of: TokenizerOf) -> None:
     """This Unigram vocabulary knows none of these signs and makes one unknown token of them all."""
     wordpiece, bpe, unigram = (encode(tokenizer_of(name), "the 我喜欢 cat", None, 99) for name in KINDS)
     assert align([wordpiece, bpe]).labels == ("the", "我", "喜", "欢", "cat")
@@ -65,7 +48,7 @@ def test_chinese_is_as_fine_as_the_models_have_it(tokenizer_of: Callable[[str], 
     assert align([wordpiece, bpe, unigram]).labels == ("the", "我喜欢", "cat")
 
 
-def test_a_word_that_each_kind_cuts_differently(tokenizer_of: Callable[[str], Any]) -> None:
+def test_a_word_that_each_kind_cuts_differently(tokenizer_of: TokenizerOf) -> None:
     encodings = [encode(tokenizer_of(name), "the unhappily café", None, 99) for name in KINDS]
     alignment = align(encodings)
     assert alignment.labels == ("the", "unhappily", "café")
@@ -78,7 +61,7 @@ def test_a_word_that_each_kind_cuts_differently(tokenizer_of: Callable[[str], An
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: TokenizerOf) -> None:
     encodings = [encode(tokenizer_of(of), TEXT, TEXT_PAIR, 99) for of in ("bert", name)]
     alignment = align(encodings)
     words = [*TEXT.replace(",", " ,").replace(".", " .").split(), *TEXT_PAIR.replace(".", " .").split()]
@@ -96,7 +79,7 @@ def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: Callable
     limit=st.integers(6, 60),
 )
 def test_any_text_leaves_every_token_in_one_word_or_beyond_the_cut(
-    tokenizer_of: Callable[[str], Any], names: list[str], text: str, limit: int
+    tokenizer_of: TokenizerOf, names: list[str], text: str, limit: int
 ) -> None:
     encodings = [encode(tokenizer_of(name), text, None, limit) for name in names[:3]]
     try:
@@ -115,7 +98,7 @@ def test_any_text_leaves_every_token_in_one_word_or_beyond_the_cut(
             assert sorted(inside & content) == sorted(content)[: len(inside & content)]
 
 
-def test_two_models_on_a_text_one_of_them_must_cut(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_two_models_on_a_text_one_of_them_must_cut(engine: Engine, checkpoint: Checkpoint) -> None:
     """Attention on the common words: every row is whole, and a model beside itself finds each head again."""
     text = " ".join([TEXT] * 4)
     full, cut = (engine.attend(str(checkpoint(name)), text) for name in ("xlnet", "roberta"))

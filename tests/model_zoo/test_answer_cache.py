@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
+from checkpoints import Checkpoint
 from patience import PATIENCE
 
 from model_zoo import Engine, fair_queue
@@ -232,7 +232,7 @@ class _Slow(Question[str]):
 
 
 def test_the_engine_answers_a_question_once_while_others_go_on(
-    pool: ThreadPoolExecutor, waiting: threading.Semaphore, checkpoint: Callable[[str], Path]
+    pool: ThreadPoolExecutor, waiting: threading.Semaphore, checkpoint: Checkpoint
 ) -> None:
     """A question of another room, which the engine has never heard of."""
     engine, model = Engine("cpu"), str(checkpoint("bert"))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import checkpoints
@@ -13,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from by_transformers import slow_maps
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_ATTENTION
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_ATTENTION, Checkpoint
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
@@ -21,7 +19,7 @@ from model_zoo.types import AttentionRun, QueryKeyLayer
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_attention_of_a_single_token_equals_eager(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_attention_of_a_single_token_equals_eager(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
     run = engine.attend(str(folder), "cat")
     for layer, maps in enumerate(slow_maps(folder, "cat", None)):
@@ -30,7 +28,7 @@ def test_attention_of_a_single_token_equals_eager(name: str, engine: Engine, che
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR)
     q, k, scores = run.query_key(1, 2)
     width = FAMILIES[name].sizes.get("intra_bottleneck_size", checkpoints.WIDTH)
@@ -42,7 +40,7 @@ def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, check
         np.testing.assert_allclose(scores, q @ k.T * scaling, atol=1e-5)
 
 
-def test_sliding_layers_are_zero_outside_the_window(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_sliding_layers_are_zero_outside_the_window(engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint("modernbert")), TEXT, TEXT_PAIR)
     distance = np.abs(np.subtract.outer(np.arange(run.n_tokens), np.arange(run.n_tokens)))
     assert run.layer(0)[:, distance > 4].min() > 0
@@ -50,14 +48,14 @@ def test_sliding_layers_are_zero_outside_the_window(engine: Engine, checkpoint: 
     assert run.layer(1)[:, distance <= 4].min() > 0
 
 
-def test_causal_models_look_back_only(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_causal_models_look_back_only(engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint("gpt2")), TEXT)
     later = np.triu(np.ones((run.n_tokens, run.n_tokens), dtype=bool), k=1)
     assert run.layer(2)[:, later].max() == 0
     assert run.layer(2)[:, ~later].min() > 0
 
 
-def test_two_threads_get_their_own_results(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_two_threads_get_their_own_results(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     texts = [" ".join(["cat", "dog", "river", "bank"][: 1 + i % 4] * (1 + i % 7)) + f" {i}" for i in range(60)]
     with ThreadPoolExecutor(8) as pool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 from runs_by_hand import ENCODING, array, run_of, two_tokens
 
 from model_zoo import Engine
@@ -216,7 +215,7 @@ def test_queries_and_keys_of_other_lengths_by_hand() -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "modernbert", "deberta", "t5"])
-def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Checkpoint, engine: Engine) -> None:
     """Masked, causal, windowed, with a bias of positions, and as finished maps."""
     settings: dict[str, Any] = {"stack": "cross"} if name == "t5" else {}
     run = engine.attend(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES
+from checkpoints import FAMILIES, Checkpoint
 
 from analysis.rollout import rollout
 from analysis.views import Weights
@@ -22,7 +21,6 @@ from model_zoo.loading import LoadedModel
 from model_zoo.questions.attribute import Attribute
 from model_zoo.types import MEASURES, METHODS, Change, Measure, TargetAnswer
 
-Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 SENTENCE = "The cat sat on the [MASK] because it was tired."

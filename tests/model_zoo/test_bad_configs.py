@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, EncoderDecoderConfig
@@ -23,7 +24,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def tiny(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[..., str]:
+def tiny(checkpoint: Checkpoint, tmp_path: Path) -> Callable[..., str]:
     """``tiny("bert", vocab_size=7)`` is that family's tiny checkpoint with another config, its other files linked."""
 
     def folder(name: str, text: str | None = None, **changes: Any) -> str:
@@ -105,7 +106,7 @@ def test_configs_that_are_no_table_of_numbers(text: str, message: str, tiny: Cal
     assert message in refusal(tiny("bert", text))
 
 
-def test_sizes_of_a_config_within_a_config(checkpoint: Callable[[str], Path]) -> None:
+def test_sizes_of_a_config_within_a_config(checkpoint: Checkpoint) -> None:
     source = sources.find(str(checkpoint("bert")))
     for wrong in ({"num_hidden_layers": -1}, {"num_attention_heads": 0}):
         full = EncoderDecoderConfig(encoder=BertConfig(**wrong).to_dict(), decoder=BertConfig().to_dict())
@@ -124,9 +125,7 @@ def test_a_config_that_fails_only_when_the_network_runs(tiny: Callable[..., str]
     assert engine.held() == []
 
 
-def test_tokens_that_the_network_does_not_know(
-    checkpoint: Callable[[str], Path], tmp_path: Path, engine: Engine
-) -> None:
+def test_tokens_that_the_network_does_not_know(checkpoint: Checkpoint, tmp_path: Path, engine: Engine) -> None:
     """An index out of a table of a GPU would end the process' use of it."""
     folder = Path(with_config(checkpoint("bert"), tmp_path / "model", None, {}))
     rules = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
@@ -167,7 +166,7 @@ name_or_path _name_or_path
 )
 @given(changes=st.dictionaries(st.sampled_from(NAMES.split()), JUNK, min_size=1, max_size=3))
 def test_any_config_is_refused_in_a_sentence_or_answers(
-    changes: dict[str, Any], checkpoint: Callable[[str], Path], tmp_path: Path
+    changes: dict[str, Any], checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     model = with_config(checkpoint("bert"), tmp_path / "junk", None, changes)
     engine = Engine("cpu")

@@ -9,12 +9,13 @@ import shutil
 import socket
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import Hub
 from refused import message
@@ -102,9 +103,7 @@ def test_giants_are_not_read(name: str, n_bytes: float, copied: Path) -> None:
     assert f"“{name}” of “{copied}” has {megabytes(int(n_bytes))}, and no such file needs more" in message(str(copied))
 
 
-def test_giants_on_the_hub_are_not_fetched(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_giants_on_the_hub_are_not_fetched(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     monkeypatch.setitem(checkpoint_files._MOST_BYTES, "*.json", 1000)
     assert "“tokenizer.json” of “someone/tiny” has 0.0 MB" in message("someone/tiny")
@@ -254,7 +253,7 @@ def test_embedded_models_need_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Engine("cpu").info("embedded/tinybert").mlm
 
 
-def test_a_tokenizer_that_panics_on_somebody_s_text(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_tokenizer_that_panics_on_somebody_s_text(checkpoint: Checkpoint, tmp_path: Path) -> None:
     """The library's panic is no Exception, and would end the script of whoever asks."""
     folder = Path(shutil.copytree(checkpoint("modernbert"), tmp_path / "copied"))
     engine, model = Engine("cpu"), str(with_rules(folder, split("(ы+)+$")))
@@ -297,7 +296,7 @@ def test_weights_cut_off_under_a_loaded_model(copied: Path) -> None:
         engine.attend(model, "the dog")
 
 
-def test_a_folder_that_changes_between_find_and_load(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+def test_a_folder_that_changes_between_find_and_load(copied: Path, checkpoint: Checkpoint) -> None:
     """Its answers would be remembered as those of the weights that were there before."""
     source = sources.find(str(copied))
     for name in ("config.json", "model.safetensors"):
@@ -335,7 +334,7 @@ def test_a_load_that_fails_halfway(failure: Exception, copied: Path, monkeypatch
 
 # A disk that fills up
 def test_a_download_leaves_a_reserve_on_the_disk(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Something else fills the disk while the weights come: whole files stay, the rest is thrown away."""
     hub.models["someone/tiny"] = checkpoint("bert")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from checkpoints import Checkpoint
 from huggingface_hub import constants, hf_hub_download
 from loopback_hub import COMMIT, Hub
 from transformers import AutoModel, AutoTokenizer
@@ -19,7 +20,7 @@ OLDER = "a" * 40
 
 
 @pytest.fixture
-def published(hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> Path:
+def published(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> Path:
     """The folder of ID on the hub, with what nobody needs beside it."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "published"))
     for name in ("README.md", "tf_model.h5", "pytorch_model.bin", "tokenizer.old"):

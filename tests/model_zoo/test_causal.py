@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from checkpoints import N_LAYERS
+from checkpoints import N_LAYERS, Checkpoint
 from transformers import GPT2LMHeadModel
 
 from model_zoo import Engine
@@ -17,8 +14,6 @@ from model_zoo.types import FloatArray
 
 TEXT = "The cat sat on the mat because it was tired."
 TEXTS = [TEXT, "It", "She walked home with the dog."]
-
-Checkpoint = Callable[[str], Path]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from checkpoints import FAMILIES
+from checkpoints import FAMILIES, Checkpoint
 from loopback_hub import COMMIT, Hub
 from safetensors.torch import load_file
 
@@ -38,7 +38,7 @@ def command(capsys: pytest.CaptureFixture[str], no_hub: None) -> Command:  # noq
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_sound_checkpoint_has_no_failure(name: str, checkpoint: Callable[[str], Path], command: Command) -> None:
+def test_a_sound_checkpoint_has_no_failure(name: str, checkpoint: Checkpoint, command: Command) -> None:
     family = FAMILIES[name]
     status, (line,) = command(str(checkpoint(name)))
     assert list(line) == KEYS.split()
@@ -72,9 +72,7 @@ def test_many_are_told_one_after_the_other_and_one_that_fails_stops_none(copied:
     assert command("embedded/tinybert", "embedded/tinybert")[0] == 0
 
 
-def test_a_model_on_the_hub_is_downloaded(
-    hub: Hub, checkpoint: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_on_the_hub_is_downloaded(hub: Hub, checkpoint: Checkpoint, capsys: pytest.CaptureFixture[str]) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     assert check.main(["someone/tiny"]) == 0
     line = json.loads(capsys.readouterr().out)

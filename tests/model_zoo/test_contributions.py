@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES, TEXT
+from checkpoints import FAMILIES, TEXT, Checkpoint
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
 
 from model_zoo import Engine, contributions, loading, sources
@@ -21,7 +21,6 @@ from model_zoo.types import CONTRIBUTION_MEASURES, DoubleArray, Encoding, rolled
 from tests.builders import anonymous
 from tests.model_zoo.test_attribution import WITH_PARTS, copies_one_token
 
-Checkpoint = Callable[[str], Path]
 SHARES = ("ALTI", "norm", "GlobEnc")
 SHORT = "The cat sat on the old mat."
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import COMMIT, Conversion, Hub
 from safetensors.torch import load_file
@@ -19,7 +19,7 @@ OTHER = "f" * 40
 
 
 @pytest.fixture
-def pickled(hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> Path:
+def pickled(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> Path:
     """The folder of ID on the hub: a pickle, beside everything else that the tiny BERT has."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "published"))
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
@@ -38,7 +38,7 @@ def fetched(hub: Hub) -> set[str]:
 
 
 def test_it_is_taken_instead_of_the_pickle(
-    hub: Hub, pickled: Path, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    hub: Hub, pickled: Path, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pickles, "converted", lambda *_arguments: pytest.fail("a pickle was opened"))
     hub.conversions[ID] = Conversion(checkpoint("bert"))
@@ -64,7 +64,7 @@ def test_it_is_taken_instead_of_the_pickle(
     [{"author": "somebody"}, {"title": "Adding `safetensors` variant of this model, really"}, {"parent": OTHER}],
 )
 def test_what_is_not_the_hub_s_or_of_other_weights_is_not(
-    changes: dict[str, str], hub: Hub, pickled: Path, checkpoint: Callable[[str], Path]
+    changes: dict[str, str], hub: Hub, pickled: Path, checkpoint: Checkpoint
 ) -> None:
     """By somebody else, or made before the weights changed: the pickle is converted here."""
     assert pickled.is_dir()
@@ -82,7 +82,7 @@ def test_a_hub_that_does_not_tell_of_pull_requests(hub: Hub, pickled: Path) -> N
     assert sources.find(ID).pickled_bytes > 0
 
 
-def test_a_model_with_safetensors_asks_for_no_pull_request(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_with_safetensors_asks_for_no_pull_request(hub: Hub, checkpoint: Checkpoint) -> None:
     hub.models[ID] = checkpoint("bert")
     sources.find(ID)
     assert not any("discussions" in request for request in hub.requests)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import checkpoints
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from by_transformers import slow_decoder
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_DECODER
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_DECODER, Checkpoint
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from model_zoo import Engine
@@ -22,7 +21,7 @@ from model_zoo.types import Stack
 
 @pytest.mark.parametrize("stack", ["decoder", "cross"])
 @pytest.mark.parametrize("name", WITH_DECODER)
-def test_the_decoder_equals_eager(name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_the_decoder_equals_eager(name: str, stack: Stack, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
     run = engine.attend(str(folder), TEXT, TEXT_PAIR, stack=stack)
     expected = slow_decoder(folder, TEXT, TEXT_PAIR)[stack]
@@ -38,9 +37,7 @@ def test_the_decoder_equals_eager(name: str, stack: Stack, engine: Engine, check
 
 
 @pytest.mark.parametrize("name", WITH_DECODER)
-def test_which_tokens_look_and_which_are_looked_at(
-    name: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_which_tokens_look_and_which_are_looked_at(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     read, written = (tokenizer(text).input_ids for text in (TEXT, TEXT_PAIR))
@@ -66,14 +63,14 @@ def test_which_tokens_look_and_which_are_looked_at(
     assert full.encoding.text_pair == TEXT_PAIR  # both texts are read there
 
 
-def test_without_a_second_text_bart_restores_the_first(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_without_a_second_text_bart_restores_the_first(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bart"))
     alone, same = engine.attend(folder, TEXT, stack="cross"), engine.attend(folder, TEXT, TEXT, stack="cross")
     assert alone.encoding == same.encoding
     np.testing.assert_array_equal(alone.layer(1), same.layer(1))
 
 
-def test_without_a_second_text_t5_has_written_nothing_yet(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_without_a_second_text_t5_has_written_nothing_yet(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("t5")
     run = engine.attend(str(folder), TEXT, stack="cross")
     assert (run.encoding.tokens, run.encoding.text) == (("<pad>",), "")
@@ -88,26 +85,26 @@ def test_without_a_second_text_t5_has_written_nothing_yet(engine: Engine, checkp
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_model_says_whether_it_has_a_decoder(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_says_whether_it_has_a_decoder(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     assert engine.info(str(checkpoint(name))).cross_attention == FAMILIES[name].cross_attention
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "mpnet"])
 @pytest.mark.parametrize("stack", ["decoder", "cross"])
 def test_a_model_of_one_stack_has_no_other_part(
-    name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
+    name: str, stack: Stack, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     folder = str(checkpoint(name))
     with pytest.raises(NotSupported, match=r"a single stack of layers.*choose an encoder-decoder"):
         engine.attend(folder, TEXT, stack=stack)
 
 
-def test_a_part_that_does_not_exist(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_part_that_does_not_exist(engine: Engine, checkpoint: Checkpoint) -> None:
     with pytest.raises(InvalidInput, match=r"'middle'.*encoder, decoder, cross"):
         engine.attend(str(checkpoint("bart")), TEXT, stack="middle")  # type: ignore[arg-type]
 
 
-def test_both_texts_are_cut_at_the_limit(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_both_texts_are_cut_at_the_limit(engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint("bart")), "cat " * 90, "the " * 80, stack="cross")
     assert run.source is not None
     assert (run.n_tokens, run.n_keys) == (checkpoints.POSITIONS, checkpoints.POSITIONS)
@@ -115,9 +112,7 @@ def test_both_texts_are_cut_at_the_limit(engine: Engine, checkpoint: Callable[[s
     assert run.source.n_dropped > 0
 
 
-def test_a_decoder_without_a_start_token_is_refused(
-    engine: Engine, checkpoint: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_decoder_without_a_start_token_is_refused(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(checkpoint("t5"), tmp_path / "t5"))
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"decoder_start_token_id": None}))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES, varied
+from checkpoints import FAMILIES, Checkpoint, varied
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertForMaskedLM
 from tuning import classifier
 
@@ -18,7 +18,6 @@ from model_zoo import Engine
 from model_zoo.errors import NotSupported
 from model_zoo.types import Attribution, Measure, TargetAnswer
 
-Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
 MODELS = (MODEL, "embedded/tinybert", "embedded/modernbert")
 KNOWN = [name for name, family in FAMILIES.items() if family.model_type in (

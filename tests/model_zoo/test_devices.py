@@ -5,12 +5,12 @@ asks a GPU for float64, and the numbers are the processor's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 from equal import same
 from every_question import SUBJECTS, ask, varied
 from pretended_gpu import OnGpu, pretended_gpu
@@ -34,13 +34,13 @@ def outcome(engine: Engine, question: Any) -> Any:
         return type(error), str(error)
 
 
-def named(model: str, checkpoint: Callable[[str], Path]) -> str:
+def named(model: str, checkpoint: Checkpoint) -> str:
     return model if "/" in model else str(checkpoint(model))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", SUBJECTS)
-def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, checkpoint: Callable[[str], Path]) -> None:
+def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, checkpoint: Checkpoint) -> None:
     questions = varied(named(model, checkpoint))
     here = Engine("cpu", dtype="bfloat16")
     expected = [outcome(here, question) for question in questions]
@@ -59,7 +59,7 @@ def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, che
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["bert", "gpt2", "deberta", "bart", "albert"])
 def test_small_differences_are_those_of_float32_where_models_are_held_in_half_precision(
-    model: str, engine: Engine, checkpoint: Callable[[str], Path]
+    model: str, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     half = Engine("cpu", dtype="bfloat16")
     questions = [
@@ -71,7 +71,7 @@ def test_small_differences_are_those_of_float32_where_models_are_held_in_half_pr
         assert same(outcome(half, question), outcome(engine, question)), question
 
 
-def test_both_copies_of_a_model_are_held_and_forgotten(checkpoint: Callable[[str], Path]) -> None:
+def test_both_copies_of_a_model_are_held_and_forgotten(checkpoint: Checkpoint) -> None:
     model, half = str(checkpoint("bert")), Engine("cpu", dtype="bfloat16")
     assert half.info(model).dtype == half.attend(model, "The cat sat.").model.dtype == "bfloat16"
     assert half.token_scores(model, "The cat sat.").model.dtype == "float32"
@@ -83,7 +83,7 @@ def test_both_copies_of_a_model_are_held_and_forgotten(checkpoint: Callable[[str
 
 
 @pytest.mark.parametrize("family", ["deberta", "xlnet"])
-def test_a_network_that_runs_in_float32_alone_is_held_once(family: str, checkpoint: Callable[[str], Path]) -> None:
+def test_a_network_that_runs_in_float32_alone_is_held_once(family: str, checkpoint: Checkpoint) -> None:
     model, half = str(checkpoint(family)), Engine("cpu", dtype="bfloat16")
     half.attend(model, "The cat sat.")
     half.dissect(model, "The cat sat.")

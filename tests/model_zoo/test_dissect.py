@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
@@ -70,7 +70,7 @@ def test_steps_by_hand_are_the_models_own_vectors(model: str, text: str, pair: s
 
 
 @pytest.mark.parametrize("family", BUILT)
-def test_other_families_are_put_together_right(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+def test_other_families_are_put_together_right(family: str, checkpoint: Checkpoint, engine: Engine) -> None:
     model = str(checkpoint(family))
     for text, pair in TEXTS:
         if engine.encode(model, text, pair).n_dropped == 0:
@@ -128,7 +128,7 @@ def hooked(loaded: LoadedModel, text: str, paths: tuple[str, ...], layer: int) -
 
 
 @pytest.mark.parametrize("family", WITHOUT)
-def test_a_family_of_other_parts_says_so(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+def test_a_family_of_other_parts_says_so(family: str, checkpoint: Checkpoint, engine: Engine) -> None:
     model = str(checkpoint(family))
     anatomy = engine.dissect(model, "The cat sat on the mat.")
     assert [stage.name for stage in anatomy.stages] == ["input", "output"]

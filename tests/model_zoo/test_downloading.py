@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import COMMIT, Hub
 from patience import PATIENCE
@@ -23,7 +24,7 @@ WEIGHTS = f"/{ID}/resolve/{COMMIT}/model.safetensors"
 
 
 @pytest.fixture
-def hub(hub: Hub, checkpoint: Callable[[str], Path]) -> Hub:
+def hub(hub: Hub, checkpoint: Checkpoint) -> Hub:
     """A hub that has the tiny BERT as someone/tiny."""
     hub.models[ID] = checkpoint("bert")
     return hub
@@ -73,7 +74,7 @@ def test_an_engine_in_a_script_downloads_by_itself(hub: Hub) -> None:
 
 
 @pytest.mark.usefixtures("hub")
-def test_asking_forgets_no_model(checkpoint: Callable[[str], Path]) -> None:
+def test_asking_forgets_no_model(checkpoint: Checkpoint) -> None:
     """A model that would have to leave for the new one stays until the new one is really loaded."""
     other = str(checkpoint("roberta"))
     engine = Engine("cpu", model_bytes=10**9, ask_before_download=True)
@@ -171,7 +172,7 @@ def test_an_unforeseen_failure_ends_a_download_too(asking: Engine, monkeypatch: 
     assert not download.running
 
 
-def test_what_is_here_already_is_not_downloaded(hub: Hub, checkpoint: Callable[[str], Path], asking: Engine) -> None:
+def test_what_is_here_already_is_not_downloaded(hub: Hub, checkpoint: Checkpoint, asking: Engine) -> None:
     download = asking.download(str(checkpoint("bert")))
     download.wait()
     assert (download.n_bytes, hub.requests) == (0, [])
@@ -185,9 +186,7 @@ def test_a_model_beyond_the_memory_is_refused_before_the_download(hub: Hub) -> N
     assert n_fetched(hub) == 0
 
 
-def test_a_model_beyond_the_memory_left_is_refused_before_the_download(
-    hub: Hub, checkpoint: Callable[[str], Path]
-) -> None:
+def test_a_model_beyond_the_memory_left_is_refused_before_the_download(hub: Hub, checkpoint: Checkpoint) -> None:
     engine = Engine("cpu", model_bytes=10**9, ask_before_download=True)
     other = str(checkpoint("roberta"))
     with engine._memory.lease(other) as in_use:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from by_transformers import network, slow_maps
-from checkpoints import FAMILIES, N_HEADS, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION, varied
+from checkpoints import FAMILIES, N_HEADS, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION, Checkpoint, varied
 from checkpoints.block import Block
 
 from model_zoo import Engine
@@ -38,7 +38,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.fixture(params=[*UNFUSED, *VARIANTS])
 def case(
-    request: pytest.FixtureRequest, checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path]:
     """A family outside the fused kernel, and a checkpoint of it."""
     if request.param in UNFUSED:
@@ -119,7 +119,7 @@ def test_all_that_enters_attention_is_what_the_familys_own_modules_make(case: tu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["deberta", "xlnet", "longformer"])
-def test_threads_catch_their_own_texts(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_threads_catch_their_own_texts(name: str, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint(name))
     texts = [" ".join(["cat", "dog", "river", "bank"][: 1 + i % 4] * (1 + i % 5)) + f" {i}" for i in range(40)]
     shared, single = Engine("cpu"), Engine("cpu")
@@ -131,7 +131,7 @@ def test_threads_catch_their_own_texts(name: str, checkpoint: Callable[[str], Pa
         np.testing.assert_allclose(run.layer(2), expected.layer(2), atol=1e-4)  # another text's differ by 0.1 and more
 
 
-def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoint: Checkpoint) -> None:
     """3 layers of 3 · 32 numbers a token; MPNet adds one bias (4 heads) and Longformer one window (bits of a byte) for
     all layers, DeBERTa and XLNet one of 4 heads a layer.
     """
@@ -157,9 +157,7 @@ def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoin
                     assert storage == array.nbytes, name  # no padding, no other vectors are kept alive
 
 
-def test_talking_heads_give_finished_maps_only(
-    engine: Engine, checkpoint: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_talking_heads_give_finished_maps_only(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
     """DeBERTa's option to mix the weights of all heads after softmax: no scores stand behind a head's weights."""
     folder = varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True)
     run = engine.attend(str(folder), TEXT)

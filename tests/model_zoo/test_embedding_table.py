@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
@@ -34,7 +32,7 @@ def test_a_token_that_does_not_exist_is_refused(engine: Engine) -> None:
         engine.nearest_tokens("embedded/bert", 10**6)
 
 
-def test_learned_positions_are_the_rows_of_the_table(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_learned_positions_are_the_rows_of_the_table(engine: Engine, checkpoint: Checkpoint) -> None:
     positions = engine.read_positions("embedded/bert", 12)
     anatomy = engine.dissect("embedded/bert", "The cat sat on the mat.")
     assert positions.kind == "learned"
@@ -61,7 +59,7 @@ def test_modernbert_turns_by_angles(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("family", ["t5", "mpnet"])
-def test_a_bias_is_added_by_distance(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
+def test_a_bias_is_added_by_distance(engine: Engine, checkpoint: Checkpoint, family: str) -> None:
     positions = engine.read_positions(str(checkpoint(family)), 6)
     assert positions.kind == "relative"
     assert positions.bias is not None

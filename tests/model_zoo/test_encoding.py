@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from checkpoints import FAMILIES, POSITIONS, TEXT, TEXT_PAIR
+from checkpoints import FAMILIES, POSITIONS, TEXT, TEXT_PAIR, Checkpoint, TokenizerOf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import TYPED
-from transformers import AutoTokenizer
 
 from analysis.words import word_units
 from model_zoo import loading, sources
@@ -24,18 +21,6 @@ from model_zoo.types import Encoding
 WORDPIECE, BYTE_BPE, UNIGRAM = "bert", "roberta", "xlm-roberta"
 
 
-@pytest.fixture(scope="module")
-def tokenizer_of(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
-    loaded: dict[str, Any] = {}
-
-    def tokenizer(name: str) -> Any:
-        if name not in loaded:
-            loaded[name] = AutoTokenizer.from_pretrained(checkpoint(name))
-        return loaded[name]
-
-    return tokenizer
-
-
 def table(encoding: Encoding) -> list[tuple[str, int | None, str]]:
     """(token, word number, the piece of text the offsets point at) a token."""
     texts = (encoding.text, encoding.text_pair or "")
@@ -43,7 +28,7 @@ def table(encoding: Encoding) -> list[tuple[str, int | None, str]]:
     return [(token, word, texts[segment][slice(*span)]) for token, word, segment, span in parts]
 
 
-def test_wordpiece_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+def test_wordpiece_by_hand(tokenizer_of: TokenizerOf) -> None:
     encoding = encode(tokenizer_of(WORDPIECE), "Unhappy  cat, 3.5", None, 99)
     assert table(encoding) == [
         ("[CLS]", None, ""),
@@ -67,7 +52,7 @@ def test_wordpiece_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
     assert len(encoding) == 12
 
 
-def test_byte_level_bpe_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+def test_byte_level_bpe_by_hand(tokenizer_of: TokenizerOf) -> None:
     """Signs of several bytes keep one number and one span; the space before a word is not in its span."""
     assert table(encode(tokenizer_of(BYTE_BPE), "The cat  中é.", None, 99)) == [
         ("<s>", None, ""),
@@ -85,7 +70,7 @@ def test_byte_level_bpe_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
     ]
 
 
-def test_unigram_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+def test_unigram_by_hand(tokenizer_of: TokenizerOf) -> None:
     """An unknown sign inside a word does not cut it: "don't" is one word though the apostrophe is unknown."""
     assert table(encode(tokenizer_of(UNIGRAM), "The cat don't", "Ok.", 99)) == [
         ("<s>", None, ""),
@@ -107,7 +92,7 @@ def test_unigram_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_typed_mask_is_a_word_of_its_own(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_typed_mask_is_a_word_of_its_own(name: str, tokenizer_of: TokenizerOf) -> None:
     tokenizer = tokenizer_of(name)
     if tokenizer.mask_token is None:
         assert not FAMILIES[name].has_mask
@@ -124,7 +109,7 @@ def test_typed_mask_is_a_word_of_its_own(name: str, tokenizer_of: Callable[[str]
 
 
 @pytest.mark.parametrize("name", [WORDPIECE, BYTE_BPE, UNIGRAM])
-def test_an_accent_of_its_own_belongs_to_the_letter_below_it(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_an_accent_of_its_own_belongs_to_the_letter_below_it(name: str, tokenizer_of: TokenizerOf) -> None:
     """A combining acute (U+0301), which an uncased tokenizer drops, at the end of words and of the text."""
     text = "a cafe\u0301, a cafe\u0301"
     encoding = encode(tokenizer_of(name), text, text, 99)
@@ -144,14 +129,14 @@ def test_an_accent_of_its_own_belongs_to_the_letter_below_it(name: str, tokenize
     ] * 2
 
 
-def test_an_accent_that_was_cut_off_is_not_counted_to_the_token_before(tokenizer_of: Callable[[str], Any]) -> None:
+def test_an_accent_that_was_cut_off_is_not_counted_to_the_token_before(tokenizer_of: TokenizerOf) -> None:
     """Byte-level: the letter and the two bytes of its accent are three tokens, of which one is left."""
     encoding = encode(tokenizer_of(BYTE_BPE), "e\u0301", None, 3)
     assert encoding.n_dropped == 2
     assert encoding.offsets[1] == (0, 1)
 
 
-def test_typed_separator_is_what_the_model_takes_it_for(tokenizer_of: Callable[[str], Any]) -> None:
+def test_typed_separator_is_what_the_model_takes_it_for(tokenizer_of: TokenizerOf) -> None:
     encoding = encode(tokenizer_of(WORDPIECE), "the [SEP] cat", None, 99)
     assert encoding.tokens == ("[CLS]", "the", "[SEP]", "cat", "[SEP]")
     assert encoding.special == (True, False, True, False, True)
@@ -159,7 +144,7 @@ def test_typed_separator_is_what_the_model_takes_it_for(tokenizer_of: Callable[[
     assert encoding.segment_ids == (0, 0, 0, 0, 0)
 
 
-def test_segments_are_berts(tokenizer_of: Callable[[str], Any]) -> None:
+def test_segments_are_berts(tokenizer_of: TokenizerOf) -> None:
     tokenizer = tokenizer_of(WORDPIECE)
     for pair in (None, TEXT_PAIR):
         encoding = encode(tokenizer, TEXT, pair, 99)
@@ -169,7 +154,7 @@ def test_segments_are_berts(tokenizer_of: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["roberta", "modernbert", "gpt2"])
-def test_segments_where_the_model_takes_none(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_segments_where_the_model_takes_none(name: str, tokenizer_of: TokenizerOf) -> None:
     encoding = encode(tokenizer_of(name), "the cat", "the dog", 99)
     first = encoding.segment_ids.index(1)
     assert encoding.segment_ids == (0,) * first + (1,) * (len(encoding) - first)
@@ -177,7 +162,7 @@ def test_segments_where_the_model_takes_none(name: str, tokenizer_of: Callable[[
     assert encoding.word_ids[first] == 2
 
 
-def test_cut_at_the_limit_counts_what_fell_off(tokenizer_of: Callable[[str], Any]) -> None:
+def test_cut_at_the_limit_counts_what_fell_off(tokenizer_of: TokenizerOf) -> None:
     tokenizer = tokenizer_of(WORDPIECE)
     encoding = encode(tokenizer, " ".join(["cat"] * 20), None, 10)
     assert encoding.tokens == ("[CLS]", *["cat"] * 8, "[SEP]")
@@ -193,7 +178,7 @@ def test_cut_at_the_limit_counts_what_fell_off(tokenizer_of: Callable[[str], Any
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_cut_is_the_tokenizers_own(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_a_cut_is_the_tokenizers_own(name: str, tokenizer_of: TokenizerOf) -> None:
     """Whichever of two texts is longer, and whether the room left for them can be halved or not."""
     tokenizer = tokenizer_of(name)
     for text, pair in ((TEXT, None), (TEXT, TEXT_PAIR), (TEXT_PAIR, f"{TEXT} {TEXT}"), (TEXT, TEXT), (TEXT, "")):
@@ -205,7 +190,7 @@ def test_a_cut_is_the_tokenizers_own(name: str, tokenizer_of: Callable[[str], An
             assert encoding.segment_ids == tuple(sorted(encoding.segment_ids))
 
 
-def test_a_long_pair_is_read_once(tokenizer_of: Callable[[str], Any]) -> None:
+def test_a_long_pair_is_read_once(tokenizer_of: TokenizerOf) -> None:
     """Cut by the tokenizer, which makes every combination of what is left over, two texts took twenty times as long as
     one.
     """
@@ -229,7 +214,7 @@ def test_a_long_pair_is_read_once(tokenizer_of: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_cutting_leaves_nothing_behind(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+def test_cutting_leaves_nothing_behind(name: str, tokenizer_of: TokenizerOf) -> None:
     """Two long texts, a short one and a long one again: each as if it were the first."""
     tokenizer = tokenizer_of(name)
     long = " ".join([TEXT] * 5)
@@ -242,7 +227,7 @@ def test_cutting_leaves_nothing_behind(name: str, tokenizer_of: Callable[[str], 
     assert len(tokenizer(long)["input_ids"]) == full
 
 
-def test_threads_share_one_tokenizer(checkpoint: Callable[[str], Path]) -> None:
+def test_threads_share_one_tokenizer(checkpoint: Checkpoint) -> None:
     loaded = loading.load(sources.find(str(checkpoint(WORDPIECE))), torch.device("cpu"))
     texts = [" ".join(["cat"] * n) for n in (3, 200, 10, 62, 63, 500)] * 20
     with ThreadPoolExecutor(8) as pool:
@@ -252,7 +237,7 @@ def test_threads_share_one_tokenizer(checkpoint: Callable[[str], Path]) -> None:
         assert (len(encoding), encoding.n_dropped) == (min(n, POSITIONS), max(0, n - POSITIONS))
 
 
-def test_100_000_characters(tokenizer_of: Callable[[str], Any]) -> None:
+def test_100_000_characters(tokenizer_of: TokenizerOf) -> None:
     encoding = encode(tokenizer_of(WORDPIECE), "the " * 25_000, None, 512)
     assert (len(encoding), encoding.n_dropped) == (512, 25_002 - 512)
 
@@ -266,7 +251,7 @@ def test_100_000_characters(tokenizer_of: Callable[[str], Any]) -> None:
     limit=st.integers(8, 60),
 )
 def test_any_text_becomes_consistent_tokens(
-    tokenizer_of: Callable[[str], Any], name: str, text: str, pair: str | None, limit: int
+    tokenizer_of: TokenizerOf, name: str, text: str, pair: str | None, limit: int
 ) -> None:
     encoding = encode(tokenizer_of(name), text, pair, limit)
     assert len(encoding) <= limit

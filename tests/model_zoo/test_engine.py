@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH
+from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH, Checkpoint
 
 from model_zoo import DEFAULT_MODEL, Engine, registry, sources
 from model_zoo.answer_cache import size_of
@@ -81,7 +80,7 @@ def test_a_model_that_a_package_ships_needs_no_hub(monkeypatch: pytest.MonkeyPat
         sources._ask_hub(model, 4, "any")
 
 
-def test_started_device_held_close(checkpoint: Callable[[str], Path]) -> None:
+def test_started_device_held_close(checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     engine = Engine("cpu", model_bytes=10**8)
     assert not engine.started
@@ -103,7 +102,7 @@ def test_started_device_held_close(checkpoint: Callable[[str], Path]) -> None:
     assert [held.info for held in engine.held()] == [info]
 
 
-def test_results_are_remembered_by_text_and_model(checkpoint: Callable[[str], Path]) -> None:
+def test_results_are_remembered_by_text_and_model(checkpoint: Checkpoint) -> None:
     engine = Engine("cpu")
     bert, roberta = str(checkpoint("bert")), str(checkpoint("roberta"))
     run = engine.attend(bert, "the cat", "the mat")
@@ -120,7 +119,7 @@ def test_results_are_remembered_by_text_and_model(checkpoint: Callable[[str], Pa
     np.testing.assert_array_equal(again.layer(2), run.layer(2))
 
 
-def test_results_stay_within_their_budget(checkpoint: Callable[[str], Path]) -> None:
+def test_results_stay_within_their_budget(checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     texts = ["cat " * n for n in (10, 20, 30, 5)]
     sizes = [size_of(run) for run in Engine("cpu").attend(folder, texts[:3])]
@@ -137,7 +136,7 @@ def test_results_stay_within_their_budget(checkpoint: Callable[[str], Path]) -> 
     assert not any(run is runs[2] for run in kept)
 
 
-def test_a_result_larger_than_the_budget_is_given_but_not_kept(checkpoint: Callable[[str], Path]) -> None:
+def test_a_result_larger_than_the_budget_is_given_but_not_kept(checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     engine = Engine("cpu", result_bytes=size_of(Engine("cpu").attend(folder, "cat cat")))
     small = engine.attend(folder, "cat cat")
@@ -147,7 +146,7 @@ def test_a_result_larger_than_the_budget_is_given_but_not_kept(checkpoint: Calla
     assert engine.attend(folder, "cat cat") is small
 
 
-def test_threads_fill_the_results_within_the_budget(checkpoint: Callable[[str], Path]) -> None:
+def test_threads_fill_the_results_within_the_budget(checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     engine = Engine("cpu", result_bytes=bytes_of("cat " * 40))
     texts = ["cat " * (1 + i % 25) for i in range(100)]
@@ -198,7 +197,7 @@ def test_bad_text_is_refused_by_name(text: str, engine: Engine) -> None:
     ],
 )
 @pytest.mark.parametrize("name", [None, "roberta", "xlm-roberta", "gpt2", "t5", "xlnet", "deberta-v2"])
-def test_odd_text_runs(text: str, name: str | None, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_odd_text_runs(text: str, name: str | None, engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint(name)) if name else DEFAULT_MODEL, text)
     np.testing.assert_allclose(run.layer(0).sum(-1), 1, atol=1e-5)
     mask = engine.vocabulary(run.model.id).mask_token or "[MASK]"
@@ -206,9 +205,7 @@ def test_odd_text_runs(text: str, name: str | None, engine: Engine, checkpoint: 
 
 
 @pytest.mark.parametrize("name", ["roberta", "mpnet", "xlm-roberta", "bert", "gpt2"])
-def test_a_typed_mask_is_the_models_own_for_every_question(
-    name: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_a_typed_mask_is_the_models_own_for_every_question(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """[MASK] is one token for a model that writes it otherwise, and letters only where there is no mask at all."""
     model = str(checkpoint(name))
     text, pair = "The [MASK] sat.", "A [MASK]."
@@ -221,9 +218,7 @@ def test_a_typed_mask_is_the_models_own_for_every_question(
     assert hidden.encoding == engine.encode(model, text)
 
 
-def test_what_one_reader_writes_into_a_result_nobody_else_sees(
-    engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_what_one_reader_writes_into_a_result_nobody_else_sees(engine: Engine, checkpoint: Checkpoint) -> None:
     for name in ("bert", "mpnet"):
         run = engine.attend(str(checkpoint(name)), TEXT)
         with pytest.raises(ValueError, match="read-only"):
@@ -237,7 +232,7 @@ def test_what_one_reader_writes_into_a_result_nobody_else_sees(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_number_format_can_be_chosen(dtype: DType, checkpoint: Callable[[str], Path]) -> None:
+def test_the_number_format_can_be_chosen(dtype: DType, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     exact, chosen = Engine("cpu"), Engine("cpu", dtype=dtype)
     run, expected = chosen.attend(model, TEXT), exact.attend(model, TEXT)
@@ -263,7 +258,7 @@ def test_100_000_characters_are_cut(engine: Engine) -> None:
     np.testing.assert_allclose(run.head(5, 11).sum(-1), 1, atol=1e-5)
 
 
-def test_both_texts_of_a_pair_count_towards_the_limit(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_both_texts_of_a_pair_count_towards_the_limit(engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint("bert")), "cat " * 50, "the " * 20)
     assert (run.n_tokens, run.encoding.n_dropped) == (POSITIONS, 50 + 20 + 3 - POSITIONS)
     assert run.encoding.tokens.count("the") == 20
@@ -279,7 +274,7 @@ def test_unknown_models(engine: Engine) -> None:
         engine.hidden_states("no such model", ["cat"])
 
 
-def test_a_model_larger_than_the_budget_is_refused(checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_larger_than_the_budget_is_refused(checkpoint: Checkpoint) -> None:
     engine = Engine("cpu", model_bytes=80_000_000)
     with pytest.raises(OutOfMemory) as caught:
         engine.attend(DEFAULT_MODEL, "cat")
@@ -292,7 +287,7 @@ def test_a_model_larger_than_the_budget_is_refused(checkpoint: Callable[[str], P
     assert engine.attend(str(checkpoint("bert")), "cat").n_tokens == 3
 
 
-def test_models_leave_for_others_within_the_budget(checkpoint: Callable[[str], Path]) -> None:
+def test_models_leave_for_others_within_the_budget(checkpoint: Checkpoint) -> None:
     first, second = str(checkpoint("bert")), str(checkpoint("roberta"))
     sizes = Engine("cpu")
     sizes.info(first), sizes.info(second)
@@ -305,7 +300,7 @@ def test_models_leave_for_others_within_the_budget(checkpoint: Callable[[str], P
     assert [held.info.id for held in engine.held()] == [first]
 
 
-def test_a_changed_folder_is_not_answered_from_memory(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_changed_folder_is_not_answered_from_memory(checkpoint: Checkpoint, tmp_path: Path) -> None:
     """Results belong to a revision: another model in the same folder has its own."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "model"))
     engine = Engine("cpu", model_bytes=10**9)
@@ -317,7 +312,7 @@ def test_a_changed_folder_is_not_answered_from_memory(checkpoint: Callable[[str]
     assert (old.model.family, new.model.family) == ("bert", "roberta")
 
 
-def test_a_broken_checkpoint_can_be_mended(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_broken_checkpoint_can_be_mended(checkpoint: Checkpoint, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "model"))
     (folder / "config.json").rename(tmp_path / "config.json")
     engine = Engine("cpu")
@@ -328,7 +323,7 @@ def test_a_broken_checkpoint_can_be_mended(checkpoint: Callable[[str], Path], tm
     assert engine.attend(str(folder), "cat").n_heads == N_HEADS
 
 
-def test_hidden_states_come_in_the_order_of_the_texts(checkpoint: Callable[[str], Path]) -> None:
+def test_hidden_states_come_in_the_order_of_the_texts(checkpoint: Checkpoint) -> None:
     engine, folder = Engine("cpu"), str(checkpoint("bert"))
     texts = [TEXT, "cat", TEXT_PAIR]
     actual = engine.hidden_states(folder, texts)
@@ -341,7 +336,7 @@ def test_hidden_states_come_in_the_order_of_the_texts(checkpoint: Callable[[str]
     assert engine.hidden_states(folder, []) == []
 
 
-def test_models_without_attention_say_so(checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_without_attention_say_so(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     from model_zoo import capture
 
     monkeypatch.setattr(capture, "recording", lambda: nullcontext([]))  # a model that calls no attention

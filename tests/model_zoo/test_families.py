@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,13 @@ import pytest
 import torch
 from by_transformers import network
 from checkpoints import FAMILIES as CHECKPOINTS
+from checkpoints import Checkpoint
 from transformers import AutoConfig, AutoTokenizer, BigBirdModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from model_zoo import Engine, families, loading, registry, sources
 from model_zoo.errors import NotSupported
 from model_zoo.families import FAMILIES, Family, family_of
-
-Checkpoint = Callable[[str], Path]
 
 FILES = [file.name for file in pkgutil.iter_modules(families.__path__) if file.name != "rule"]
 

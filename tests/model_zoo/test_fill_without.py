@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
+from checkpoints import Checkpoint
 from transformers import AutoModelForMaskedLM
 
 from model_zoo import Engine, sources
@@ -83,7 +81,7 @@ def test_without_positions_the_order_of_words_is_lost(engine: Engine, model: str
 
 
 @pytest.mark.parametrize("family", ["albert", "camembert", "distilbert", "electra_generator", "roberta", "xlm-roberta"])
-def test_other_families_go_without_it(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+def test_other_families_go_without_it(family: str, checkpoint: Checkpoint, engine: Engine) -> None:
     model = str(checkpoint(family))
     beginnings = (" the cat [MASK] on the mat", " the cat [MASK] in a garden")
     first, other = (engine.fill_without(model, text, without="future")[0] for text in beginnings)
@@ -96,7 +94,7 @@ def test_other_families_go_without_it(family: str, checkpoint: Callable[[str], P
 @pytest.mark.parametrize("family", ["deberta", "fnet", "longformer", "mobilebert", "mpnet"])
 @pytest.mark.parametrize("without", ["future", "positions"])
 def test_a_family_that_may_see_it_by_other_ways_says_that_it_cannot(
-    family: str, without: Without, checkpoint: Callable[[str], Path], engine: Engine
+    family: str, without: Without, checkpoint: Checkpoint, engine: Engine
 ) -> None:
     with pytest.raises(NotSupported, match="Choose another model"):
         engine.fill_without(str(checkpoint(family)), "The [MASK] sat.", without=without)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 from every_question import SUBJECTS, ask, varied
 
 from model_zoo import DEFAULT_MODEL, Engine
@@ -71,7 +71,7 @@ def numbers(answer: Any) -> Iterator[float]:
 
 @pytest.mark.usefixtures("few_sentences")
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_every_question_is_answered(name: str, gpu: Engine, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_every_question_is_answered(name: str, gpu: Engine, engine: Engine, checkpoint: Checkpoint) -> None:
     """What runs in full precision has the processor's numbers; what is refused there is refused here."""
     for question in varied(name if "/" in name else str(checkpoint(name))):
         try:

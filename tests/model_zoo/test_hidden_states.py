@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import checkpoints
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, Checkpoint
 from transformers import AutoModel, AutoTokenizer
 
 from model_zoo import Engine
 
 
-def test_hidden_states_equal_one_text_at_a_time(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_hidden_states_equal_one_text_at_a_time(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
     texts = ["cat", TEXT, TEXT_PAIR, "The dog.", TEXT + " " + TEXT_PAIR]
     actual = engine.hidden_states(str(folder), texts)
@@ -32,7 +30,7 @@ def test_hidden_states_equal_one_text_at_a_time(engine: Engine, checkpoint: Call
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_hidden_states_of_every_family_do_not_depend_on_the_batch(
-    name: str, engine: Engine, checkpoint: Callable[[str], Path]
+    name: str, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     folder = str(checkpoint(name))
     together = engine.hidden_states(folder, [TEXT, TEXT_PAIR])
@@ -42,9 +40,7 @@ def test_hidden_states_of_every_family_do_not_depend_on_the_batch(
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_last_layer_is_known_before_the_final_norm(
-    name: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_the_last_layer_is_known_before_the_final_norm(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """Against what the last layer's own module gives, one text at a time; two texts share a padded batch here."""
     folder = checkpoint(name)
     states = dict(engine.iter_hidden_states(str(folder), [TEXT, TEXT_PAIR]))
@@ -68,7 +64,7 @@ def test_the_last_layer_is_known_before_the_final_norm(
         np.testing.assert_allclose(hidden.states[-1], normed.numpy(), atol=1e-4)
 
 
-def test_two_threads_do_not_mix_up_their_last_layers(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_two_threads_do_not_mix_up_their_last_layers(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("gpt2"))
     texts = [TEXT, TEXT_PAIR, "The dog barked.", "cat"]
 

@@ -6,13 +6,13 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import COMMIT, Hub, numbers_in
 from refused import message
@@ -106,7 +106,7 @@ def test_gated_model_whose_page_is_closed(hub: Hub) -> None:
     assert str(caught.value) == GATED
 
 
-def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Checkpoint) -> None:
     """The usual case: the hub tells everybody about the model, and refuses its files only."""
     hub.models["someone/tiny"] = checkpoint("bert")
     open_to_all = sources.find("someone/tiny")
@@ -121,7 +121,7 @@ def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Callable[[str], Pa
     assert str(caught.value) == GATED
 
 
-def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_size_is_known_before_the_download(hub: Hub, checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
     hub.models["someone/tiny"] = folder
     source = sources.find("someone/tiny")
@@ -136,7 +136,7 @@ def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str],
     assert not any("resolve" in request for request in hub.requests)
 
 
-def test_a_class_asks_the_hub_once(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_a_class_asks_the_hub_once(hub: Hub, checkpoint: Checkpoint) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     with ThreadPoolExecutor(30) as pool:
         by_thread = list(pool.map(sources.find, ["someone/tiny"] * 30))
@@ -152,9 +152,7 @@ def test_config_that_is_not_on_the_hub(hub: Hub, copied: Path) -> None:
     )
 
 
-def test_download_and_use_without_the_hub(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_download_and_use_without_the_hub(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = checkpoint("bert")
     hub.models["someone/tiny"] = folder
     assert sources.downloaded("someone/tiny") is None
@@ -187,7 +185,7 @@ def test_only_what_a_model_needs_is_downloaded(hub: Hub, copied: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_interrupted_download(file: str, hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_interrupted_download(file: str, hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> None:
     """It is reported, half a model is not taken for one, and the next try finishes it."""
     folder = checkpoint("bert")
     hub.models["someone/tiny"] = folder
@@ -213,7 +211,7 @@ def test_interrupted_download(file: str, hub: Hub, checkpoint: Callable[[str], P
 
 
 def test_hub_that_goes_away_before_the_download(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
@@ -222,7 +220,7 @@ def test_hub_that_goes_away_before_the_download(
         sources.download(source)
 
 
-def test_a_broken_connection_is_taken_up_again(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_a_broken_connection_is_taken_up_again(hub: Hub, checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
     hub.models["someone/tiny"] = folder
     hub.breaks_once = {"model.safetensors"}
@@ -232,9 +230,7 @@ def test_a_broken_connection_is_taken_up_again(hub: Hub, checkpoint: Callable[[s
     assert (done.folder / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
-def test_bytes_are_reported_as_they_come(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bytes_are_reported_as_they_come(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
     hub.models["someone/tiny"] = checkpoint("bert")
     hub.breaks_once = {"model.safetensors"}  # what comes a second time does not count a second time
@@ -246,7 +242,7 @@ def test_bytes_are_reported_as_they_come(
     assert reports[-1] == source.download_bytes
 
 
-def test_weights_that_arrive_damaged_are_thrown_away(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
+def test_weights_that_arrive_damaged_are_thrown_away(hub: Hub, checkpoint: Checkpoint) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     n_bytes = (checkpoint("bert") / "model.safetensors").stat().st_size
     hub.answers[WEIGHTS] = (200, {"ETag": '"damaged"', "X-Repo-Commit": COMMIT}, b"x" * n_bytes)
@@ -262,7 +258,7 @@ def test_weights_that_arrive_damaged_are_thrown_away(hub: Hub, checkpoint: Calla
     assert sources.download(sources.find("someone/tiny")).folder == sources.downloaded("someone/tiny")
 
 
-def test_what_killed_downloads_left_is_removed(hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_what_killed_downloads_left_is_removed(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     blobs = tmp_path / "hub" / "models--someone--tiny" / "blobs"
     blobs.mkdir(parents=True)
@@ -277,7 +273,7 @@ def test_what_killed_downloads_left_is_removed(hub: Hub, checkpoint: Callable[[s
 
 
 def test_a_disk_too_small_is_said_before_the_download(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
@@ -295,7 +291,7 @@ def test_a_disk_too_small_is_said_before_the_download(
 
 
 def test_a_disk_that_fills_up_during_the_download(
-    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_args: object, **_options: object) -> str:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
+from checkpoints import Checkpoint
 
 from model_zoo import Engine, prediction_heads
 from model_zoo.questions.fill_mask import FillMask
@@ -14,8 +12,6 @@ from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Scheme, TokenScores
 
 TEXT = "The cat sat on the mat because it was tired."
-
-Checkpoint = Callable[[str], Path]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import torch
-from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, varied
+from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, Checkpoint, varied
 from transformers import AutoModel, AutoTokenizer
 from tuning import classifier
 
@@ -38,7 +38,6 @@ from model_zoo.types import (
     Value,
 )
 
-Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
 SENTENCE = "The cat sat on the [MASK] because it was tired."
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,12 @@ import numpy as np
 import pytest
 import torch
 from by_transformers import slow_model
-from checkpoints import FAMILIES, N_LAYERS, WITH_HEAD
+from checkpoints import FAMILIES, N_LAYERS, WITH_HEAD, Checkpoint
 
 from model_zoo import Engine
 from model_zoo.errors import NotSupported
 
 TEXT = "The cat sat on the mat because it was tired."
-Checkpoint = Callable[[str], Path]
-
 LENS = [name for name in WITH_HEAD if not FAMILIES[name].cross_attention]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH
+from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH, Checkpoint
 from safetensors.torch import load_file, save_file
 
 from model_zoo import Engine, loading, machine, running, sources
@@ -22,29 +21,6 @@ from model_zoo.loading import LoadedModel
 CPU = torch.device("cpu")
 
 Load = Callable[[str], LoadedModel]
-
-
-@pytest.fixture(scope="module")
-def loaded(checkpoint: Callable[[str], Path]) -> Load:
-    """``loaded("bert")`` is that family's tiny model, loaded once for this file."""
-    models: dict[str, LoadedModel] = {}
-
-    def load(name: str) -> LoadedModel:
-        if name not in models:
-            models[name] = loading.load(sources.find(str(checkpoint(name))), CPU)
-        return models[name]
-
-    return load
-
-
-@pytest.fixture
-def copied(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
-    """``copied("bert")`` is a checkpoint to be changed."""
-
-    def copy(name: str) -> Path:
-        return Path(shutil.copytree(checkpoint(name), tmp_path / name))
-
-    return copy
 
 
 def load_folder(folder: Path) -> LoadedModel:
@@ -60,7 +36,7 @@ def without(folder: Path, part: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_heads_and_figures_of_every_family(name: str, loaded: Load, checkpoint: Callable[[str], Path]) -> None:
+def test_heads_and_figures_of_every_family(name: str, loaded: Load, checkpoint: Checkpoint) -> None:
     family, info = FAMILIES[name], loaded(name).info
     assert (info.id, info.family) == (str(checkpoint(name)), family.model_type)
     assert (info.n_layers, info.n_heads, info.width) == (N_LAYERS, N_HEADS if family.attention else 0, WIDTH)
@@ -139,8 +115,8 @@ ENCODER_WEIGHTS = {
 
 
 @pytest.mark.parametrize("name", ENCODER_WEIGHTS)
-def test_a_lost_weight_of_the_encoder_is_refused(name: str, copied: Callable[[str], Path]) -> None:
-    folder = copied(name)
+def test_a_lost_weight_of_the_encoder_is_refused(name: str, copy_of: Checkpoint) -> None:
+    folder = copy_of(name)
     without(folder, ENCODER_WEIGHTS[name])
     with pytest.raises(BadCheckpoint) as caught:
         load_folder(folder)
@@ -169,9 +145,9 @@ def test_a_lost_weight_of_the_encoder_is_refused(name: str, copied: Callable[[st
     ],
 )
 def test_a_lost_weight_of_a_head_loses_that_head_only(
-    name: str, part: str, mlm: bool, nsp: str | None, copied: Callable[[str], Path], loaded: Load
+    name: str, part: str, mlm: bool, nsp: str | None, copy_of: Checkpoint, loaded: Load
 ) -> None:
-    folder = copied(name)
+    folder = copy_of(name)
     without(folder, part)
     model = load_folder(folder)
     assert (model.info.mlm, model.info.nsp) == (mlm, nsp)
@@ -180,9 +156,9 @@ def test_a_lost_weight_of_a_head_loses_that_head_only(
     assert (run.layer(1) == full.layer(1)).all()
 
 
-def test_a_head_of_another_size_is_no_head(copied: Callable[[str], Path]) -> None:
+def test_a_head_of_another_size_is_no_head(copy_of: Checkpoint) -> None:
     """Weights that do not fit are as good as missing: they are refused, never replaced by random ones."""
-    folder = copied("bert")
+    folder = copy_of("bert")
     weights = load_file(folder / "model.safetensors")
     weights["cls.predictions.transform.dense.weight"] = torch.zeros(WIDTH, WIDTH + 1)
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
@@ -190,8 +166,8 @@ def test_a_head_of_another_size_is_no_head(copied: Callable[[str], Path]) -> Non
         load_folder(folder)
 
 
-def test_revision_follows_the_weights(copied: Callable[[str], Path], loaded: Load) -> None:
-    folder = copied("bert")
+def test_revision_follows_the_weights(copy_of: Checkpoint, loaded: Load) -> None:
+    folder = copy_of("bert")
     assert load_folder(folder).info.revision == loaded("bert").info.revision
     without(folder, "cls.seq_relationship")
     assert load_folder(folder).info.revision != loaded("bert").info.revision
@@ -203,8 +179,8 @@ def change_config(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}), encoding="utf-8")
 
 
-def test_code_of_a_checkpoint_never_runs(copied: Callable[[str], Path], tmp_path: Path) -> None:
-    folder = copied("bert")
+def test_code_of_a_checkpoint_never_runs(copy_of: Checkpoint, tmp_path: Path) -> None:
+    folder = copy_of("bert")
     proof = tmp_path / "it ran"
     code = f"open({str(proof)!r}, 'w').close()\nclass Config: pass\nclass Model: pass\n"
     (folder / "own_code.py").write_text(code, encoding="utf-8")
@@ -229,8 +205,8 @@ def test_code_of_a_checkpoint_never_runs(copied: Callable[[str], Path], tmp_path
         ({"model_type": "vit"}, "“"),
     ],
 )
-def test_config_of_no_known_model(changes: dict[str, Any], message: str, copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_config_of_no_known_model(changes: dict[str, Any], message: str, copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     change_config(folder, **changes)
     with pytest.raises(BadCheckpoint) as caught:
         load_folder(folder)
@@ -239,15 +215,15 @@ def test_config_of_no_known_model(changes: dict[str, Any], message: str, copied:
     assert len(str(caught.value)) < 300 + 2 * len(str(folder)) + 100
 
 
-def test_config_that_is_no_json(copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_config_that_is_no_json(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     (folder / "config.json").write_text("{ not json", encoding="utf-8")
     with pytest.raises(BadCheckpoint, match=r"cannot be read\. Copy the checkpoint again, or choose another"):
         load_folder(folder)
 
 
-def test_checkpoint_without_a_tokenizer(copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_checkpoint_without_a_tokenizer(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     for file in folder.glob("token*"):
         file.unlink()
     with pytest.raises(BadCheckpoint) as caught:
@@ -258,8 +234,8 @@ def test_checkpoint_without_a_tokenizer(copied: Callable[[str], Path]) -> None:
     )
 
 
-def test_checkpoint_cut_after_it_was_found(copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_checkpoint_cut_after_it_was_found(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     source = sources.find(str(folder))
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
@@ -292,9 +268,7 @@ def test_device_and_number_format() -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "bart", "deberta"])
-def test_random_weights_have_the_model_s_shape_and_nothing_it_learned(
-    name: str, checkpoint: Callable[[str], Path]
-) -> None:
+def test_random_weights_have_the_model_s_shape_and_nothing_it_learned(name: str, checkpoint: Checkpoint) -> None:
     engine = Engine("cpu")
     model, state = str(checkpoint(name)), torch.random.get_rng_state()
     (trained,) = engine.hidden_states(model, ["The cat sat."])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from checkpoints import Checkpoint
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 from loopback_hub import COMMIT, FIRST_COMMIT, TALKS_A_PAGE, Conversion, Hub
@@ -15,7 +15,7 @@ ID = "someone/tiny"
 
 
 @pytest.fixture
-def offered(hub: Hub, checkpoint: Callable[[str], Path], tmp_path: Path) -> Conversion:
+def offered(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> Conversion:
     """A model of which the hub has config.json, a folder and no more, and an offer of all the rest."""
     folder = tmp_path / "published"
     (folder / "1_Pooling").mkdir(parents=True)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import pytest
-from checkpoints import FAMILIES, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION
+from checkpoints import FAMILIES, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION, Checkpoint
 
 from model_zoo import Engine, running
 from model_zoo.errors import InvalidInput, NotSupported
@@ -27,7 +24,7 @@ def alone(engine: Engine, model: str, text: str | tuple[str, str]) -> AttentionR
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))
     together, single = Engine("cpu"), Engine("cpu")
     runs = together.attend(model, TEXTS)
@@ -53,7 +50,7 @@ BIASED = [name for name, family in FAMILIES.items() if family.biased]
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", *BIASED, "longformer", "squeezebert"])
-def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Checkpoint) -> None:
     """What padding took is not kept alive, and a mask that only hid padding is gone."""
     model = str(checkpoint(name))
     together, single = Engine("cpu"), Engine("cpu")
@@ -71,9 +68,7 @@ def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable
                 assert owner.nbytes == array.nbytes
 
 
-def test_many_texts_run_in_batches_within_the_limit(
-    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_texts_run_in_batches_within_the_limit(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     model = str(checkpoint("bert"))
     engine = Engine("cpu")
     shapes = []
@@ -89,7 +84,7 @@ def test_many_texts_run_in_batches_within_the_limit(
 
 
 def test_single_runs_and_runs_of_many_are_remembered_alike(
-    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = str(checkpoint("bert"))
     engine = Engine("cpu")
@@ -113,9 +108,7 @@ def test_what_cannot_be_read_in_a_list_is_named(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "t5", "xlnet"])
-def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(
-    name: str, checkpoint: Callable[[str], Path]
-) -> None:
+def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(name: str, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))
     engine, single_texts = Engine("cpu"), Engine("cpu")
     actual = engine.encoded_states(model, TEXTS)
@@ -136,7 +129,7 @@ def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(
     np.testing.assert_allclose(states[0], actual[0].states, atol=2e-4)
 
 
-def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     for layer in (-1, N_LAYERS + 1):
         with pytest.raises(InvalidInput, match=rf"{layer} does not exist\. Choose one of these"):
@@ -146,7 +139,7 @@ def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Callab
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))
     engine = Engine("cpu")
     apart = engine.encoded_states(model, TEXTS)
@@ -167,7 +160,7 @@ def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint
         np.testing.assert_allclose(run.head(0, 0), single.head(0, 0), atol=ROUNDING.get(name, 3e-6), rtol=5e-6)
 
 
-def test_one_pass_alone_gives_attention_and_states(checkpoint: Callable[[str], Path]) -> None:
+def test_one_pass_alone_gives_attention_and_states(checkpoint: Checkpoint) -> None:
     model = str(checkpoint("gpt2"))
     engine = Engine("cpu")
     engine.info(model)
@@ -184,7 +177,7 @@ def test_one_pass_alone_gives_attention_and_states(checkpoint: Callable[[str], P
     assert len(passes) == first
 
 
-def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     every = engine.attend(model, TEXT, states=True).states
     for run in (engine.attend(model, TEXT, states=[3, 0]), engine.attend(model, [TEXT], states=[3, 0])[0]):
@@ -199,7 +192,7 @@ def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Ca
             engine.attend(model, ask, states=[9])  # type: ignore[call-overload]
 
 
-def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bart"))
     runs = engine.attend(model, [TEXT, (TEXT, TEXT_PAIR)], stack="cross")
     assert runs[0] is engine.attend(model, TEXT, stack="cross")
@@ -210,14 +203,14 @@ def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkp
         engine.attend(model, [TEXT], TEXT_PAIR)  # type: ignore[call-overload]
 
 
-def test_a_list_is_cut_where_a_text_is(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_list_is_cut_where_a_text_is(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     (run,) = engine.attend(model, [TEXT], max_tokens=6)
     assert run.n_tokens == 6
     assert run.encoding == engine.attend(model, TEXT, max_tokens=6).encoding
 
 
-def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     assert isinstance(engine.hidden_states(model, TEXT), np.ndarray)
     assert len(engine.hidden_states(model, [TEXT])) == 1
@@ -229,7 +222,7 @@ def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint:
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_every_family_runs_where_half_precision_is_the_rule(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_every_family_runs_where_half_precision_is_the_rule(name: str, checkpoint: Checkpoint) -> None:
     """As on a GPU; what its own code cannot run in half precision is held in float32."""
     model = str(checkpoint(name))
     engine = Engine("cpu", dtype="bfloat16")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from by_transformers import slow_log_probabilities, slow_model
-from checkpoints import FAMILIES, WITH_HEAD
+from checkpoints import FAMILIES, WITH_HEAD, Checkpoint
 from transformers import AutoTokenizer
 
 from model_zoo import Engine
@@ -18,8 +16,6 @@ from model_zoo.errors import InvalidInput, NotSupported
 
 TEXT = "The cat sat on the mat because it was tired."
 WITHOUT_HEAD = [name for name, family in FAMILIES.items() if not family.mlm]
-
-Checkpoint = Callable[[str], Path]
 
 
 def test_a_masked_position_is_a_typed_mask(engine: Engine, checkpoint: Checkpoint) -> None:

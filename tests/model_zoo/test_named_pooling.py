@@ -5,12 +5,12 @@ nobody here can follow, and damaged.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 
 from model_zoo import loading, named_pooling, sources
 from model_zoo.types import NamedPooling
@@ -140,7 +140,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         assert named_pooling.read(folder) == named
 
 
-def test_a_model_knows_and_damage_keeps_nobody_from_it(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_knows_and_damage_keeps_nobody_from_it(copied: Path, checkpoint: Checkpoint) -> None:
     def loaded(folder: Path) -> NamedPooling | None:
         return loading.load(sources.find(str(folder)), torch.device("cpu")).info.pooling
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from checkpoints import FAMILIES
+from checkpoints import FAMILIES, Checkpoint
 
 from model_zoo import Engine, checkpoint, configs, sources
 from model_zoo.errors import BadCheckpoint
@@ -24,11 +22,6 @@ def change(folder: Path, name: str, **changes: Any) -> None:
     file = folder / name
     entries = json.loads(file.read_text(encoding="utf-8")) | changes if file.exists() else changes
     file.write_text(json.dumps({key: value for key, value in entries.items() if value is not None}), encoding="utf-8")
-
-
-@pytest.fixture
-def copied(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
-    return lambda name: Path(shutil.copytree(checkpoint(name), tmp_path / "copied"))
 
 
 OLD = [
@@ -46,7 +39,7 @@ OLD = [
 
 
 @pytest.mark.parametrize("name", OLD)
-def test_a_network_is_known_by_its_weights(name: str, checkpoint: Callable[[str], Path]) -> None:
+def test_a_network_is_known_by_its_weights(name: str, checkpoint: Checkpoint) -> None:
     """Neither ``model_type`` nor the class is named."""
     names = names_of(checkpoint(name))
     assert configs._kind({}, names) == FAMILIES[name].model_type
@@ -68,8 +61,8 @@ def names_of(folder: Path) -> tuple[str, ...]:
     return checkpoint.read_headers(checkpoint.weight_files(folder), "it").names
 
 
-def test_a_bert_without_a_model_type_opens(copied: Callable[[str], Path], checkpoint: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_a_bert_without_a_model_type_opens(copy_of: Checkpoint, checkpoint: Checkpoint) -> None:
+    folder = copy_of("bert")
     change(folder, "config.json", model_type=None, architectures=None)
     engine = Engine("cpu")
     assert engine.info(str(folder)).nsp == "NSP"
@@ -77,8 +70,8 @@ def test_a_bert_without_a_model_type_opens(copied: Callable[[str], Path], checkp
     assert (engine.attend(str(folder), "The cat sat.").layer(2) == new.layer(2)).all()
 
 
-def test_a_network_that_nobody_knows(copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = copied("bert")
+def test_a_network_that_nobody_knows(copy_of: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = copy_of("bert")
     change(folder, "config.json", model_type=None, architectures=None)
     monkeypatch.setattr(configs, "_SIGNS", ())
     with pytest.raises(BadCheckpoint) as caught:
@@ -99,9 +92,9 @@ def test_a_network_that_nobody_knows(copied: Callable[[str], Path], monkeypatch:
         ("deberta", {"pos_att_type": "c2p|p2c"}),
     ],
 )
-def test_settings_of_before(name: str, changes: dict[str, Any], copied: Callable[[str], Path]) -> None:
+def test_settings_of_before(name: str, changes: dict[str, Any], copy_of: Checkpoint) -> None:
     """They change nothing: the maps are those of the same weights with a config of today."""
-    folder = copied(name)
+    folder = copy_of(name)
     if "pos_att_type" in changes:
         change(folder, "config.json", pos_att_type=["c2p", "p2c"])
     engine, text = Engine("cpu"), "The cat sat on the mat."
@@ -110,8 +103,8 @@ def test_settings_of_before(name: str, changes: dict[str, Any], copied: Callable
     assert (Engine("cpu").attend(str(folder), text).layer(1) == before).all()
 
 
-def test_heads_that_were_cut_out(copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_heads_that_were_cut_out(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     change(folder, "config.json", pruned_heads={"1": [0]})
     with pytest.raises(
         BadCheckpoint, match=r"says that heads were cut out \(pruned_heads\), and this app builds whole"
@@ -130,10 +123,10 @@ def test_heads_that_were_cut_out(copied: Callable[[str], Path]) -> None:
     ],
 )
 def test_capitals_of_a_vocabulary_alone(
-    words: list[str], settings: dict[str, Any] | None, tokens: list[str], copied: Callable[[str], Path]
+    words: list[str], settings: dict[str, Any] | None, tokens: list[str], copy_of: Checkpoint
 ) -> None:
     """A setting is followed; without one, a vocabulary with capitals has them in its texts."""
-    folder = copied("bert")
+    folder = copy_of("bert")
     for file in folder.glob("token*"):
         file.unlink()
     (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
@@ -143,8 +136,8 @@ def test_capitals_of_a_vocabulary_alone(
     assert list(encoding.tokens[1:-1]) == tokens
 
 
-def test_the_longest_text_of_an_older_tokenizer(copied: Callable[[str], Path]) -> None:
-    folder = copied("bert")
+def test_the_longest_text_of_an_older_tokenizer(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     change(folder, "tokenizer_config.json", model_max_length=None, max_len=20)
     assert Engine("cpu").info(str(folder)).max_tokens == 20
     assert sources.find(str(folder)).n_tensors > 10

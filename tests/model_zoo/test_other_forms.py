@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, Checkpoint
 from loopback_hub import Hub
 from refused import message
 from safetensors.torch import load_file, save_file
@@ -24,13 +24,7 @@ from model_zoo import Engine
 from model_zoo.errors import BadCheckpoint, NotSupported
 from model_zoo.types import NamedPooling
 
-Copied = Callable[[str], Path]
 Weights = Mapping[str, torch.Tensor]
-
-
-@pytest.fixture
-def copied(checkpoint: Callable[[str], Path], tmp_path: Path) -> Copied:
-    return lambda name: Path(shutil.copytree(checkpoint(name), tmp_path / "copied"))
 
 
 def with_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], Weights]) -> str:
@@ -71,10 +65,8 @@ def states(network: Any, folder: Path, **inputs: Any) -> list[np.ndarray]:
 
 # Names of weights
 @pytest.mark.parametrize("prefix", ["module.", "_orig_mod.", "model.", "module._orig_mod.", "model.model.", "net."])
-def test_what_a_program_put_before_names_is_taken_off(
-    prefix: str, copied: Copied, checkpoint: Callable[[str], Path]
-) -> None:
-    engine, plain, model = Engine("cpu"), str(checkpoint("bert")), with_weights(copied("bert"), prefixed(prefix))
+def test_what_a_program_put_before_names_is_taken_off(prefix: str, copy_of: Checkpoint, checkpoint: Checkpoint) -> None:
+    engine, plain, model = Engine("cpu"), str(checkpoint("bert")), with_weights(copy_of("bert"), prefixed(prefix))
     assert (engine.info(model).mlm, engine.info(model).nsp) == (True, "NSP")
     assert (engine.attend(model, TEXT).layer(1) == engine.attend(plain, TEXT).layer(1)).all()
     assert engine.next_sentence(model, TEXT, TEXT_PAIR).p_next == engine.next_sentence(plain, TEXT, TEXT_PAIR).p_next
@@ -84,15 +76,15 @@ def test_what_a_program_put_before_names_is_taken_off(
 @pytest.mark.parametrize("prefix", ["model.", "module.model."])
 @pytest.mark.slow
 def test_prefixes_of_networks_with_such_names_of_their_own(
-    prefix: str, name: str, copied: Copied, checkpoint: Callable[[str], Path]
+    prefix: str, name: str, copy_of: Checkpoint, checkpoint: Checkpoint
 ) -> None:
-    engine, model = Engine("cpu"), with_weights(copied(name), prefixed(prefix))
+    engine, model = Engine("cpu"), with_weights(copy_of(name), prefixed(prefix))
     expected = engine.hidden_states(str(checkpoint(name)), [TEXT])[0]
     assert (engine.hidden_states(model, [TEXT])[0] == expected).all()
 
 
-def test_a_network_that_was_compiled_within_its_heads(copied: Copied, checkpoint: Callable[[str], Path]) -> None:
-    folder, engine = copied("modernbert"), Engine("cpu")
+def test_a_network_that_was_compiled_within_its_heads(copy_of: Checkpoint, checkpoint: Checkpoint) -> None:
+    folder, engine = copy_of("modernbert"), Engine("cpu")
     model = with_weights(
         folder, lambda weights: {name.replace("model.", "model._orig_mod.", 1): t for name, t in weights.items()}
     )
@@ -101,15 +93,15 @@ def test_a_network_that_was_compiled_within_its_heads(copied: Copied, checkpoint
     assert (engine.hidden_states(model, [TEXT])[0] == expected).all()
 
 
-def test_two_networks_side_by_side_are_none(copied: Copied) -> None:
-    model = with_weights(copied("bert"), lambda weights: prefixed("query.")(dict(weights)) | prefixed("text.")(weights))
+def test_two_networks_side_by_side_are_none(copy_of: Checkpoint) -> None:
+    model = with_weights(copy_of("bert"), lambda old: prefixed("query.")(dict(old)) | prefixed("text.")(old))
     assert "lacks 53 of the 55 weights of its encoder" in refusal(model)
 
 
 # Parts of networks
 @pytest.mark.parametrize("kind", ["T5", "MT5", "UMT5"])
-def test_the_encoder_of_a_t5_alone(kind: str, copied: Copied) -> None:
-    folder = copied("t5")
+def test_the_encoder_of_a_t5_alone(kind: str, copy_of: Checkpoint) -> None:
+    folder = copy_of("t5")
     config = getattr(transformers, f"{kind}Config")(**settings_of(folder))
     network = getattr(transformers, f"{kind}EncoderModel")(config)
     network.save_pretrained(folder)
@@ -126,8 +118,8 @@ def test_the_encoder_of_a_t5_alone(kind: str, copied: Copied) -> None:
 
 
 @pytest.mark.parametrize("kind", ["DPRQuestionEncoder", "DPRContextEncoder"])
-def test_the_bert_inside_a_dpr(kind: str, copied: Copied) -> None:
-    folder = copied("bert")
+def test_the_bert_inside_a_dpr(kind: str, copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     network = getattr(transformers, kind)(transformers.DPRConfig(**settings_of(folder)))
     network.save_pretrained(folder)
     engine, model = Engine("cpu"), str(folder)
@@ -135,8 +127,8 @@ def test_the_bert_inside_a_dpr(kind: str, copied: Copied) -> None:
     np.testing.assert_allclose(engine.hidden_states(model, [TEXT])[0], states(network, folder), atol=1e-5)
 
 
-def test_positions_of_marian_are_computed(copied: Copied) -> None:
-    folder = copied("bart")
+def test_positions_of_marian_are_computed(copy_of: Checkpoint) -> None:
+    folder = copy_of("bart")
     sizes = settings_of(folder) | {"share_encoder_decoder_embeddings": True, "forced_eos_token_id": None}
     network = transformers.MarianMTModel(transformers.MarianConfig(**sizes))
     network.save_pretrained(folder)
@@ -146,8 +138,8 @@ def test_positions_of_marian_are_computed(copied: Copied) -> None:
 
 
 @pytest.mark.parametrize("name", ["deberta_headless", "deberta-v2_headless"])
-def test_the_masked_word_head_of_a_published_deberta(name: str, copied: Copied) -> None:
-    folder, family = copied(name), FAMILIES[name]
+def test_the_masked_word_head_of_a_published_deberta(name: str, copy_of: Checkpoint) -> None:
+    folder, family = copy_of(name), FAMILIES[name]
     kind = getattr(transformers, family.head.replace("Model", "ForMaskedLM"))
     network = kind(kind.config_class.from_pretrained(folder, legacy=False)).eval()
     save_file(dict(network.state_dict()), folder / "model.safetensors", metadata={"format": "pt"})
@@ -163,17 +155,17 @@ def test_the_masked_word_head_of_a_published_deberta(name: str, copied: Copied) 
     assert not Engine("cpu").info(str(folder)).mlm
 
 
-def test_a_deberta_that_tells_replaced_words_fills_no_masks(copied: Copied) -> None:
-    folder = copied("deberta-v2")
+def test_a_deberta_that_tells_replaced_words_fills_no_masks(copy_of: Checkpoint) -> None:
+    folder = copy_of("deberta-v2")
     change = {"lm_predictions.lm_head.bias": torch.zeros(1), "mask_predictions.dense.bias": torch.zeros(1)}
     model = with_weights(folder, lambda w: {k: v for k, v in w.items() if not k.startswith("cls.")} | change)
     assert not Engine("cpu").info(model).mlm
 
 
 # Configs
-def test_a_config_in_capitals_with_large_numbers_and_infinity(copied: Copied) -> None:
+def test_a_config_in_capitals_with_large_numbers_and_infinity(copy_of: Checkpoint) -> None:
     model = with_config(
-        copied("bert"),
+        copy_of("bert"),
         model_type="BERT",
         time_step_limit=[0.0, {"__float__": "Infinity"}],
         vocab_size_per_layer_input=262_144,
@@ -182,8 +174,8 @@ def test_a_config_in_capitals_with_large_numbers_and_infinity(copied: Copied) ->
     assert Engine("cpu").info(model).nsp == "NSP"
 
 
-def test_a_config_that_disagrees_with_its_weights(copied: Copied) -> None:
-    folder = copied("bert")
+def test_a_config_that_disagrees_with_its_weights(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     sizes = settings_of(folder)
     n_words = sizes["vocab_size"]
     transformers.BertForSequenceClassification(transformers.BertConfig(**sizes)).save_pretrained(folder)
@@ -199,15 +191,15 @@ def test_a_config_that_disagrees_with_its_weights(copied: Copied) -> None:
 @pytest.mark.parametrize(
     ("changes", "lost"), [({}, "position_embeddings"), ({"hidden_size": 16}, " "), ({"model_type": "nomic_bert"}, " ")]
 )
-def test_code_of_its_own_under_a_known_kind(changes: dict[str, Any], lost: str, copied: Copied) -> None:
-    folder = copied("bert")
+def test_code_of_its_own_under_a_known_kind(changes: dict[str, Any], lost: str, copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     with_weights(folder, lambda weights: {name: t for name, t in weights.items() if lost not in name})
     message = refusal(with_config(folder, auto_map={"AutoModel": "own.Model"}, **changes))
     assert "needs code from its own repository, which this app never runs: the network that transformers has" in message
 
 
-def test_two_networks_in_one(copied: Copied, checkpoint: Callable[[str], Path]) -> None:
-    folder, bert = copied("bert"), str(checkpoint("bert"))
+def test_two_networks_in_one(copy_of: Checkpoint, checkpoint: Checkpoint) -> None:
+    folder, bert = copy_of("bert"), str(checkpoint("bert"))
     full = transformers.EncoderDecoderModel.from_encoder_decoder_pretrained(bert, bert)
     full.save_pretrained(folder)
     assert "is two networks in one, an encoder and a decoder" in refusal(str(folder))
@@ -215,8 +207,8 @@ def test_two_networks_in_one(copied: Copied, checkpoint: Callable[[str], Path]) 
     assert Engine("cpu").info(str(folder)).family == "bert"
 
 
-def test_a_network_that_needs_more_than_text(copied: Copied, caplog: pytest.LogCaptureFixture) -> None:
-    folder = copied("bert")
+def test_a_network_that_needs_more_than_text(copy_of: Checkpoint, caplog: pytest.LogCaptureFixture) -> None:
+    folder = copy_of("bert")
     transformers.BrosModel(transformers.BrosConfig(**settings_of(folder))).save_pretrained(folder)
     message = refusal(str(folder))
     assert "needs more than text" in message
@@ -224,8 +216,8 @@ def test_a_network_that_needs_more_than_text(copied: Copied, caplog: pytest.LogC
     assert "bbox" in caplog.text
 
 
-def test_a_config_that_transformers_does_not_take(copied: Copied) -> None:
-    message = refusal(with_config(copied("bert"), layer_norm_eps="small"))
+def test_a_config_that_transformers_does_not_take(copy_of: Checkpoint) -> None:
+    message = refusal(with_config(copy_of("bert"), layer_norm_eps="small"))
     assert "does not understand its config.json" in message
     assert "layer_norm_eps" not in message
 
@@ -249,8 +241,8 @@ FORMS = {
 
 @pytest.mark.parametrize("config", [True, False])
 @pytest.mark.parametrize("name", FORMS)
-def test_weights_of_another_form(name: str, config: bool, copied: Copied, hub: Hub) -> None:
-    folder = copied("bert")
+def test_weights_of_another_form(name: str, config: bool, copy_of: Checkpoint, hub: Hub) -> None:
+    folder = copy_of("bert")
     (folder / "model.safetensors").unlink()
     if not config:
         (folder / "config.json").unlink()
@@ -263,8 +255,8 @@ def test_weights_of_another_form(name: str, config: bool, copied: Copied, hub: H
         assert f"has weights {FORMS[name]} only (" in message(str(folder / name))
 
 
-def test_a_file_is_no_model(copied: Copied) -> None:
-    folder = copied("bert")
+def test_a_file_is_no_model(copy_of: Checkpoint) -> None:
+    folder = copy_of("bert")
     for name in ("model.safetensors", "config.json"):
         assert message(str(folder / name)) == (
             f"“{folder / name}” is a file, and a model is a folder with config.json, weights and a tokenizer. Choose "
@@ -272,10 +264,10 @@ def test_a_file_is_no_model(copied: Copied) -> None:
         )
 
 
-def test_folders_of_checkpoints(copied: Copied, tmp_path: Path) -> None:
+def test_folders_of_checkpoints(copy_of: Checkpoint, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for n in (500, 1000):
-        shutil.copytree(copied("bert") if n == 500 else tmp_path / "copied", runs / f"checkpoint-{n}")
+        shutil.copytree(copy_of("bert") if n == 500 else tmp_path / "bert", runs / f"checkpoint-{n}")
     refused = message(str(runs))
     assert refused.endswith("in folders in it: “checkpoint-1000”, “checkpoint-500”. Choose one of these folders.")
     (runs / "config.json").write_bytes((runs / "checkpoint-500" / "config.json").read_bytes())
@@ -283,8 +275,8 @@ def test_folders_of_checkpoints(copied: Copied, tmp_path: Path) -> None:
     assert Engine("cpu").info(str(runs / "checkpoint-500")).nsp == "NSP"
 
 
-def test_sentence_transformers_of_before_2021(copied: Copied, tmp_path: Path) -> None:
-    inner, engine = copied("bert"), Engine("cpu")
+def test_sentence_transformers_of_before_2021(copy_of: Checkpoint, tmp_path: Path) -> None:
+    inner, engine = copy_of("bert"), Engine("cpu")
     outer = tmp_path / "sentences"
     shutil.copytree(inner, outer / "0_Transformer")
     types = {"0_Transformer": "Transformer", "1_Pooling": "Pooling"}

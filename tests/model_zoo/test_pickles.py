@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import Hub
 from patience import PATIENCE
@@ -44,7 +45,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def pickled(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
+def pickled(checkpoint: Checkpoint, tmp_path: Path) -> Callable[..., Path]:
     """The tiny BERT with ``tensors`` (its own unless given) as a pickle."""
 
     def make(tensors: Any = None, **how: Any) -> Path:
@@ -68,7 +69,7 @@ def leftovers(cache: Path) -> list[str]:
 
 @pytest.mark.parametrize("how", [{}, {"_use_new_zipfile_serialization": False}])
 def test_a_pickle_gives_the_numbers_of_its_tensors(
-    how: dict[str, Any], pickled: Callable[..., Path], checkpoint: Callable[[str], Path], cache: Path
+    how: dict[str, Any], pickled: Callable[..., Path], checkpoint: Checkpoint, cache: Path
 ) -> None:
     """Also in torch's format from before 1.6. It is converted once."""
     folder = pickled(**how)
@@ -85,7 +86,7 @@ def test_a_pickle_gives_the_numbers_of_its_tensors(
 
 
 @pytest.mark.usefixtures("forked")
-def test_parts_ties_names_of_before_and_half_precision(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_parts_ties_names_of_before_and_half_precision(checkpoint: Checkpoint, tmp_path: Path) -> None:
     """A tied matrix is stored once under two names, and a view of another tensor on its own."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "copied"))
     full = load_file(folder / "model.safetensors")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checkpoints import TEXT
+from checkpoints import TEXT, Checkpoint
 from every_question import MODULES, QUESTIONS, ask, example
 from result_html import parse_with_table
 
@@ -52,7 +52,7 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def causal(checkpoint: Callable[[str], Path]) -> str:
+def causal(checkpoint: Checkpoint) -> str:
     return str(checkpoint("gpt2"))
 
 
@@ -226,7 +226,7 @@ def test_the_model_weights_do_not_travel_with_a_run(engine: Engine) -> None:
         engine.output_projections(DEFAULT_MODEL, "cross")
 
 
-def test_a_mask_that_layers_share_is_pickled_once(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_a_mask_that_layers_share_is_pickled_once(engine: Engine, checkpoint: Checkpoint) -> None:
     run = engine.attend(str(checkpoint("mpnet")), "the cat sat on the mat " * 6)
     assert run.layers[0].mask is run.layers[1].mask  # type: ignore[attr-defined]
     assert run.layers[0].mask is not None  # type: ignore[attr-defined]
@@ -310,7 +310,7 @@ def test_what_fails_in_a_list_is_named_by_its_place_in_the_whole_list(engine: En
         engine.fill_mask(DEFAULT_MODEL, ["three"])
 
 
-def test_a_stream_is_remembered_once_it_was_read_to_its_end(checkpoint: Callable[[str], Path]) -> None:
+def test_a_stream_is_remembered_once_it_was_read_to_its_end(checkpoint: Checkpoint) -> None:
     engine = Engine("cpu")
     question = FillAll(str(checkpoint("bert")), "The [MASK] [MASK] on the mat.")
     begun = engine.stream(question)
@@ -325,7 +325,7 @@ def test_a_stream_is_remembered_once_it_was_read_to_its_end(checkpoint: Callable
     assert engine.ask(question) == tuple(every)
 
 
-def test_a_long_list_of_states_pushes_nothing_out_of_memory(checkpoint: Callable[[str], Path]) -> None:
+def test_a_long_list_of_states_pushes_nothing_out_of_memory(checkpoint: Checkpoint) -> None:
     engine = Engine("cpu")
     model = str(checkpoint("bert"))
     states = dict(engine.iter_hidden_states(model, ["cat", TEXT, "cat"]))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from checkpoints import Checkpoint
 from patience import PATIENCE
 
 from model_zoo import Engine
@@ -60,7 +60,7 @@ def _as_at_first() -> None:
 
 
 @pytest.fixture
-def one_at_a_time(checkpoint: Callable[[str], Path]) -> Iterator[tuple[Engine, str]]:
+def one_at_a_time(checkpoint: Checkpoint) -> Iterator[tuple[Engine, str]]:
     engine = Engine("cpu", runs=1, batch=4)
     model = str(checkpoint("bert"))
     engine.info(model)
@@ -231,7 +231,7 @@ def test_a_gpu_that_stays_full_is_left_for_the_cpu(
 
 
 def test_a_process_that_grew_too_large_forgets_answers_then_idle_models(
-    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Engine("cpu", process_bytes=1000)
     sizes = iter([999, 1001, 999, 1001, 1001])
@@ -248,7 +248,7 @@ def test_a_process_that_grew_too_large_forgets_answers_then_idle_models(
     engine.close()
 
 
-def test_comings_and_goings_of_models_are_told(checkpoint: Callable[[str], Path]) -> None:
+def test_comings_and_goings_of_models_are_told(checkpoint: Checkpoint) -> None:
     changes: list[int] = []
     engine = Engine("cpu", on_change=lambda: changes.append(len(engine.held())))
     engine.info(str(checkpoint("bert")))
@@ -257,7 +257,7 @@ def test_comings_and_goings_of_models_are_told(checkpoint: Callable[[str], Path]
     assert changes == [1, 0]
 
 
-def test_torchs_threads_can_be_chosen(checkpoint: Callable[[str], Path]) -> None:
+def test_torchs_threads_can_be_chosen(checkpoint: Checkpoint) -> None:
     before = torch.get_num_threads()
     try:
         engine = Engine("cpu", threads=3)

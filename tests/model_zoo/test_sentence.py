@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from checkpoints import FAMILIES
+from checkpoints import FAMILIES, Checkpoint
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
-
-Checkpoint = Callable[[str], Path]
 
 A, B = "The cat sat on the mat.", "It was tired of the long day."
 PAIRS = [

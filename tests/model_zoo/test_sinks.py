@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import builders
 import numpy as np
 import pytest
-from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_ATTENTION
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, WITH_ATTENTION, Checkpoint
 from sink_runs import SENTENCE, looks_at, run_of
 
 from model_zoo import Engine, registry
@@ -54,7 +51,7 @@ def of_head(sinks: Sinks, layer: int, head: int, token: int) -> dict[str, float]
 
 
 @pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.slow) for name in BUNDLED), *WITH_ATTENTION])
-def test_every_model_gives_what_plain_loops_give(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_every_model_gives_what_plain_loops_give(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """Padding, windows, grouped keys and relative positions included; of an encoder-decoder, its encoder."""
     model = name if name in BUNDLED else str(checkpoint(name))
     pair = None if name in FAMILIES and FAMILIES[name].cross_attention else TEXT_PAIR
@@ -108,14 +105,14 @@ def test_a_head_that_adds_nothing_has_neither_rank_nor_direction() -> None:
     assert np.isnan([sinks.common[0, 0], sinks.rank[0, 0]]).all()
 
 
-def test_the_first_token_stands_for_special_ones(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_the_first_token_stands_for_special_ones(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("gpt2"))
     assert engine.sinks(model, "The cat sat.").places == (0,)
     with pytest.raises(InvalidInput, match="Type a sentence"):
         engine.sinks(model, "a")
 
 
-def test_what_cannot_be_measured_is_refused_in_a_sentence(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_what_cannot_be_measured_is_refused_in_a_sentence(engine: Engine, checkpoint: Checkpoint) -> None:
     with pytest.raises(NotSupported, match="has no attention to show"):
         engine.sinks("embedded/bilstm", TEXT)
     with pytest.raises(NotSupported, match="has no attention to show"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from checkpoints import Checkpoint
 from loopback_hub import Hub, numbers_in
 from refused import message
 from safetensors import safe_open
@@ -33,7 +33,7 @@ def test_embedded_models_are_found_without_a_hub() -> None:
             assert source.revision.startswith("sha256:")
 
 
-def test_local_folder(checkpoint: Callable[[str], Path]) -> None:
+def test_local_folder(checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
     source = sources.find(str(folder))
     n_parameters = numbers_in(folder / "model.safetensors")
@@ -42,13 +42,13 @@ def test_local_folder(checkpoint: Callable[[str], Path]) -> None:
     assert sources.find(str(folder), bytes_per_parameter=2).n_bytes == 2 * n_parameters
 
 
-def test_folder_in_the_home_directory(checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_in_the_home_directory(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = checkpoint("bert")
     monkeypatch.setenv("HOME", str(folder.parent))
     assert sources.find(f"~/{folder.name}").folder == folder
 
 
-def test_revision_of_a_folder_follows_its_weights(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+def test_revision_of_a_folder_follows_its_weights(copied: Path, checkpoint: Checkpoint) -> None:
     file_digest = hashlib.sha256((copied / "model.safetensors").read_bytes()).digest()
     revision = sources.find(str(copied)).revision
     assert revision == f"sha256:{hashlib.sha256(file_digest).hexdigest()[:12]}"
@@ -98,7 +98,7 @@ def test_damaged_index(index: str, copied: Path) -> None:
     assert f"A part of the weights of “{copied}” is missing" in message(str(copied))
 
 
-def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Checkpoint) -> None:
     """Only files of the checkpoint itself are its weights."""
     elsewhere = checkpoint("bert") / "model.safetensors"
     (copied / "model.safetensors").unlink()
@@ -204,7 +204,7 @@ def test_sizes_in_words() -> None:
     ]
 
 
-def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: Callable[[str], Path]) -> None:
+def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: Checkpoint) -> None:
     """Sizes come from the header: no tensor is read."""
 
     class HeaderOnly:

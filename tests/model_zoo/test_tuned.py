@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +19,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import tuning
+from checkpoints import Checkpoint
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification
 
@@ -189,9 +190,7 @@ def test_the_bound_follows_the_memory_where_files_lie_in_it(root: Path, monkeypa
     assert root.is_dir()
 
 
-def test_files_in_memory_count_for_the_process(
-    monkeypatch: pytest.MonkeyPatch, checkpoint: Callable[[str], Path]
-) -> None:
+def test_files_in_memory_count_for_the_process(monkeypatch: pytest.MonkeyPatch, checkpoint: Checkpoint) -> None:
     small = Engine("cpu", process_bytes=2 * machine.resident() + 2**30)
     small.attend(str(checkpoint("bert")), "the cat")
     small.attend(str(checkpoint("bert")), "the dog")
@@ -372,7 +371,7 @@ def test_many_who_save_at_once_write_one_after_the_other(root: Path) -> None:
     assert root.is_dir()
 
 
-def test_work_takes_memory_while_it_lasts(checkpoint: Callable[[str], Path]) -> None:
+def test_work_takes_memory_while_it_lasts(checkpoint: Checkpoint) -> None:
     engine = Engine("cpu", model_bytes=80_000_000)
     events = engine.stream(tuning.question(str(checkpoint("bert"))))
     next(events)

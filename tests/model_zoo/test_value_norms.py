@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import checkpoints
 import numpy as np
 import pytest
 import torch
-from checkpoints import TEXT, TEXT_PAIR, WITH_ATTENTION, WITH_DECODER
+from checkpoints import TEXT, TEXT_PAIR, WITH_ATTENTION, WITH_DECODER, Checkpoint
 from transformers import AutoModel
 
 from model_zoo import Engine
@@ -20,7 +18,7 @@ from model_zoo.types import STACKS, Stack
 @pytest.mark.parametrize("stack", ["decoder", "cross"])
 @pytest.mark.parametrize("name", WITH_DECODER)
 def test_value_norms_of_the_decoder_equal_a_direct_computation(
-    name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
+    name: str, stack: Stack, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     folder = checkpoint(name)
     run = engine.attend(str(folder), TEXT, TEXT_PAIR, stack=stack)
@@ -66,7 +64,7 @@ def value_and_output(model: Any, family: str, layer: int, states: torch.Tensor) 
 
 
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
-def test_value_norms_equal_a_direct_computation(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_value_norms_equal_a_direct_computation(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
     run = engine.attend(str(folder), TEXT)
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
@@ -79,7 +77,7 @@ def test_value_norms_equal_a_direct_computation(name: str, engine: Engine, check
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_every_family_has_value_norms(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_every_family_has_value_norms(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """One output projection a layer is found, and ‖f(x)‖ is positive: biases make zero impossible here."""
     run = engine.attend(str(checkpoint(name)), TEXT)
     for layer in range(run.n_layers):
@@ -92,9 +90,7 @@ PARTS_OF = [(name, "encoder") for name in WITH_ATTENTION] + [
 
 
 @pytest.mark.parametrize(("name", "stack"), PARTS_OF)
-def test_norms_of_the_sum_equal_the_sum_itself(
-    name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_norms_of_the_sum_equal_the_sum_itself(name: str, stack: Stack, engine: Engine, checkpoint: Checkpoint) -> None:
     """Every vector written out: ‖Σ_h α^h_ij f^h(x_j)‖, of all heads and of two of them."""
     run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR, stack=stack)
     for layer in range(run.n_layers):
@@ -112,9 +108,7 @@ def test_norms_of_the_sum_equal_the_sum_itself(
 
 
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
-def test_norms_of_the_sum_equal_a_direct_computation(
-    name: str, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_norms_of_the_sum_equal_a_direct_computation(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
     run = engine.attend(str(folder), TEXT)
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
@@ -126,7 +120,7 @@ def test_norms_of_the_sum_equal_a_direct_computation(
             np.testing.assert_allclose(run.norms_of_sum(layer), brought.norm(dim=-1).numpy(), rtol=1e-4, atol=1e-6)
 
 
-def test_output_projections_are_the_models_own_memory(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+def test_output_projections_are_the_models_own_memory(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = str(checkpoint("bert"))
     first, other = engine.attend(folder, TEXT), engine.attend(folder, TEXT_PAIR)
     with engine._memory.lease(folder) as loaded:
