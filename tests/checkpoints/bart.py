@@ -23,6 +23,5 @@ CHECKPOINTS = {
         },
         mlm=True,
         cross_attention=True,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
     )
 }

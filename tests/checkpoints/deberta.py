@@ -53,7 +53,6 @@ _DEBERTA = Family(
     mlm=True,
     interface=False,
     biased=True,
-    special=(["[CLS]"], ["[SEP]", "[SEP]"], ["[SEP]"]),
     runs_beyond=True,
     watch=watch_deberta,
     block=_block,

@@ -19,10 +19,9 @@ class Family:
     token sees a later one; ``attention`` and ``has_mask`` are False where there is none. ``interface`` is True where
     attention runs through transformers' AttentionInterface. ``max_tokens`` is None where nothing but the memory bounds
     the input; ``runs_beyond`` tells that the network itself would read more (rotary and relative positions, padded
-    windows). ``type_ids`` tells that it is given which text a token is of, ``special`` which tokens stand before,
-    between and after a pair, ``final_norm`` the norm behind the encoder's last layer; ``biased`` tells that something
-    is added to q·k for where two tokens stand. Outside the interface ``watch`` and ``block`` give what its
-    attention is made from, by its own modules: see ``checkpoints.block``.
+    windows). ``type_ids`` tells that it is given which text a token is of, ``final_norm`` the norm after the encoder's
+    last layer; ``biased`` tells that something is added to q·k for where two tokens stand. Outside the interface
+    ``watch`` and ``block`` give what its attention is made from, by its own modules: see ``checkpoints.block``.
     """
 
     model_type: str
@@ -39,7 +38,6 @@ class Family:
     attention: bool = True
     has_mask: bool = True
     type_ids: bool = False
-    special: tuple[list[str], list[str], list[str]] = (["[CLS]"], ["[SEP]"], ["[SEP]"])
     final_norm: str | None = None
     biased: bool = False
     watch: Callable[[Any, Watch], None] | None = None

@@ -18,7 +18,6 @@ CHECKPOINTS = {
             "initializer_range": 0.3,
         },
         causal=True,
-        special=([], [], []),
         final_norm="ln_f",
         has_mask=False,
     )

@@ -29,7 +29,6 @@ CHECKPOINTS = {
         mlm=True,
         interface=False,
         max_tokens=ROBERTA_TOKENS,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
         runs_beyond=True,
         watch=watch_bert,
         block=_block,

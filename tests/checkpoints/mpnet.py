@@ -33,7 +33,6 @@ CHECKPOINTS = {
         mlm=True,
         interface=False,
         biased=True,
-        special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
         watch=_watch,
         block=_block,
     )

@@ -14,7 +14,6 @@ _ROBERTA = Family(
     sizes=ROBERTA_SIZES,
     mlm=True,
     max_tokens=ROBERTA_TOKENS,
-    special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
 )
 _XLM = replace(
     _ROBERTA,

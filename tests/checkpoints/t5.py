@@ -24,7 +24,6 @@ CHECKPOINTS = {
         cross_attention=True,
         max_tokens=None,
         biased=True,
-        special=([], ["</s>"], ["</s>"]),
         final_norm="final_layer_norm",
         has_mask=False,
     )

@@ -46,7 +46,6 @@ CHECKPOINTS = {
         interface=False,
         max_tokens=None,
         biased=True,
-        special=([], ["<sep>"], ["<sep>", "<cls>"]),
         type_ids=True,
         watch=_watch,
         block=_block,

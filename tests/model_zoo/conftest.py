@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from checkpoints import Checkpoint, TokenizerOf
+from loopback_hub import Hub
 from transformers import AutoTokenizer
 
 from model_zoo import loading, sources
@@ -28,6 +29,13 @@ def copy_of(checkpoint: Checkpoint, tmp_path: Path) -> Checkpoint:
 def copied(copy_of: Checkpoint) -> Path:
     """A BERT checkpoint to be damaged."""
     return copy_of("bert")
+
+
+@pytest.fixture
+def tiny_hub(hub: Hub, checkpoint: Checkpoint) -> Hub:
+    """A hub that has the tiny BERT as someone/tiny."""
+    hub.models["someone/tiny"] = checkpoint("bert")
+    return hub
 
 
 @pytest.fixture(scope="session")

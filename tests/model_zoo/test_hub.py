@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from checkpoints import Checkpoint
 from huggingface_hub import constants
 from loopback_hub import COMMIT, Hub, numbers_in
 from refused import message
@@ -25,36 +24,44 @@ WEIGHTS = f"/someone/tiny/resolve/{COMMIT}/model.safetensors"
 
 
 # The hub
-UNREACHABLE = (
-    "someone/tiny is not on this machine, and the hub that has it cannot be reached. Check the network, or "
-    "choose a model that is bundled with this app."
-)
+UNREACHABLE = "^someone/tiny is not on this machine, and the hub"
 
 
 @pytest.mark.usefixtures("no_hub")
 def test_hub_that_cannot_be_reached() -> None:
-    with pytest.raises(HubUnreachable) as caught:
+    with pytest.raises(HubUnreachable, match=UNREACHABLE):
         sources.find("someone/tiny")
-    assert str(caught.value) == UNREACHABLE
     assert not sources.hub_reachable()
 
 
 def test_hub_switched_off(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(HubUnreachable) as caught:
+    with pytest.raises(HubUnreachable, match=UNREACHABLE):
         sources.find("someone/tiny")
-    assert str(caught.value) == UNREACHABLE
     assert not sources.hub_reachable()
     assert hub.requests == []
 
 
-@pytest.mark.parametrize("body", [b"<html>Log in to the Wi-Fi</html>", b""])
-def test_answer_that_is_not_the_hubs(body: bytes, hub: Hub) -> None:
-    """Networks that ask for a login answer every address with a page of their own."""
-    hub.answers["/api/models/someone/tiny"] = (200, {"Content-Type": "text/html"}, body)
-    with pytest.raises(HubUnreachable) as caught:
+HTML = {"Content-Type": "text/html"}
+# A missing model is 401 to somebody who has not logged in; networks that ask for a login answer every address with a
+# page of their own; a gated model's page may be closed.
+ANSWERS = [
+    (404, {"X-Error-Code": "RepoNotFound"}, b"{}", UnknownModel, "knows no public model someone/tiny"),
+    (401, {"X-Error-Code": "RepoNotFound"}, b"{}", UnknownModel, "knows no public model someone/tiny"),
+    (403, {"X-Error-Code": "GatedRepo"}, b"{}", HubUnreachable, "^someone/tiny is gated"),
+    (403, {}, b"{}", HubUnreachable, UNREACHABLE),
+    (200, HTML, b"<html>Log in to the Wi-Fi</html>", HubUnreachable, UNREACHABLE),
+    (200, HTML, b"", HubUnreachable, UNREACHABLE),
+]
+
+
+@pytest.mark.parametrize(("status", "headers", "body", "error", "message"), ANSWERS)
+def test_answers_of_a_hub(
+    status: int, headers: dict[str, str], body: bytes, error: type[Exception], message: str, hub: Hub
+) -> None:
+    hub.answers["/api/models/someone/tiny"] = (status, headers, body)
+    with pytest.raises(error, match=message):
         sources.find("someone/tiny")
-    assert str(caught.value) == UNREACHABLE
 
 
 @pytest.mark.usefixtures("hub")
@@ -66,95 +73,47 @@ def test_hub_is_asked_once_whether_it_is_there(monkeypatch: pytest.MonkeyPatch) 
     assert not sources.hub_reachable()
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        (404, {"X-Error-Code": "RepoNotFound"}, b"{}"),
-        (
-            401,
-            {"X-Error-Code": "RepoNotFound"},
-            b"{}",
-        ),  # what the hub says of a missing model to somebody who has not logged in
-    ],
-)
-def test_model_the_hub_does_not_know(answer: tuple[int, dict[str, str], bytes], hub: Hub) -> None:
-    hub.answers["/api/models/someone/tiny"] = answer
-    with pytest.raises(UnknownModel) as caught:
-        sources.find("someone/tiny")
-    assert str(caught.value) == (
-        "The hub knows no public model someone/tiny. Check the spelling (owner/name, capitals count)."
-    )
-
-
-def test_hub_that_is_broken(hub: Hub) -> None:
-    hub.answers["/api/models/someone/tiny"] = (403, {}, b"{}")
-    with pytest.raises(HubUnreachable) as caught:
-        sources.find("someone/tiny")
-    assert str(caught.value) == UNREACHABLE
-
-
-GATED = (
-    "someone/tiny is gated: its owner gives it out on request only. Ask for access on the hub and log in "
-    "with `hf auth login`, or choose another model."
-)
-
-
-def test_gated_model_whose_page_is_closed(hub: Hub) -> None:
-    hub.answers["/api/models/someone/tiny"] = (403, {"X-Error-Code": "GatedRepo"}, b"{}")
-    with pytest.raises(HubUnreachable) as caught:
-        sources.find("someone/tiny")
-    assert str(caught.value) == GATED
-
-
-def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Checkpoint) -> None:
+def test_gated_model_whose_page_is_open(tiny_hub: Hub) -> None:
     """The usual case: the hub tells everybody about the model, and refuses its files only."""
-    hub.models["someone/tiny"] = checkpoint("bert")
     open_to_all = sources.find("someone/tiny")
-    hub.gated = True
-    with pytest.raises(HubUnreachable) as caught:
+    tiny_hub.gated = True
+    with pytest.raises(HubUnreachable, match=r"^someone/tiny is gated"):
         sources.download(open_to_all)
-    assert str(caught.value) == GATED
     assert sources.downloaded("someone/tiny") is None
     sources._hub_info.cache.clear()
-    with pytest.raises(HubUnreachable) as caught:
-        sources.find("someone/tiny")  # said before anybody is asked whether to download
-    assert str(caught.value) == GATED
+    with pytest.raises(HubUnreachable, match=r"^someone/tiny is gated"):
+        sources.find("someone/tiny")  # before anybody is asked whether to download
 
 
-def test_size_is_known_before_the_download(hub: Hub, checkpoint: Checkpoint) -> None:
-    folder = checkpoint("bert")
-    hub.models["someone/tiny"] = folder
+def test_size_is_known_before_the_download(tiny_hub: Hub) -> None:
+    folder = tiny_hub.models["someone/tiny"]
     source = sources.find("someone/tiny")
     assert (source.folder, source.revision) == (None, COMMIT)
     assert source.n_parameters == numbers_in(folder / "model.safetensors")
     needed = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
     assert source.download_bytes == sum((folder / name).stat().st_size for name in needed)
-    hub.counts_parameters = False
+    tiny_hub.counts_parameters = False
     sources._hub_info.cache.clear()
     size = (folder / "model.safetensors").stat().st_size
     assert sources.find("someone/tiny").n_parameters == size // 2
-    assert not any("resolve" in request for request in hub.requests)
+    assert not any("resolve" in request for request in tiny_hub.requests)
 
 
-def test_a_class_asks_the_hub_once(hub: Hub, checkpoint: Checkpoint) -> None:
-    hub.models["someone/tiny"] = checkpoint("bert")
+def test_a_class_asks_the_hub_once(tiny_hub: Hub) -> None:
     with ThreadPoolExecutor(30) as pool:
         by_thread = list(pool.map(sources.find, ["someone/tiny"] * 30))
     assert len(set(by_thread)) == 1
-    assert hub.requests == ["GET /api/models/someone/tiny"]
+    assert tiny_hub.requests == ["GET /api/models/someone/tiny"]
 
 
 def test_config_that_is_not_on_the_hub(hub: Hub, copied: Path) -> None:
     (copied / "config.json").unlink()
     hub.models["someone/tiny"] = copied
-    assert message("someone/tiny") == (
-        "“someone/tiny” has no config.json on the hub, so it is not a transformers checkpoint. Choose another model."
-    )
+    assert message("someone/tiny").startswith("“someone/tiny” has no config.json on the hub")
 
 
-def test_download_and_use_without_the_hub(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = checkpoint("bert")
-    hub.models["someone/tiny"] = folder
+def test_download_and_use_without_the_hub(tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny_hub.models["someone/tiny"]
     assert sources.downloaded("someone/tiny") is None
     loaded = loading.load(sources.find("someone/tiny"), torch.device("cpu"))
     assert (loaded.info.id, loaded.info.revision) == ("someone/tiny", COMMIT)
@@ -167,10 +126,10 @@ def test_download_and_use_without_the_hub(hub: Hub, checkpoint: Checkpoint, monk
     assert here is not None
     assert (here / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    n_requests = len(hub.requests)
+    n_requests = len(tiny_hub.requests)
     again = sources.find("someone/tiny")
     assert (again.folder, again.revision) == (here, COMMIT)
-    assert len(hub.requests) == n_requests
+    assert len(tiny_hub.requests) == n_requests
 
 
 def test_only_what_a_model_needs_is_downloaded(hub: Hub, copied: Path) -> None:
@@ -185,24 +144,21 @@ def test_only_what_a_model_needs_is_downloaded(hub: Hub, copied: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
-def test_interrupted_download(file: str, hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_interrupted_download(file: str, tiny_hub: Hub, tmp_path: Path) -> None:
     """It is reported, half a model is not taken for one, and the next try finishes it."""
-    folder = checkpoint("bert")
-    hub.models["someone/tiny"] = folder
-    hub.breaks_off = {file}
+    folder = tiny_hub.models["someone/tiny"]
+    tiny_hub.breaks_off = {file}
     source = sources.find("someone/tiny")
-    with pytest.raises(HubUnreachable) as caught:
+    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny was interrupted \("):
         sources.download(source)
-    assert str(caught.value).startswith("The download of someone/tiny was interrupted (")
-    assert str(caught.value).endswith("Try again: completed files are kept.")
     assert sources.downloaded("someone/tiny") is None
     assert list(tmp_path.rglob("*.incomplete")) == []
     rest = sources.find("someone/tiny")
     assert rest.folder is None
     assert (folder / file).stat().st_size <= rest.download_bytes < source.download_bytes
 
-    hub.breaks_off = set()
-    hub.answers.clear()
+    tiny_hub.breaks_off = set()
+    tiny_hub.answers.clear()
     done = sources.download(sources.find("someone/tiny"))
     assert done.folder == sources.downloaded("someone/tiny")
     assert done.folder is not None
@@ -210,30 +166,26 @@ def test_interrupted_download(file: str, hub: Hub, checkpoint: Checkpoint, tmp_p
     assert done.n_parameters == numbers_in(folder / "model.safetensors")
 
 
-def test_hub_that_goes_away_before_the_download(
-    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hub.models["someone/tiny"] = checkpoint("bert")
+@pytest.mark.usefixtures("tiny_hub")
+def test_hub_that_goes_away_before_the_download(monkeypatch: pytest.MonkeyPatch) -> None:
     source = sources.find("someone/tiny")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny was interrupted"):
         sources.download(source)
 
 
-def test_a_broken_connection_is_taken_up_again(hub: Hub, checkpoint: Checkpoint) -> None:
-    folder = checkpoint("bert")
-    hub.models["someone/tiny"] = folder
-    hub.breaks_once = {"model.safetensors"}
+def test_a_broken_connection_is_taken_up_again(tiny_hub: Hub) -> None:
+    folder = tiny_hub.models["someone/tiny"]
+    tiny_hub.breaks_once = {"model.safetensors"}
     done = sources.download(sources.find("someone/tiny"))
-    assert hub.requests.count(f"GET {WEIGHTS}") == 2
+    assert tiny_hub.requests.count(f"GET {WEIGHTS}") == 2
     assert done.folder is not None
     assert (done.folder / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
-def test_bytes_are_reported_as_they_come(hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_are_reported_as_they_come(tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
-    hub.models["someone/tiny"] = checkpoint("bert")
-    hub.breaks_once = {"model.safetensors"}  # what comes a second time does not count a second time
+    tiny_hub.breaks_once = {"model.safetensors"}  # what comes a second time does not count a second time
     source = sources.find("someone/tiny")
     reports: list[int] = []
     sources.download(source, reports.append)
@@ -242,24 +194,19 @@ def test_bytes_are_reported_as_they_come(hub: Hub, checkpoint: Checkpoint, monke
     assert reports[-1] == source.download_bytes
 
 
-def test_weights_that_arrive_damaged_are_thrown_away(hub: Hub, checkpoint: Checkpoint) -> None:
-    hub.models["someone/tiny"] = checkpoint("bert")
-    n_bytes = (checkpoint("bert") / "model.safetensors").stat().st_size
-    hub.answers[WEIGHTS] = (200, {"ETag": '"damaged"', "X-Repo-Commit": COMMIT}, b"x" * n_bytes)
-    with pytest.raises(HubUnreachable) as caught:
+def test_weights_that_arrive_damaged_are_thrown_away(tiny_hub: Hub) -> None:
+    n_bytes = (tiny_hub.models["someone/tiny"] / "model.safetensors").stat().st_size
+    tiny_hub.answers[WEIGHTS] = (200, {"ETag": '"damaged"', "X-Repo-Commit": COMMIT}, b"x" * n_bytes)
+    with pytest.raises(HubUnreachable, match=r"^The weights of someone/tiny arrived damaged"):
         sources.download(sources.find("someone/tiny"))
-    assert str(caught.value) == (
-        "The weights of someone/tiny arrived damaged and were deleted. Try again; if that does not help, they are "
-        "damaged on the hub: choose another model."
-    )
     assert sources.downloaded("someone/tiny") is None
     assert sources.find("someone/tiny").download_bytes == n_bytes
-    hub.answers.clear()
+    tiny_hub.answers.clear()
     assert sources.download(sources.find("someone/tiny")).folder == sources.downloaded("someone/tiny")
 
 
-def test_what_killed_downloads_left_is_removed(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> None:
-    hub.models["someone/tiny"] = checkpoint("bert")
+@pytest.mark.usefixtures("tiny_hub")
+def test_what_killed_downloads_left_is_removed(tmp_path: Path) -> None:
     blobs = tmp_path / "hub" / "models--someone--tiny" / "blobs"
     blobs.mkdir(parents=True)
     abandoned, under_way = blobs / "a.0a1b2c3d.incomplete", blobs / "b.4e5f6a7b.incomplete"
@@ -273,30 +220,23 @@ def test_what_killed_downloads_left_is_removed(hub: Hub, checkpoint: Checkpoint,
 
 
 def test_a_disk_too_small_is_said_before_the_download(
-    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
     monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes + sources.DISK_RESERVE)
     sources.refuse_without_disk(source)
     monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes + sources.DISK_RESERVE - 1)
-    with pytest.raises(DiskFull) as caught:
+    takes, left = (f"{n_bytes / 1e6:.1f} MB" for n_bytes in (source.download_bytes, source.download_bytes - 1))
+    with pytest.raises(DiskFull, match=f"takes {takes} .* {left} left for it .in {tmp_path / 'hub'}"):
         sources.download(source)
-    assert str(caught.value) == (
-        f"someone/tiny takes {source.download_bytes / 1e6:.1f} MB on the disk, which has "
-        f"{(source.download_bytes - 1) / 1e6:.1f} MB left for it (in {tmp_path / 'hub'}). Free some space, or choose "
-        "a smaller model."
-    )
-    assert not any("resolve" in request for request in hub.requests)
+    assert not any("resolve" in request for request in tiny_hub.requests)
 
 
-def test_a_disk_that_fills_up_during_the_download(
-    hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("tiny_hub")
+def test_a_disk_that_fills_up_during_the_download(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_args: object, **_options: object) -> str:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
     monkeypatch.setattr(sources, "snapshot_download", full)
     with pytest.raises(DiskFull, match="Free some space, or choose a smaller model"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH, Checkpoint
+from checkpoints import FAMILIES, WIDTH, Checkpoint
 from safetensors.torch import load_file, save_file
 
 from model_zoo import Engine, loading, machine, running, sources
@@ -36,15 +36,18 @@ def without(folder: Path, part: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_heads_and_figures_of_every_family(name: str, loaded: Load, checkpoint: Checkpoint) -> None:
-    family, info = FAMILIES[name], loaded(name).info
-    assert (info.id, info.family) == (str(checkpoint(name)), family.model_type)
-    assert (info.n_layers, info.n_heads, info.width) == (N_LAYERS, N_HEADS if family.attention else 0, WIDTH)
-    assert (info.mlm, info.nsp) == (family.mlm, family.nsp)
+def test_figures_of_every_family(name: str, loaded: Load, checkpoint: Checkpoint) -> None:
+    """What its heads and sizes are, tests/model_zoo/test_every_model.py sees."""
+    model, info = loaded(name).model, loaded(name).info
     assert (info.device, info.dtype) == ("cpu", "float32")
     assert info.revision == sources.find(str(checkpoint(name))).revision
-    published = getattr(transformers, family.head).from_pretrained(checkpoint(name))
+    published = getattr(transformers, FAMILIES[name].head).from_pretrained(checkpoint(name))
     assert info.parameters == published.num_parameters()
+    distinct = {id(p): p.numel() * 4 for p in model.parameters()}  # float32; tied weights are one parameter
+    buffers = sum(b.numel() * b.element_size() for b in model.buffers())
+    assert loaded(name).n_bytes == sum(distinct.values()) + buffers
+    assert not model.training
+    assert not any(parameter.requires_grad for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -58,29 +61,11 @@ def test_the_longest_input_that_works(name: str, loaded: Load) -> None:
     ((_, states),) = running.hidden_states(model, [("cat " * 300, None)])
     encoding = states.encoding
     assert len(encoding) == states.states.shape[1] == limit
-    if FAMILIES[name].attention:
-        run = running.attend(model, "cat " * 300, None)
-        assert run.n_tokens == limit
     assert encoding.n_dropped == len(model.tokenizer("cat " * 300)["input_ids"]) - limit
     if not FAMILIES[name].runs_beyond:
         ids = torch.full((1, limit + 1), encoding.ids[1])
         with torch.inference_mode(), pytest.raises((IndexError, RuntimeError)):
             model.encoder(input_ids=ids)
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_bytes_are_those_of_distinct_weights(name: str, loaded: Load) -> None:
-    model = loaded(name).model
-    distinct = {id(p): p.numel() * 4 for p in model.parameters()}  # float32; tied weights are one parameter
-    buffers = sum(b.numel() * b.element_size() for b in model.buffers())
-    assert loaded(name).n_bytes == sum(distinct.values()) + buffers
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_nothing_can_change_a_loaded_model(name: str, loaded: Load) -> None:
-    model = loaded(name).model
-    assert not model.training
-    assert not any(parameter.requires_grad for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -118,11 +103,8 @@ ENCODER_WEIGHTS = {
 def test_a_lost_weight_of_the_encoder_is_refused(name: str, copy_of: Checkpoint) -> None:
     folder = copy_of(name)
     without(folder, ENCODER_WEIGHTS[name])
-    with pytest.raises(BadCheckpoint) as caught:
+    with pytest.raises(BadCheckpoint, match=f"^“{folder}” lacks .*{ENCODER_WEIGHTS[name]}"):
         load_folder(folder)
-    assert str(caught.value).startswith(f"“{folder}” lacks ")
-    assert ENCODER_WEIGHTS[name] in str(caught.value)
-    assert str(caught.value).endswith("which would have to be random. Choose a complete checkpoint.")
 
 
 @pytest.mark.slow
@@ -156,21 +138,19 @@ def test_a_lost_weight_of_a_head_loses_that_head_only(
     assert (run.layer(1) == full.layer(1)).all()
 
 
-def test_a_head_of_another_size_is_no_head(copy_of: Checkpoint) -> None:
+def test_a_head_of_another_size_is_no_head(copied: Path) -> None:
     """Weights that do not fit are as good as missing: they are refused, never replaced by random ones."""
-    folder = copy_of("bert")
-    weights = load_file(folder / "model.safetensors")
+    weights = load_file(copied / "model.safetensors")
     weights["cls.predictions.transform.dense.weight"] = torch.zeros(WIDTH, WIDTH + 1)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(weights, copied / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(BadCheckpoint, match="Choose another checkpoint, or copy this one again"):
-        load_folder(folder)
+        load_folder(copied)
 
 
-def test_revision_follows_the_weights(copy_of: Checkpoint, loaded: Load) -> None:
-    folder = copy_of("bert")
-    assert load_folder(folder).info.revision == loaded("bert").info.revision
-    without(folder, "cls.seq_relationship")
-    assert load_folder(folder).info.revision != loaded("bert").info.revision
+def test_revision_follows_the_weights(copied: Path, loaded: Load) -> None:
+    assert load_folder(copied).info.revision == loaded("bert").info.revision
+    without(copied, "cls.seq_relationship")
+    assert load_folder(copied).info.revision != loaded("bert").info.revision
 
 
 def change_config(folder: Path, **changes: Any) -> None:
@@ -179,21 +159,17 @@ def change_config(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}), encoding="utf-8")
 
 
-def test_code_of_a_checkpoint_never_runs(copy_of: Checkpoint, tmp_path: Path) -> None:
-    folder = copy_of("bert")
+def test_code_of_a_checkpoint_never_runs(copied: Path, tmp_path: Path) -> None:
     proof = tmp_path / "it ran"
     code = f"open({str(proof)!r}, 'w').close()\nclass Config: pass\nclass Model: pass\n"
-    (folder / "own_code.py").write_text(code, encoding="utf-8")
+    (copied / "own_code.py").write_text(code, encoding="utf-8")
     auto_map = {"AutoConfig": "own_code.Config", "AutoModel": "own_code.Model"}
-    change_config(folder, model_type="never_heard_of", auto_map=auto_map)
-    with pytest.raises(BadCheckpoint) as caught:
-        load_folder(folder)
-    assert str(caught.value) == (
-        f"“{folder}” needs code from its own repository, which this app never runs. Choose another model."
-    )
+    change_config(copied, model_type="never_heard_of", auto_map=auto_map)
+    with pytest.raises(BadCheckpoint, match="needs code from its own repository"):
+        load_folder(copied)
     # Where transformers has a class of its own, the checkpoint's code is left alone.
-    change_config(folder, model_type="bert", auto_map=auto_map)
-    assert load_folder(folder).info.nsp == "NSP"
+    change_config(copied, model_type="bert", auto_map=auto_map)
+    assert load_folder(copied).info.nsp == "NSP"
     assert not proof.exists()
 
 
@@ -203,41 +179,29 @@ def test_code_of_a_checkpoint_never_runs(copy_of: Checkpoint, tmp_path: Path) ->
         ({"model_type": "never_heard_of"}, "is a network of the kind “never_heard_of”, which transformers "),
         ({"model_type": None, "auto_map": {"AutoConfig": "own.Own"}}, "needs code from its own repository"),
         ({"model_type": "vit"}, "“"),
+        (None, "cannot be read"),
     ],
 )
-def test_config_of_no_known_model(changes: dict[str, Any], message: str, copy_of: Checkpoint) -> None:
-    folder = copy_of("bert")
-    change_config(folder, **changes)
-    with pytest.raises(BadCheckpoint) as caught:
-        load_folder(folder)
-    assert message in str(caught.value)
-    assert "Choose " in str(caught.value)
-    assert len(str(caught.value)) < 300 + 2 * len(str(folder)) + 100
+def test_config_of_no_known_model(changes: dict[str, Any] | None, message: str, copied: Path) -> None:
+    if changes is None:
+        (copied / "config.json").write_text("{ not json", encoding="utf-8")
+    else:
+        change_config(copied, **changes)
+    with pytest.raises(BadCheckpoint, match=message) as caught:
+        load_folder(copied)
+    assert len(str(caught.value)) < 400 + 2 * len(str(copied))
 
 
-def test_config_that_is_no_json(copy_of: Checkpoint) -> None:
-    folder = copy_of("bert")
-    (folder / "config.json").write_text("{ not json", encoding="utf-8")
-    with pytest.raises(BadCheckpoint, match=r"cannot be read\. Copy the checkpoint again, or choose another"):
-        load_folder(folder)
-
-
-def test_checkpoint_without_a_tokenizer(copy_of: Checkpoint) -> None:
-    folder = copy_of("bert")
-    for file in folder.glob("token*"):
+def test_checkpoint_without_a_tokenizer(copied: Path) -> None:
+    for file in copied.glob("token*"):
         file.unlink()
-    with pytest.raises(BadCheckpoint) as caught:
-        load_folder(folder)
-    assert str(caught.value) == (
-        f"“{folder}” lacks its tokenizer's files (tokenizer.json, vocab.txt), so its words cannot be read. Copy "
-        "or download it again, or choose another checkpoint."
-    )
+    with pytest.raises(BadCheckpoint, match=r"lacks its tokenizer's files \(tokenizer\.json, vocab\.txt\)"):
+        load_folder(copied)
 
 
-def test_checkpoint_cut_after_it_was_found(copy_of: Checkpoint) -> None:
-    folder = copy_of("bert")
-    source = sources.find(str(folder))
-    weights = folder / "model.safetensors"
+def test_checkpoint_cut_after_it_was_found(copied: Path) -> None:
+    source = sources.find(str(copied))
+    weights = copied / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(BadCheckpoint, match=r"cannot be read\. The file may be damaged: copy or download it again"):
         loading.load(source, CPU)
@@ -279,13 +243,9 @@ def test_random_weights_have_the_model_s_shape_and_nothing_it_learned(name: str,
     (again,) = Engine("cpu").hidden_states(f"untrained:{model}", ["The cat sat."])
     np.testing.assert_array_equal(random, again)
     info, of_trained = engine.info(f"untrained:{model}"), engine.info(model)
-    assert (info.n_layers, info.width, info.max_tokens) == (
-        of_trained.n_layers,
-        of_trained.width,
-        of_trained.max_tokens,
-    )
-    assert not info.mlm
-    assert info.nsp is None
+    for name_ in ("n_layers", "width", "max_tokens"):
+        assert getattr(info, name_) == getattr(of_trained, name_)
+    assert (info.mlm, info.nsp) == (False, None)
     with pytest.raises(NotSupported):
         engine.fill_mask(f"untrained:{model}", "The [MASK] sat.")
 

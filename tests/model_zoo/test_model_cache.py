@@ -13,8 +13,6 @@ from patience import PATIENCE
 from model_zoo.errors import OutOfMemory
 from model_zoo.model_cache import ModelCache
 
-"""How long a test waits for another thread before it fails; nothing here takes that long."""
-
 
 @dataclass(frozen=True, eq=False)
 class Thing:

@@ -30,11 +30,12 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from model_zoo import Engine, confined, pickles, sources, tokenizer_sandbox
-from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError
+from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, NotDownloaded
 
 pytestmark = pytest.mark.slow
 
 TEXT = "The cat sat on the mat."
+DAMAGED = "the file is damaged, or is not a pickle that torch wrote"
 
 
 @pytest.fixture(autouse=True)
@@ -146,10 +147,7 @@ def test_code_in_a_pickle_never_runs(
 ) -> None:
     proof = tmp_path / "it ran"
     folder = pickled({"weight": torch.ones(2), "more": Runs(proof)}, **how)
-    assert opened(folder) == (
-        "The weights of “it” (pytorch_model.bin) were not opened: the pickle holds more than tensors (it asks for "
-        "posix.system). None of it was run. Choose another model, or one with safetensors."
-    )
+    assert "(pytorch_model.bin) were not opened: the pickle holds more than tensors" in opened(folder)
     assert not proof.exists()
     assert leftovers(cache) == []
     # Refused for good: no process is started again.
@@ -163,10 +161,12 @@ def test_code_in_a_pickle_never_runs(
     [
         (lambda: torch.nn.Linear(2, 2), "more than tensors (it asks for torch.nn.modules.linear.Linear)"),
         (lambda: {"args": argparse.Namespace(lr=1)}, "more than tensors (it asks for argparse.Namespace)"),
-        (lambda: {"weight": torch.ones(2), "epoch": 3}, "something other than a table of tensors with names"),
-        (lambda: torch.ones(2), "something other than a table of tensors with names"),
-        (dict, "something other than a table of tensors with names"),
-        (lambda: {"weight": torch.ones(2, 2).to_sparse()}, "tensors that are sparse or quantized"),
+        (lambda: {"weight": torch.ones(2), "epoch": 3}, "other than a table of tensors"),
+        (lambda: torch.ones(2), "other than a table of tensors"),
+        (dict, "other than a table of tensors"),
+        (lambda: {"weight": torch.ones(2, 2).to_sparse()}, "sparse or quantized"),
+        # One number, repeated over 4 TB by its strides: written out it would fill memory and disk.
+        (lambda: {"weight": torch.ones(1).expand(2**40)}, "takes more memory than such a file needs"),
     ],
 )
 def test_what_is_no_table_of_tensors_is_refused(
@@ -208,15 +208,12 @@ def lies(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
-        (bomb, "an archive of compressed files, which torch never writes"),
-        (lies, "the file is damaged, or is not a pickle that torch wrote"),
-        (lambda data: zipped({"archive/data.pkl": data}), "the file is damaged, or is not a pickle that torch wrote"),
-        (lambda data: data[: len(data) // 2], "the file is damaged, or is not a pickle that torch wrote"),
-        (lambda _data: b"", "the file is damaged, or is not a pickle that torch wrote"),
-        (
-            lambda _data: b"version https://git-lfs.github.com/spec/v1\n",
-            "the file is damaged, or is not a pickle that torch wrote",
-        ),
+        (bomb, "an archive of compressed files"),
+        (lies, DAMAGED),
+        (lambda data: zipped({"archive/data.pkl": data}), DAMAGED),
+        (lambda data: data[: len(data) // 2], DAMAGED),
+        (lambda _data: b"", DAMAGED),
+        (lambda _data: b"version https://git-lfs.github.com/spec/v1\n", DAMAGED),
     ],
 )
 def test_files_that_harm(
@@ -230,22 +227,14 @@ def test_files_that_harm(
 
 
 @pytest.mark.usefixtures("forked")
-def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cache: Path) -> None:
-    """One number, repeated over 4 TB by its strides: written out it would fill memory and disk."""
-    folder = pickled({"weight": torch.ones(1).expand(2**40)})
-    assert "takes more memory than such a file needs" in opened(folder)
-    assert leftovers(cache) == []
-
-
-@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("failure", "error", "message"),
     [
-        ("time", BadCheckpoint, "reading them takes longer than any such file should"),
-        ("memory", BadCheckpoint, "reading them takes more memory than such a file needs, or than is left"),
-        ("disk", DiskFull, "have to be converted, which takes"),
-        ("start", BadCheckpoint, "no process could be started to read them"),
-        ("error", BadCheckpoint, "the file is damaged, or is not a pickle that torch wrote"),
+        ("time", BadCheckpoint, "takes longer than"),
+        ("memory", BadCheckpoint, "takes more memory than"),
+        ("disk", DiskFull, "have to be converted"),
+        ("start", BadCheckpoint, "no process could be started"),
+        ("error", BadCheckpoint, DAMAGED),
     ],
 )
 def test_a_conversion_that_is_ended_in_the_middle(
@@ -272,9 +261,8 @@ def test_a_disk_that_is_full_before(pickled: Callable[..., Path], monkeypatch: p
     folder = pickled()
     monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=1000))
     size = (folder / "pytorch_model.bin").stat().st_size
-    with pytest.raises(DiskFull) as caught:
+    with pytest.raises(DiskFull, match=f"takes {size / 1e6:.1f} MB on the disk, and there are 0.0 MB left"):
         sources.find(str(folder))
-    assert f"which takes {size / 1e6:.1f} MB on the disk, and there are 0.0 MB left" in str(caught.value)
 
 
 @pytest.mark.usefixtures("forked")
@@ -374,16 +362,11 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
 def test_pickles_that_are_not_to_be_converted(pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = str(pickled())
     monkeypatch.setattr(confined, "run", lambda *_arguments, **_options: pytest.fail("it was opened"))
-    for allowed, refused in (
-        ("never", "This app is set to read safetensors alone: choose another model, or convert the checkpoint"),
-        ("listed", "This app converts those of the models in its list: choose one of them, or a model with"),
-    ):
+    for allowed, refused in (("never", "set to read safetensors alone"), ("listed", "those of the models in its list")):
         with pytest.raises(BadCheckpoint, match=refused):
             Engine("cpu", pickles=allowed).info(folder)  # type: ignore[arg-type]
     monkeypatch.setattr(pickles, "version", lambda _name: "2.9.1+cpu")
-    assert message(folder).endswith(
-        "They are read safely from torch 2.10 on, and this is 2.9.1+cpu: update torch, or choose another model."
-    )
+    assert "from torch 2.10 on, and this is 2.9.1+cpu" in message(folder)
 
 
 @pytest.mark.usefixtures("forked")
@@ -410,12 +393,8 @@ def test_both_files_are_counted_before_the_download(
     pickle = (folder / "pytorch_model.bin").stat().st_size
     source = sources.find("someone/tiny")
     assert source.disk_bytes == source.download_bytes + pickle
-    with pytest.raises(ModelZooError) as caught:
+    with pytest.raises(NotDownloaded, match=rf"together take {source.disk_bytes / 1e6:.1f} MB \(free disk: 10\.0 GB"):
         engine.info("someone/tiny")
-    assert (
-        "MB to download from the hub. Its weights are a pickle, which is converted into safetensors once; both files "
-        f"together take {source.disk_bytes / 1e6:.1f} MB (free disk: 10.0 GB)."
-    ) in str(caught.value)
     engine.download("someone/tiny").wait()
     assert engine.info("someone/tiny").converted
     assert sources.downloaded_bytes() >= source.disk_bytes * 0.9

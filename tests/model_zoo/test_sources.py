@@ -83,97 +83,51 @@ def shard(folder: Path) -> list[str]:
     return files
 
 
-def test_missing_shard(copied: Path) -> None:
-    (copied / shard(copied)[1]).unlink()
-    assert message(str(copied)) == (
-        f"A part of the weights of “{copied}” is missing: its index names files that are not there. Copy or download "
-        "it again."
-    )
+def test_a_missing_or_damaged_part_of_the_weights(copied: Path, checkpoint: Checkpoint) -> None:
+    """Only files of the checkpoint itself are its weights, so an index that points out of the folder is damaged."""
+    files, index = shard(copied), copied / "model.safetensors.index.json"
+    elsewhere = {"weight_map": {"bert.pooler.dense.bias": str(checkpoint("bert") / "model.safetensors")}}
+    damaged = ["{", "[]", "{}", '{"weight_map": []}', '{"weight_map": {"a": 1}}', "\0", json.dumps(elsewhere)]
+    for text in (index.read_text(encoding="utf-8"), *damaged):
+        (copied / files[1]).unlink(missing_ok=True)
+        index.write_text(text, encoding="utf-8")
+        assert f"A part of the weights of “{copied}” is missing" in message(str(copied)), text
 
 
-@pytest.mark.parametrize("index", ["{", "[]", "{}", '{"weight_map": []}', '{"weight_map": {"a": 1}}', "\0"])
-def test_damaged_index(index: str, copied: Path) -> None:
-    shard(copied)
-    (copied / "model.safetensors.index.json").write_text(index, encoding="utf-8")
-    assert f"A part of the weights of “{copied}” is missing" in message(str(copied))
-
-
-def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Checkpoint) -> None:
-    """Only files of the checkpoint itself are its weights."""
-    elsewhere = checkpoint("bert") / "model.safetensors"
-    (copied / "model.safetensors").unlink()
-    index = {"weight_map": {"bert.pooler.dense.bias": str(elsewhere)}}
-    (copied / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    assert f"A part of the weights of “{copied}” is missing" in message(str(copied))
-
-
-def test_folder_that_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
-    assert message(str(tmp_path)) == (
-        f"The folder “{tmp_path}” holds no config.json, so it is not a transformers checkpoint. Choose the "
-        "folder that save_pretrained wrote."
-    )
+def test_a_folder_that_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    for name in (str(tmp_path), "../.."):
+        assert message(name).startswith(f"The folder “{name}” holds no config.json")
 
 
 @pytest.mark.parametrize("name", ["model.pt", "model.ckpt", "training_args.bin", "nothing.at.all"])
 def test_files_that_are_no_weights_are_not_opened(name: str, copied: Path) -> None:
     (copied / "model.safetensors").unlink()
     (copied / name).write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
-    assert message(str(copied)) == (
-        f"“{copied}” has no weights that this app reads: neither model.safetensors nor pytorch_model.bin is there. "
-        "Choose another checkpoint, or copy or download this one again."
-    )
+    assert message(str(copied)).startswith(f"“{copied}” has no weights that this app reads")
 
 
-@pytest.mark.parametrize("kept", [0, 4, 100, -1000])
-def test_damaged_weights(kept: int, copied: Path) -> None:
+@pytest.mark.parametrize("kept", [0, 4, 100, -1000, None])
+def test_damaged_weights(kept: int | None, copied: Path) -> None:
+    """Cut off, or no safetensors at all."""
     file = copied / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:kept])
-    with pytest.raises(BadCheckpoint) as caught:
+    file.write_bytes(b"\x89HDF\r\n\x1a\n" * 100 if kept is None else file.read_bytes()[:kept])
+    with pytest.raises(BadCheckpoint, match=f"^The weights of “{copied}” cannot be read"):
         sources.find(str(copied))
-    assert str(caught.value).startswith(f"The weights of “{copied}” cannot be read.")
-    assert str(caught.value).endswith("The file may be damaged: copy or download it again.")
-
-
-def test_weights_that_are_no_safetensors(copied: Path) -> None:
-    (copied / "model.safetensors").write_bytes(b"\x89HDF\r\n\x1a\n" * 100)
-    assert "The file may be damaged" in message(str(copied))
 
 
 # Names
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "   ",
-        "no such model",
-        "/no/such/folder",
-        "./nothing-here",
-        "../../no/such/folder",
-        "a/b/c",
-        "bert?x=1",
-        "<script>alert(1)</script>",
-        "https://huggingface.co/google-bert/bert-base-uncased",
-        "nul\0byte",
-        "~nobody\0",
-        "\ud800",
-        "~\ud800/x",
-        "~nobody-of-this-name",
-        "emoji👍",
-    ],
-)
-@pytest.mark.usefixtures("no_hub")
-def test_names_that_nothing_can_have(name: str) -> None:
-    with pytest.raises(UnknownModel) as caught:
-        sources.find(name)
-    assert str(caught.value) == (
-        f"“{name}” is neither a model of this app, nor an existing folder, nor a Hugging Face id such as "
-        "google-bert/bert-base-uncased. Check the spelling."
-    )
+NAMES = [
+    *("", "   ", "no such model", "/no/such/folder", "./nothing-here", "../../no/such/folder", "a/b/c", "bert?x=1"),
+    *("<script>alert(1)</script>", "https://huggingface.co/google-bert/bert-base-uncased", "nul\0byte", "emoji👍"),
+    *("~nobody\0", "\ud800", "~\ud800/x", "~nobody-of-this-name"),
+    *("a..b", "owner/two--dashes", "ends-with-dash-", "ends.git", "a" * 97),  # as the hub allows none
+]
 
 
-@pytest.mark.parametrize("name", ["a..b", "owner/two--dashes", "ends-with-dash-", "ends.git", "a" * 97])
-def test_names_the_hub_does_not_allow(name: str, hub: Hub) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_names_that_nothing_can_have(name: str, hub: Hub) -> None:
     with pytest.raises(UnknownModel, match="is neither a model of this app"):
         sources.find(name)
     assert hub.requests == []
@@ -184,24 +138,9 @@ def test_very_long_names_are_not_repeated_whole() -> None:
     assert len(message("x " * 50_000)) < 300
 
 
-def test_a_folder_above_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    below = tmp_path / "a" / "b"
-    below.mkdir(parents=True)
-    monkeypatch.chdir(below)
-    assert message("../..") == (
-        "The folder “../..” holds no config.json, so it is not a transformers checkpoint. Choose the folder "
-        "that save_pretrained wrote."
-    )
-
-
 def test_sizes_in_words() -> None:
-    assert [megabytes(n) for n in (440_000_000, 10_000_000, 9_940_000, 300_000, 0)] == [
-        "440 MB",
-        "10 MB",
-        "9.9 MB",
-        "0.3 MB",
-        "0.0 MB",
-    ]
+    sizes = [megabytes(n_bytes) for n_bytes in (440_000_000, 10_000_000, 9_940_000, 300_000, 0)]
+    assert sizes == ["440 MB", "10 MB", "9.9 MB", "0.3 MB", "0.0 MB"]
 
 
 def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: Checkpoint) -> None:

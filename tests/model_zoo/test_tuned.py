@@ -121,6 +121,16 @@ def test_a_model_that_is_gone_is_said_to_be(engine: Engine) -> None:
         engine.attend(tuned.new_id(), "a cat")
 
 
+def test_a_model_that_is_forgotten_leaves_memory(checkpoint: Checkpoint) -> None:
+    engine, model = Engine("cpu"), tuned.new_id()
+    with tuned.writing(model, 1_000_000) as folder:
+        shutil.copytree(checkpoint("bert"), folder, dirs_exist_ok=True)
+    engine.info(model)
+    assert len(engine.held()) == 1
+    engine.forget_tuned([model])
+    assert list(engine.held()) == []
+
+
 def test_the_first_ones_make_room_and_the_last_can_be_saved(root: Path) -> None:
     tuned.begin(3_200_000)
     first, second = put(10**6), put(10**6)
