@@ -1,7 +1,5 @@
 """Gradients of heads' gates, against finite differences of the gates and against autograd by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,24 +18,27 @@ from model_zoo import Engine, loading, sources
 from model_zoo.errors import NotSupported
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.layerwise import LayerwiseRun
+from model_zoo.types import Encoding
 from serving.wire import pack, unpack
 
 Checkpoint = Callable[[str], Path]
-WORDS = (
-    HiddenWord(SENTENCES[0], (19, 22)),
-    HiddenWord("She slept.", (4, 9)),
-    HiddenWord(SENTENCES[3], (20, 27)),
-)
+WORDS = (HiddenWord(SENTENCES[0], (19, 22)), HiddenWord("She slept.", (4, 9)), HiddenWord(SENTENCES[3], (20, 27)))
 assert [item.text[slice(*item.span)] for item in WORDS] == ["mat", "slept", "cabinet"]
 
 
-def score_by_hand(loaded: loading.LoadedModel, item: HiddenWord, gates: dict[tuple[int, int], float]) -> float:
-    """ln P of a hidden word in float64, each gate multiplying what a head gives to the output projection."""
+def hidden(loaded: loading.LoadedModel, item: HiddenWord) -> tuple[Encoding, list[int], dict[str, torch.Tensor]]:
+    """A text, where the tokens of its word are, and the inputs of a model in which these are masked."""
     encoding = loaded.encode(item.text)
     start, end = item.span
     places = [at for at, (first, last) in enumerate(encoding.offsets) if start < last <= end and last > first]
     inputs = loaded.inputs([encoding])
     inputs["input_ids"][0, places] = loaded.tokenizer.mask_token_id
+    return encoding, places, inputs
+
+
+def score_by_hand(loaded: loading.LoadedModel, item: HiddenWord, gates: dict[tuple[int, int], float]) -> float:
+    """ln P of a hidden word in float64, each gate multiplying what a head gives to the output projection."""
+    encoding, places, inputs = hidden(loaded, item)
     size = loaded.info.width // loaded.info.n_heads
     hooks = []
     for layer, head in gates:
@@ -60,8 +61,8 @@ def score_by_hand(loaded: loading.LoadedModel, item: HiddenWord, gates: dict[tup
 def _output(loaded: loading.LoadedModel, layer: int) -> torch.nn.Module:
     """The output projection of a layer, by the names of the family."""
     if loaded.info.family == "modernbert":
-        return loaded.encoder.layers[layer].attn.Wo  # type: ignore[no-any-return]
-    return loaded.encoder.encoder.layer[layer].attention.output.dense  # type: ignore[no-any-return]
+        return loaded.encoder.layers[layer].attn.Wo
+    return loaded.encoder.encoder.layer[layer].attention.output.dense
 
 
 @pytest.fixture(params=["embedded/tinybert", "embedded/modernbert", "bert"])
@@ -120,15 +121,11 @@ def test_against_autograd_through_gates_of_ones_own(engine: Engine) -> None:
             )
             for layer in range(layers)
         ]
-        encoding = loaded.encode(item.text)
-        places = [at for at, (first, last) in enumerate(encoding.offsets) if item.span[0] < last <= item.span[1]]
-        inputs = loaded.inputs([encoding])
-        inputs["input_ids"][0, places] = loaded.tokenizer.mask_token_id
+        encoding, places, inputs = hidden(loaded, item)
         logs = loaded.model(**inputs).prediction_logits[0].log_softmax(dim=-1)
-        sum(logs[at, encoding.ids[at]] for at in places).backward()  # type: ignore[union-attr]
+        sum(logs[at, encoding.ids[at]] for at in places).backward()
         for hook in hooks:
             hook.remove()
-        assert gates.grad is not None
         np.testing.assert_allclose(gradients, gates.grad.numpy(), atol=1e-4)
 
 
@@ -139,6 +136,16 @@ def test_a_pair_is_the_difference_of_its_sides(engine: Engine) -> None:
     gradients = engine.ask(HeadGradients("embedded/tinybert", (pair, turned))).gradients
     np.testing.assert_allclose(gradients[0], -gradients[1], atol=1e-5)
     assert np.abs(gradients[0]).max() > 1e-4
+    # What is left out and refused.
+    question = HeadGradients("embedded/tinybert", (HiddenWord("The table stood.", (4, 7)), *WORDS))
+    answer = engine.ask(question)
+    assert answer.left_out == ((0, "shared"),)
+    assert np.isnan(answer.gradients[0]).all()
+    assert np.isfinite(answer.gradients[1:]).all()
+    assert unpack(pack(question)) == question
+    np.testing.assert_array_equal(unpack(pack(answer)).gradients, answer.gradients)
+    with pytest.raises(NotSupported, match="has no attention to show"):
+        engine.ask(HeadGradients("embedded/bilstm", WORDS))
 
 
 def test_of_a_classifier(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
@@ -151,18 +158,6 @@ def test_of_a_classifier(engine: Engine, checkpoint: Checkpoint, tmp_path: Path)
     assert p.sum() == pytest.approx(1, abs=1e-5)
     np.testing.assert_allclose((p[:, None, None] * gradients).sum(axis=0), 0, atol=1e-5)
     assert np.abs(gradients).max() > 1e-4
-
-
-def test_what_is_left_out_and_refused(engine: Engine) -> None:
-    question = HeadGradients("embedded/tinybert", (HiddenWord("The table stood.", (4, 7)), *WORDS))
-    answer = engine.ask(question)
-    assert answer.left_out == ((0, "shared"),)
-    assert np.isnan(answer.gradients[0]).all()
-    assert np.isfinite(answer.gradients[1:]).all()
-    assert unpack(pack(question)) == question
-    np.testing.assert_array_equal(unpack(pack(answer)).gradients, answer.gradients)
-    with pytest.raises(NotSupported, match="has no attention to show"):
-        engine.ask(HeadGradients("embedded/bilstm", WORDS))
 
 
 def test_gradients_stand_at_the_layers_that_have_heads(engine: Engine, tmp_path: Path) -> None:

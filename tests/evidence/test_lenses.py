@@ -1,7 +1,5 @@
 """Masks of many sentences: their vectors and distances against transformers and scipy; refusals; the sentences."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -28,9 +26,8 @@ def a_lens(engine: Engine, model: str, size: float = 0.1) -> FittedLens:
     """A lens for a model's weights with numbers that were drawn; with ``size`` 0 it changes nothing."""
     info, rng = engine.info(model), np.random.default_rng(0)
     shape = info.n_layers, info.width + 1, info.width
-    return FittedLens.from_changes(
-        info.id, info.revision, 8, size * rng.normal(size=shape), rng.normal(size=info.width)
-    )
+    changes, average = size * rng.normal(size=shape), rng.normal(size=info.width)
+    return FittedLens.from_changes(info.id, info.revision, 8, changes, average)
 
 
 def bert_by_hand(folder: Path, texts: tuple[str, ...]) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
@@ -56,26 +53,19 @@ def bert_by_hand(folder: Path, texts: tuple[str, ...]) -> tuple[np.ndarray, Call
     return np.stack(vectors), head
 
 
-def test_vectors_are_what_the_head_reads_at_each_mask(engine: Engine, checkpoint: Checkpoint) -> None:
+def test_vectors_are_what_the_head_reads_and_distances_those_of_scipy(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("bert")
-    expected, _ = bert_by_hand(folder, TEXTS)
+    vectors, head = bert_by_hand(folder, TEXTS)
     answer = engine.ask(ReadMasks(str(folder), TEXTS, 100))
     order = np.argsort(answer.text_of, kind="stable")  # batches come by length
     assert sorted(set(answer.text_of.tolist())) == [0, 1, 2, 3]
-    np.testing.assert_allclose(answer.vectors[order], expected, atol=1e-5)
-
-
-def test_distances_are_those_of_scipy(engine: Engine, checkpoint: Checkpoint) -> None:
-    """KL(final ‖ lens) by rel_entr of the probabilities that BERT's own modules give."""
-    folder = checkpoint("bert")
-    vectors, head = bert_by_hand(folder, TEXTS)
+    np.testing.assert_allclose(answer.vectors[order], vectors, atol=1e-5)
+    # KL(final ‖ lens) by rel_entr of the probabilities that BERT's own modules give.
     lens = a_lens(engine, str(folder))
     distances = engine.ask(JudgeLens(str(folder), TEXTS, lens, 100))
     order = np.argsort(distances.text_of, kind="stable")
     changes, average = lens.arrays()
     final = head(vectors[:, -1])
-    assert distances.fitted is not None
-    assert distances.average is not None
     for layer, change in enumerate(changes):
         states = vectors[:, layer]
         for mine, read in ((distances.logit, states), (distances.fitted, states + states @ change[:-1] + change[-1])):
@@ -96,14 +86,12 @@ def test_a_lens_that_changes_nothing_is_the_logit_lens(name: str, engine: Engine
     model = str(checkpoint(name))
     nothing = a_lens(engine, model, 0)
     distances = engine.ask(JudgeLens(model, TEXTS, nothing))
-    assert distances.fitted is not None
     np.testing.assert_allclose(distances.fitted, distances.logit, atol=1e-6)
     np.testing.assert_allclose(engine.ask(JudgeLens(model, TEXTS)).logit, distances.logit, atol=1e-6)
     ask = engine.next_lens if name == "gpt2" else engine.mask_lens
     where = {"positions": [3]} if name == "gpt2" else {"masked": [3]}
-    ((plain,), (same,), (other,)) = (
-        ask(model, TEXTS[0], 3, **where, fitted=lens) for lens in (None, nothing, a_lens(engine, model))
-    )
+    lenses = None, nothing, a_lens(engine, model)
+    plain, same, other = (ask(model, TEXTS[0], 3, **where, fitted=lens)[0] for lens in lenses)
     assert same.layers[-1] == plain.layers[-1] == other.layers[-1]  # the last layer is the model's own answer
     np.testing.assert_allclose(same.log_probabilities, plain.log_probabilities, atol=1e-5)
     assert np.abs(np.subtract(other.log_probabilities, plain.log_probabilities))[:-1].min() > 1e-4
@@ -122,9 +110,8 @@ def test_a_mask_by_a_lens_is_as_by_hand(engine: Engine, checkpoint: Checkpoint) 
         expected = model.cls.predictions(states + states @ change[:-1] + change[-1]).softmax(dim=-1).topk(3)
     (lens_answer,) = engine.mask_lens(str(folder), text, 3, fitted=lens)
     assert [prediction.id for prediction in lens_answer.layers[1]] == expected.indices.tolist()
-    assert [prediction.probability for prediction in lens_answer.layers[1]] == pytest.approx(
-        expected.values.tolist(), abs=1e-5
-    )
+    probabilities = [prediction.probability for prediction in lens_answer.layers[1]]
+    assert probabilities == pytest.approx(expected.values.tolist(), abs=1e-5)
 
 
 def test_questions_with_a_lens_travel(engine: Engine, checkpoint: Checkpoint) -> None:
@@ -134,9 +121,6 @@ def test_questions_with_a_lens_travel(engine: Engine, checkpoint: Checkpoint) ->
         assert again == question
         assert hash(again) == hash(question)
         np.testing.assert_array_equal(engine.ask(again).logit, engine.ask(question).logit)
-
-
-def test_a_lens_of_other_weights_is_refused(engine: Engine, checkpoint: Checkpoint) -> None:
     model, other = str(checkpoint("bert")), str(checkpoint("distilbert"))
     lens = a_lens(engine, other)
     with pytest.raises(InvalidInput, match=r"fitted to .* with other weights"):
@@ -169,9 +153,7 @@ def test_no_sentence_is_on_both_sides() -> None:
         for side in ((*sentences.fitted, *sentences.templates), sentences.judging)
     ]
     assert not sides[0] & sides[1]
-
-
-def test_own_sentences_are_on_either_side_but_none_on_both() -> None:
+    # Own sentences are on either side but none on both.
     built_in = lens_sentences()
     user_texts = [f"Sentence number {number} is mine." for number in range(9)]
     again = [user_texts[0].upper(), f" {built_in.judging[0]}  ", built_in.fitted[0].lower(), "?!"]

@@ -1,25 +1,23 @@
 """Where heads look from some words to others: against attention computed sentence by sentence, word by word."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import corpora
 import numpy as np
 import pytest
 
-from analysis.corpus.looks import Hits, Looks, strongest_word
+from analysis.corpus.looks import Looks, strongest_word
 from analysis.corpus.pattern import Kind, Pattern
-from analysis.corpus.sentences import Corpus, Sentence
+from analysis.corpus.sentences import Sentence
 from evidence.questions.look import Look
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
-from reading.sentences import plain_words
 
 TINY = "embedded/tinybert"
 WORDS = "The cat sat on unbelievable mats , because she was tired and dogs barked loudly ."
@@ -34,14 +32,14 @@ TEXTS = (
 TAGS = {"the": "DET", "a": "DET", "it": "PRON", "she": "PRON", "her": "PRON", "cat": "NOUN", "mat": "NOUN"}
 
 
-def corpus(texts: tuple[str, ...] = TEXTS) -> Corpus:
-    made = Corpus()
-    for text in texts:
-        spans = plain_words(text)
-        upos = [TAGS.get(text[start:end].lower(), "X") for start, end in spans]
-        deprel = ["subj" if tag == "PRON" else "_" for tag in upos]
-        made.add(text, spans, upos, deprel, [-2] * len(spans))
-    return made
+IT, CAT = Pattern("word", ("it",)), Pattern("word", ("cat",))
+
+
+def corpus(texts: tuple[str, ...] = TEXTS) -> tuple[Sentence, ...]:
+    def upos(word: str) -> str:
+        return TAGS.get(word.lower(), "X")
+
+    return tuple(corpora.corpus(*texts, upos=upos, deprel=lambda word: "subj" if upos(word) == "PRON" else "_"))
 
 
 def of_tokens(engine: Engine, model: str, sentence: Sentence, pattern: Pattern) -> list[list[int]]:
@@ -50,11 +48,8 @@ def of_tokens(engine: Engine, model: str, sentence: Sentence, pattern: Pattern) 
     if pattern.kind == "piece":
         return [[place] for place, token in enumerate(encoding.tokens) if token in pattern.values]
     labels = {"word": [word.lower() for word in sentence.words], "upos": sentence.upos, "deprel": sentence.deprel}
-    units = []
-    for word, label in enumerate(labels[pattern.kind]):
-        if label in pattern.values:
-            units.append(tokens_of_word(encoding, sentence, word))
-    return [tokens for tokens in units if tokens]
+    words = [word for word, label in enumerate(labels[pattern.kind]) if label in pattern.values]
+    return [tokens for word in words if (tokens := tokens_of_word(encoding, sentence, word))]
 
 
 def tokens_of_word(encoding: Any, sentence: Sentence, word: int) -> list[int]:
@@ -69,12 +64,10 @@ def by_hand(engine: Engine, model: str, sentences: tuple[Sentence, ...], query: 
     for sentence in sentences:
         run = engine.attend(model, sentence.text)
         encoding = run.encoding
-        words = [tokens_of_word(encoding, sentence, word) for word in range(len(sentence))]
-        rivals = (
-            [tokens for tokens in words if tokens]
-            if key.of_words
-            else [[place] for place in range(len(encoding)) if not encoding.special[place]]
-        )
+        rivals = [[place] for place in range(len(encoding)) if not encoding.special[place]]
+        if key.of_words:
+            words = [tokens_of_word(encoding, sentence, word) for word in range(len(sentence))]
+            rivals = [tokens for tokens in words if tokens]
         for layer in range(run.n_layers):
             for head in range(run.n_heads):
                 matrix = run.head(layer, head)
@@ -132,7 +125,7 @@ def check(engine: Engine, model: str, query: Pattern, key: Pattern, sentences: t
     ],
 )
 def test_pairs_are_those_found_one_by_one(engine: Engine, query: tuple[Kind, str], key: tuple[Kind, str]) -> None:
-    looks = check(engine, TINY, Pattern.parsed(*query), Pattern.parsed(*key), tuple(corpus()))
+    looks = check(engine, TINY, Pattern.parsed(*query), Pattern.parsed(*key), corpus())
     assert looks.n.max() > 0
     assert looks.n_cut == 0
 
@@ -168,9 +161,9 @@ def test_only_words_that_the_tree_joins(
 
 
 def test_spans_are_those_of_the_words_and_of_the_tokens(engine: Engine) -> None:
-    sentences = tuple(corpus())
-    for query in (Pattern("word", ("it",)), Pattern("piece", ("it",))):
-        hits = engine.ask(Look(TINY, sentences, query, Pattern("word", ("cat",)))).hits
+    sentences = corpus()
+    for query in (IT, Pattern("piece", ("it",))):
+        hits = engine.ask(Look(TINY, sentences, query, CAT)).hits
         for number, start, end, word in zip(hits.sentence, hits.query_start, hits.query_end, hits.query, strict=True):
             assert sentences[number].text[start:end].lower() == "it"
             assert sentences[number].words[word].lower() == "it"
@@ -183,8 +176,8 @@ def test_families_whose_tokens_hold_spaces_or_look_back_only(
     engine: Engine, checkpoint: Callable[[str], Path], name: str
 ) -> None:
     folder = str(checkpoint(name))
-    sentences = tuple(corpus())
-    check(engine, folder, Pattern("word", ("cat",)), Pattern("word", ("sat", "it")), sentences)
+    sentences = corpus()
+    check(engine, folder, CAT, Pattern("word", ("sat", "it")), sentences)
     tokens = {token for sentence in sentences for token in engine.attend(folder, sentence.text).encoding.tokens}
     cats = tuple(token for token in sorted(tokens) if token.endswith(("at", "t")))
     looks = check(engine, folder, Pattern("piece", cats), Pattern("word", ("it", "cat")), sentences)
@@ -194,28 +187,21 @@ def test_families_whose_tokens_hold_spaces_or_look_back_only(
         assert written == written.strip()
 
 
-def many(n: int) -> tuple[Sentence, ...]:
-    rng = random.Random(1)
-    texts = tuple(" ".join(rng.sample(WORDS.split(), rng.randint(3, 14))) for _ in range(n))
-    return tuple(corpus(texts))
-
-
-@pytest.mark.parametrize("n_parts", [3, 17])
-def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: int) -> None:
-    sentences = many(100)
+def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine) -> None:
+    rng, n_parts = random.Random(1), 17
+    texts = tuple(" ".join(rng.sample(WORDS.split(), rng.randint(3, 14))) for _ in range(100))
+    sentences = corpus(texts)
     question = Look(TINY, sentences, Pattern("upos", ("X",)), Pattern("upos", ("NOUN", "PRON")), most=7)
     complete = engine.ask(question)
     parts = [engine.ask(replace(question, sentences=sentences[start::n_parts])) for start in range(n_parts)]
-    random.Random(n_parts).shuffle(parts)
+    rng.shuffle(parts)
     added = reduce(Looks.__add__, parts)
     for name in ("n", "n_sentences", "n_found", "n_cut", "layer", "head"):
         np.testing.assert_array_equal(getattr(added, name), getattr(complete, name))
     for name in ("weight", "even"):
         np.testing.assert_allclose(getattr(added, name), getattr(complete, name), rtol=1e-6)
     assert np.abs(added.strongest - complete.strongest).max() <= 1  # where two words are alike but for rounding
-    for field in fields(Hits):
-        if field.name == "weight":
-            np.testing.assert_allclose(added.hits.weight, complete.hits.weight, atol=1e-6)
+    np.testing.assert_allclose(added.hits.weight, complete.hits.weight, atol=1e-6)
     assert (np.bincount(added.hits.of) == 7).all()
     for place in range(len(added.layer)):
         weights = added.head_hits(place).weight
@@ -223,7 +209,7 @@ def test_what_is_found_in_parts_adds_up_in_any_order(engine: Engine, n_parts: in
 
 
 def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
-    question = Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",)))
+    question = Look(TINY, corpus(), IT, CAT)
     every = engine.ask(question)
     layer = engine.ask(replace(question, layer=1))
     head = engine.ask(replace(question, layer=1, head=2))
@@ -234,40 +220,29 @@ def test_one_head_and_the_heads_of_a_layer(engine: Engine) -> None:
     np.testing.assert_allclose(every.mean, every.weight / every.n)
     with pytest.raises(ValueError, match="same heads"):
         _ = layer + head
-
-
-def test_the_strongest_of_all_heads_name_a_pair_once(engine: Engine) -> None:
-    looks = engine.ask(Look(TINY, tuple(corpus()), Pattern("word", ("it",)), Pattern("word", ("cat",))))
+    # The strongest of all heads name a pair once.
+    looks = engine.ask(Look(TINY, corpus(), IT, CAT))
     best = looks.strongest_of_all(100)
     pairs = list(zip(best.sentence, best.query_start, best.key_start, strict=True))
     assert len(set(pairs)) == len(pairs) == looks.n[0]
     assert best.weight[0] == looks.hits.weight.max()
     assert (np.diff(best.weight) <= 0).all()
     assert len(looks.strongest_of_all(2)) == 2
-
-
-def test_nothing_found_is_no_failure(engine: Engine) -> None:
-    looks = engine.ask(Look(TINY, tuple(corpus()), Pattern("word", ("zebra",)), Pattern("word", ("cat",))))
+    looks = engine.ask(Look(TINY, corpus(), Pattern("word", ("zebra",)), CAT))
     assert looks.n.sum() == looks.n_found == len(looks.hits) == len(looks.strongest_of_all(5)) == 0
     assert np.isnan(looks.mean).all()
-
-
-def test_sentences_that_the_model_cuts_are_counted(engine: Engine) -> None:
     long = " ".join(["the cat sat"] * 300) + " it"
-    looks = engine.ask(Look(TINY, tuple(corpus((long, TEXTS[0]))), Pattern("word", ("it",)), Pattern("word", ("cat",))))
+    looks = engine.ask(Look(TINY, corpus((long, TEXTS[0])), IT, CAT))
     assert (looks.n_sentences, looks.n_cut, looks.n_found) == (2, 1, 1)
-
-
-def test_what_cannot_be_asked_is_refused(engine: Engine) -> None:
-    pronoun, sentences = Pattern("word", ("it",)), tuple(corpus())
+    sentences = corpus()
     for wrong in ({"sentences": ()}, {"most": 0}, {"head": 1}, {"sentences": sentences[:1] * 1001}):
         with pytest.raises(InvalidInput):
-            Look(**({"model": TINY, "sentences": sentences, "query": pronoun, "key": pronoun} | wrong))  # type: ignore[arg-type]
+            Look(**({"model": TINY, "sentences": sentences, "query": IT, "key": IT} | wrong))
     for head in ((2, None), (0, 4), (-1, 0)):
         with pytest.raises(InvalidInput, match="does not exist"):
-            engine.ask(Look(TINY, sentences, pronoun, pronoun, *head))
+            engine.ask(Look(TINY, sentences, IT, IT, *head))
     with pytest.raises(NotSupported):
-        engine.ask(Look("embedded/bilstm", sentences, pronoun, pronoun))
+        engine.ask(Look("embedded/bilstm", sentences, IT, IT))
 
 
 def test_the_strongest_word_of_one_is_that_looked_at_most(engine: Engine) -> None:
@@ -279,8 +254,5 @@ def test_the_strongest_word_of_one_is_that_looked_at_most(engine: Engine) -> Non
             weights = {other: shares[keys].sum() for other, keys in enumerate(of) if other != word}
             strongest = strongest_word(run, sentence, word, 1, 2)
             assert strongest == (max(weights, key=weights.__getitem__) if weights else None)
-
-
-def test_a_word_without_a_token_has_no_strongest_word(engine: Engine) -> None:
     sentence = Sentence(0, "a b", ((0, 1), (1, 1), (2, 3)), ("_",) * 3, ("_",) * 3, (-2,) * 3)
     assert strongest_word(engine.attend(TINY, "a b"), sentence, 1, 0, 0) is None

@@ -1,11 +1,11 @@
 """Statistics of all heads: parts that add up, numbers of single runs, what cannot be measured, a head made by hand."""
 
-from __future__ import annotations
-
 import pickle
+import re
 from dataclasses import replace
 from functools import reduce
 from operator import add
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,12 +44,8 @@ def same(statistics: HeadStatistics, other: HeadStatistics) -> None:
     for name in NAMES:
         np.testing.assert_allclose(statistics.measure(name), other.measure(name), atol=1e-6, equal_nan=True)
         np.testing.assert_allclose(statistics.interval(name), other.interval(name), atol=1e-5, equal_nan=True)
-    assert (statistics.n_texts, statistics.n_tokens, statistics.n_queries, statistics.skipped) == (
-        other.n_texts,
-        other.n_tokens,
-        other.n_queries,
-        other.skipped,
-    )
+    for name in ("n_texts", "n_tokens", "n_queries", "skipped"):
+        assert getattr(statistics, name) == getattr(other, name)
     np.testing.assert_allclose(statistics.edges.means, other.edges.means, atol=1e-6)
     for relation in statistics.cases.names:
         mine, theirs = statistics.cases.select(relation), other.cases.select(relation)
@@ -58,23 +54,21 @@ def same(statistics: HeadStatistics, other: HeadStatistics) -> None:
     for head in range(statistics.n_heads):
         mine, theirs = statistics.examples.strongest(head), other.examples.strongest(head)
         assert [example.sentence for example in mine] == [example.sentence for example in theirs]
-        np.testing.assert_allclose(
-            [example.weight for example in mine], [example.weight for example in theirs], atol=1e-6
-        )
+        weights = [[example.weight for example in side] for side in (mine, theirs)]
+        np.testing.assert_allclose(*weights, atol=1e-6)
 
 
-@pytest.mark.parametrize("n_parts", [1, 3, 17])
-def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(engine: Engine, n_parts: int) -> None:
-    sentences = corpus().take(range(SOME))
-    complete = measured(engine, TINY, sentences)
-    parts = [measured(engine, TINY, sentences[place::n_parts]) for place in range(n_parts)]
-    same(reduce(add, parts[::-1]), complete)
-    same(total(parts), complete)
-
-
-def test_a_corpus_asked_part_by_part_is_one_survey(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_survey_of_a_list_is_the_sum_of_those_of_its_parts_in_any_order(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sentences = corpus()
-    complete = measured(engine, TINY, sentences.take(range(SOME)))
+    every = sentences.take(range(SOME))
+    complete = measured(engine, TINY, every)
+    for n_parts in (3, 17):
+        parts = [measured(engine, TINY, every[place::n_parts]) for place in range(n_parts)]
+        same(reduce(add, parts[::-1]), complete)
+        same(total(parts), complete)
+    # A corpus asked part by part is one survey.
     monkeypatch.setattr(corpus_questions, "AT_ONCE", 7)
     so_far = list(corpus_questions.measure_heads(engine, TINY, sentences))
     assert [statistics.n_texts for statistics in so_far] == sorted({statistics.n_texts for statistics in so_far})
@@ -106,6 +100,8 @@ def test_it_travels(engine: Engine) -> None:
     same(pickle.loads(pickle.dumps(statistics)), statistics)
     question = MeasureHeads(TINY, corpus(5).take(range(5)))
     assert wire.unpack(wire.pack(question)) == question
+    with pytest.raises(NotSupported, match="no attention"):
+        measured(engine, "embedded/bilstm", corpus(3).take(range(3)))
 
 
 @pytest.mark.parametrize("model", [TINY, "embedded/modernbert"])
@@ -134,7 +130,6 @@ def test_shares_by_value_and_of_the_rarest_word_are_those_of_a_loop(engine: Engi
         run = engine.attend(TINY, sentence.text)
         taken = run.head(1, 2) * run.value_norms(1)[2]
         taken = taken / taken.sum(axis=1, keepdims=True)
-        assert sentence.rare[0] is not None
         start, end = sentence.spans[sentence.rare[0]]
         tokens = [at for at, (first, last) in enumerate(run.encoding.offsets) if start < last <= end]
         for query in range(1, len(run.encoding) - 1):
@@ -180,7 +175,6 @@ def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engin
     statistics = measured(engine, TINY, sentences.take(range(30)))
     heads = statistics.every_head()
     finding = findings(statistics.cases).get(ALL)
-    assert finding is not None
     groups = ensembles(finding)
     tried = HeadSets(*ALL, tuple(tuple(heads[place] for place in group) for group in groups))
     (cases,) = list(corpus_questions.score_head_sets(engine, TINY, sentences, [tried]))[-1]
@@ -190,14 +184,8 @@ def test_ensembles_of_one_head_are_the_head_and_of_more_their_mean(engine: Engin
         if len(group) == 1:
             np.testing.assert_array_equal(cases.select(ALL).heads_right()[:, place], alone.heads_right()[:, group[0]])
     best = best_ensemble(ALL, groups, cases)
-    assert best is not None
     assert 0 < best.accuracy.low <= best.accuracy.share <= best.accuracy.high < 1
     assert wire.unpack(wire.pack(AverageHeads(TINY, sentences.take([0]), (tried,)))).tried == (tried,)
-
-
-def test_a_model_without_attention_is_refused_in_a_sentence(engine: Engine) -> None:
-    with pytest.raises(NotSupported, match="no attention"):
-        measured(engine, "embedded/bilstm", corpus(3).take(range(3)))
 
 
 def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
@@ -216,10 +204,7 @@ def test_what_is_cut_or_has_no_token_of_its_own_is_told(engine: Engine) -> None:
     assert skipped.trees == 1
     assert statistics.edges.n.sum() == 0
     assert len(statistics.cases.select(Relation("dep", "up"))) == 509
-    notes = " ".join(skipped.notices())
-    assert "1 sentence longer than the model reads: 90 tokens at their ends left out." in notes
-    assert "90 words without a token of their own" in notes
-    assert "90 relations" in notes
+    assert [re.findall(r"\d+", note) for note in skipped.notices()] == [["1", "90"], ["90", "90", "1"]]
 
 
 @pytest.mark.slow
@@ -271,35 +256,24 @@ def simple_sentences(n: int, seed: int) -> Corpus:
     return read_corpus([("simple.conllu", ("\n\n".join(blocks) + "\n\n").encode())])
 
 
-@pytest.fixture(scope="module")
-def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
+@pytest.fixture
+def finds_the_object(tmp_path: Path) -> str:
     """A BERT of two layers made by hand: in the first layer's third head verbs ask for objects; all others look
     at every word alike."""
-    folder = str(tmp_path_factory.mktemp("finds the object"))
+    folder = str(tmp_path)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", *VERBS, *SUBJECTS, *OBJECTS, *ADJECTIVES, *ADVERBS]
     made = Tokenizer(models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-    ).save_pretrained(folder)
+    special = [("[CLS]", 2), ("[SEP]", 3)]
+    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special)
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
+    PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(folder)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         config = BertConfig(
-            vocab_size=len(words),
-            hidden_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=32,
+            vocab_size=len(words), hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32,
             max_position_embeddings=64,
-        )
+        )  # fmt: skip
         model = BertForMaskedLM(config)
         embedded = model.bert.embeddings.word_embeddings.weight
         embedded[[words.index(word) for word in VERBS], 0] += 2
@@ -317,7 +291,6 @@ def finds_the_object(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engine, finds_the_object: str) -> None:
     relations = findings(measured(engine, finds_the_object, simple_sentences(300, 0).take(range(300))).cases)
     of_verb = relations.get(Relation("obj", "down"))
-    assert of_verb is not None
     assert of_verb.head == 2
     assert of_verb.accuracy.share == of_verb.choosing[2] == 1.0
     assert of_verb.by_offset.high < 0.75
@@ -325,9 +298,8 @@ def test_a_head_made_by_hand_is_found_always_right_and_no_other_is(engine: Engin
     others = [head for head in range(8) if head != 2]
     assert of_verb.judged[others].max() < of_verb.by_offset.share
     # Heads that look everywhere alike count as looking at the first word, which is a determiner.
-    assert [
-        finding.relation for finding in relations.relations if finding.p <= 0.05 and finding.relation.deprel != "det"
-    ] == [of_verb.relation]
+    beyond = [finding.relation for finding in relations.relations if finding.p <= 0.05]
+    assert [relation for relation in beyond if relation.deprel != "det"] == [of_verb.relation]
 
 
 @pytest.mark.slow

@@ -7,9 +7,7 @@ import { parameters } from "../../../viz/components/bertviz/parameters.js";
 Deno.test("a colour fades into the ground, light or dark", () => {
   equal(faded("#ff0000", "rgb(255, 255, 255)"), "rgb(255, 153, 153)");
   equal(faded("#ff0000", "rgb(0, 0, 0)"), "rgb(102, 0, 0)");
-});
-
-Deno.test("each new value gets the next colour, and the first again after the last", () => {
+  // Each new value gets the next colour, and the first again after the last.
   const scale = scaleOrdinal(["red", "blue"]);
   deepEqual(["a", "b", "a", "c"].map(scale), ["red", "blue", "red", "red"]);
 });

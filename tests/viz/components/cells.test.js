@@ -5,7 +5,7 @@ import { placed } from "../../../viz/components/cells/geometry.js";
 import { Picks } from "../../../viz/components/cells/picks.js";
 import { inkOn } from "../../../viz/components/cells/picture.js";
 import { described, linesOf, written } from "../../../viz/components/cells/words.js";
-import { cellAt, moved } from "../../../viz/components/shared/cells.js";
+import { cellAt } from "../../../viz/components/shared/cells.js";
 
 const DATA = {
   rows: ["1", "2"],
@@ -20,38 +20,17 @@ const DATA = {
 const SIZE = { rows: 2, columns: 2 };
 
 Deno.test("numbers are written in the room of a cell, with two digits that count", () => {
-  deepEqual([0.123, -0.5, 1.26, -12.4, 0.001, 0, NaN, 0.996].map(written), [
-    ".12",
-    "−.50",
-    "1.3",
-    "−12",
-    "0",
-    "0",
-    "–",
-    "1.0",
-  ]); // deno-fmt-ignore
-});
-
-Deno.test("a cell says where it is, its number, and that it is picked", () => {
+  equal([0.123, -0.5, 1.26, -12.4, 0.001, 0, NaN, 0.996].map(written).join(" "), ".12 −.50 1.3 −12 0 0 – 1.0");
+  // A cell says where it is, its number, and that it is picked.
   deepEqual(linesOf(DATA, { row: 0, column: 1 }, false), ["layer 1, sat", "bits: −2.0000"]);
   deepEqual(linesOf(DATA, { row: 0, column: 0 }, true), ["layer 1, cat", "bits: +0.5000", "off"]);
   deepEqual(linesOf(DATA, { row: 1, column: 1 }, false), ["layer 2, sat", "bits: none"]);
   equal(linesOf({ ...DATA, signed: false }, { row: 0, column: 0 }, false)[1], "bits: 0.5000");
-});
-
-Deno.test("the largest are described, whatever their sign; those without a number are not", () => {
+  // The largest are described, whatever their sign; those without a number are not.
   equal(described(DATA), "Largest by bits: layer 1, sat: −2.0000; layer 1, cat: +0.5000.");
   equal(described({ ...DATA, weights: new Float32Array(4) }), "All cells are zero.");
-});
-
-Deno.test("arrow keys stay inside, Escape lets go, other keys lead nowhere", () => {
-  const from = { row: 0, column: 1 };
-  deepEqual(moved({ key: "ArrowUp" }, from, SIZE), from);
-  deepEqual(moved({ key: "ArrowDown" }, from, SIZE), { row: 1, column: 1 });
-  deepEqual(moved({ key: "ArrowRight" }, from, SIZE), from);
-  deepEqual(moved({ key: "Home", ctrlKey: true }, { row: 1, column: 1 }, SIZE), { row: 0, column: 0 });
-  equal(moved({ key: "Escape" }, from, SIZE), null);
-  equal(moved({ key: "a" }, from, SIZE), undefined);
+  // Ink stands out on every colour.
+  deepEqual([[255, 255, 255], [10, 10, 60], [120, 120, 120]].map((colour) => inkOn(colour, [1, 2])), [1, 2, 1]);
 });
 
 Deno.test("an answer to the first click does not undo the second", () => {
@@ -63,12 +42,10 @@ Deno.test("an answer to the first click does not undo the second", () => {
   deepEqual([...picks.ids], ["1.0"]);
   picks.take([], 2); // the page knows of both, and would not have it: what it says holds
   deepEqual([...picks.ids], []);
-});
-
-Deno.test("a picture that is mounted again counts on from what the page knows", () => {
-  const picks = new Picks();
-  picks.take([[0, 1]], 7);
-  deepEqual(picks.toggle({ row: 1, column: 1 }), { serial: 8, cells: [[0, 1], [1, 1]] });
+  // A picture that is mounted again counts on from what the page knows.
+  const again = new Picks();
+  again.take([[0, 1]], 7);
+  deepEqual(again.toggle({ row: 1, column: 1 }), { serial: 8, cells: [[0, 1], [1, 1]] });
 });
 
 const widths = (n, width) => Array(n).fill(width);
@@ -98,11 +75,4 @@ Deno.test("a place is its cell's, and nobody's beside them", () => {
   deepEqual(cellAt(places, SIZE, places.right - 1, places.bottom - 1), { row: 1, column: 1 });
   equal(cellAt(places, SIZE, places.left - 1, places.top + 1), null);
   equal(cellAt(places, SIZE, places.left + 1, places.bottom + 1), null);
-});
-
-Deno.test("ink stands out on every colour", () => {
-  const inks = ["first", "second"];
-  equal(inkOn([255, 255, 255], inks), "first");
-  equal(inkOn([10, 10, 60], inks), "second");
-  equal(inkOn([120, 120, 120], inks), "first");
 });

@@ -15,14 +15,10 @@ Deno.test("six layers of twelve heads fit into their height and fill their width
   ok(places.across / places.down < 1.1);
 });
 
-Deno.test("on a phone twelve heads share the width, and none is too small for a finger", () => {
-  const places = placed(layers(6, 12), 368, 350, 1);
-  ok(places.right <= 368);
-  equal(places.across, 27);
-  equal(places.down, 27);
-});
-
 Deno.test("cells never get smaller than a finger: many layers make it higher, many heads wider", () => {
+  const phone = placed(layers(6, 12), 368, 350, 1);
+  ok(phone.right <= 368);
+  deepEqual([phone.across, phone.down], [27, 27]);
   const places = placed(layers(24, 16), 368, 350, 1);
   deepEqual([places.across, places.down], [24, 24]);
   equal(places.width, places.left + 16 * 24 + 4);
@@ -30,21 +26,10 @@ Deno.test("cells never get smaller than a finger: many layers make it higher, ma
   equal(placed(layers(24, 16), 368, 350, 1.5).down, 36);
 });
 
-Deno.test("few heads are no giants, and many layers at most twice as wide as high", () => {
-  const few = placed(layers(1, 2), 1000, 350, 1);
-  deepEqual([few.across, few.down], [92, 92]);
-  equal(few.width, 1000);
-  const many = placed(layers(24, 4), 1000, 350, 1);
-  deepEqual([many.across, many.down], [48, 24]);
-});
-
-Deno.test("larger text makes larger cells, and the height they keep to", () => {
-  const places = placed(layers(6, 12), 590, 350, 1.375);
-  equal(places.top, 47);
-  ok(places.height <= 350 * 1.375);
-});
-
-Deno.test("layers may have different numbers of heads", () => {
+Deno.test("larger text makes larger cells, and layers may have different numbers of heads", () => {
+  const large = placed(layers(6, 12), 590, 350, 1.375);
+  equal(large.top, 47);
+  ok(large.height <= 350 * 1.375);
   const places = placed([2, 4, 1], 300, 350, 1);
   equal(places.right - places.left, 4 * places.across);
 });
@@ -115,16 +100,11 @@ Deno.test("a row is between two lines, a column too, a cell within four", () => 
   deepEqual(pointed({ query: 1, key: null }), [[100, 59, 40, 1], [100, 70, 40, 1]]);
   deepEqual(pointed({ query: null, key: 0 }), [[100, 50, 1, 40], [111, 50, 1, 40]]);
   equal(pointed({ query: 1, key: 2 }).length, 4);
-});
-
-Deno.test("every head that there is shows it, and no line leaves its thumbnail", () => {
+  // Every head that there is shows it, and no line leaves its thumbnail.
   equal(pointed({ query: 3, key: null }, [2, 1]).length, 6);
   for (const query of [0, 1, 2, 3]) {
     for (const [, y, , height] of pointed({ query, key: null })) ok(y >= 50 && y + height <= 90);
   }
-});
-
-Deno.test("a place that is not among the tokens is shown by nobody", () => {
   deepEqual(pointed({ query: 4, key: null }), []);
   deepEqual(pointed({ query: 0, key: 9 }), []);
 });
@@ -141,4 +121,10 @@ Deno.test("heads are named as they are counted on screen", () => {
   equal(nameOf({ names: ["layer", "head"], counts: 1 }, { layer: 1, head: 3 }), "Layer 2, head 4");
   equal(nameOf({ names: ["layer"], counts: 1 }, { layer: 0, head: 3 }), "Layer 4");
   equal(nameOf({ names: ["layer", "head"], counts: 0 }, { layer: 1, head: 3 }), "Layer 1, head 3");
+  // Few heads are no giants, and many layers at most twice as wide as high.
+  const few = placed(layers(1, 2), 1000, 350, 1);
+  deepEqual([few.across, few.down], [92, 92]);
+  equal(few.width, 1000);
+  const many = placed(layers(24, 4), 1000, 350, 1);
+  deepEqual([many.across, many.down], [48, 24]);
 });

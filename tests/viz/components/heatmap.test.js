@@ -17,20 +17,11 @@ Deno.test("few cells are square and no giants", () => {
   }
 });
 
-Deno.test("many cells fill the width, and each has its place", () => {
-  const places = placed(labels(300), labels(300), 1000, 1);
-  ok(places.right <= 1000 && places.right > 990);
-  ok(places.height < 900);
-  equal(places.merged, false);
-});
-
 Deno.test("cells share pixels only where the device has fewer", () => {
   deepEqual(placed(labels(900), labels(900), 360, 1).pixels, [303, 620]);
   equal(placed(labels(900), labels(900), 360, 1).merged, true);
   equal(placed(labels(900), labels(900), 360, 3).merged, false);
-});
-
-Deno.test("labels stand upright where they are wider than a cell, and take at most their part of the width", () => {
+  // Labels stand upright where they are wider than a cell, and take at most their part of the width.
   equal(placed(labels(4, 20), labels(4, 20), 1000, 1).upright, false);
   equal(placed(labels(4), labels(4, 100), 1000, 1).upright, true);
   equal(placed(labels(2, 900), labels(2), 500, 1).left, 20 + 200 + 6);
@@ -50,9 +41,7 @@ Deno.test("shades run through the scale's colours", () => {
   deepEqual([...shades.slice(-4)], [255, 0, 0, 255]);
   const middle = shades.slice(4 * 127, 4 * 127 + 3); // half a shade before the middle colour
   deepEqual([...middle], [16, 32, 48]);
-});
-
-Deno.test("colour follows the root of a weight, cut to the limits", () => {
+  // Colour follows the root of a weight, cut to the limits.
   const data = { weights: [0, 0.25, 1, 4], queries: ["a", "b"], keys: ["c", "d"], limits: [0, 1], bend: "root" };
   deepEqual([...levelsOf(data, [2, 2])], [0, 128, 255, 255]);
 });
@@ -95,6 +84,7 @@ Deno.test("arrow keys stop at the edges; Home and End take the row, with Control
   deepEqual(from("End", { row: 1, column: 2 }, true), { row: 2, column: 3 });
   equal(from("Escape", { row: 1, column: 2 }), null);
   equal(from("Tab", { row: 1, column: 2 }), undefined);
+  deepEqual(from("Home", { row: 1, column: 2 }, true), { row: 0, column: 0 });
 });
 
 Deno.test("a picture of sixteen tokens keeps to its limit, and its cells give height for width", () => {
@@ -121,6 +111,11 @@ Deno.test("up to a hundred rows each have room for a label, limit or not", () =>
 Deno.test("large type makes room for itself", () => {
   const [usual, large] = [1, 1.5].map((scale) => placed(labels(12), labels(12), 600, 1, { scale, limit: 400 }));
   ok(large.left > usual.left && large.top > usual.top && large.height > usual.height);
+  // Many cells fill the width, and each has its place.
+  const places = placed(labels(300), labels(300), 1000, 1);
+  ok(places.right <= 1000 && places.right > 990);
+  ok(places.height < 900);
+  equal(places.merged, false);
 });
 
 Deno.test("a label points at its row or column, a cell at both, and the corner at nothing", () => {
@@ -135,6 +130,18 @@ Deno.test("a second text begins where segments change", () => {
   deepEqual(borders([0, 0, 1, 1]), [2]);
   deepEqual(borders([0, 0]), []);
   deepEqual(borders([]), []);
+  // Which tokens are labelled is written where not all are.
+  equal(labelled([1, 1]), "");
+  equal(labelled([2, 2]), "Every 2nd token is labelled; point to read any.");
+  equal(labelled([1, 3]), "Every 3rd key is labelled; point to read any.");
+  equal(labelled([4, 11]), "Every 4th query and every 11th key is labelled; point to read any.");
+  // A picture is looked for where the window shows none or next to none of it.
+  const from = (top) => outOfSight({ top, bottom: top + 400 }, 800);
+  deepEqual([-300, -100, 0, 300, 500, 700, 900].map(from), [true, false, false, false, false, true, true]);
+  equal(outOfSight({ top: -900, bottom: 900 }, 800), false); // higher than the window
+  // In a file cells are as large as its width allows.
+  const [screen, saved] = [false, true].map((filled) => placed(labels(13, 60), labels(13, 60), 660, 2, { filled }));
+  deepEqual([screen.across, saved.across], [33, 44]);
 });
 
 Deno.test("the strongest cells are named in words, by size where numbers have signs", () => {
@@ -162,22 +169,4 @@ Deno.test("what special tokens give each other is left out of the strongest, and
   );
   const alone = { ...data, queries: ["[CLS]"], keys: ["[CLS]"], weights: [1] };
   equal(described(alone), "Strongest by weight: [CLS] looks at [CLS], 1.00.");
-});
-
-Deno.test("in a file cells are as large as its width allows", () => {
-  const [screen, saved] = [false, true].map((filled) => placed(labels(13, 60), labels(13, 60), 660, 2, { filled }));
-  deepEqual([screen.across, saved.across], [33, 44]);
-});
-
-Deno.test("which tokens are labelled is written where not all are", () => {
-  equal(labelled([1, 1]), "");
-  equal(labelled([2, 2]), "Every 2nd token is labelled; point to read any.");
-  equal(labelled([1, 3]), "Every 3rd key is labelled; point to read any.");
-  equal(labelled([4, 11]), "Every 4th query and every 11th key is labelled; point to read any.");
-});
-
-Deno.test("a picture is looked for where the window shows none or next to none of it", () => {
-  const from = (top) => outOfSight({ top, bottom: top + 400 }, 800);
-  deepEqual([-300, -100, 0, 300, 500, 700, 900].map(from), [true, false, false, false, false, true, true]);
-  equal(outOfSight({ top: -900, bottom: 900 }, 800), false); // higher than the window
 });

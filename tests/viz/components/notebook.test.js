@@ -162,11 +162,20 @@ function mounted(part, traits = {}) {
   return { ...page, model, el, end, runs, host, note, place, ended: () => ended };
 }
 
+// The same, while a test is about it.
+async function onPage(part, traits, test) {
+  const page = mounted(part, traits);
+  try {
+    await test(page);
+  } finally {
+    page.leave();
+  }
+}
+
 const turn = () => new Promise((done) => queueMicrotask(() => done(null)));
 
-Deno.test("a component is given its data once it is on the page, and again when they change together", async () => {
-  const { model, runs, place, host, head, leave } = mounted("grid", { layer: 1, head: 2 });
-  try {
+Deno.test("a component is given its data once it is on the page, and again when they change together", () =>
+  onPage("grid", { layer: 1, head: 2 }, async ({ model, runs, place, host, head }) => {
     deepEqual([runs.length, host.hidden, model.get("_views")], [0, true, 1]);
     place();
     deepEqual([...runs[0].data.weights], [7]);
@@ -177,27 +186,19 @@ Deno.test("a component is given its data once it is on the page, and again when 
     model.set("head", 4);
     await turn();
     deepEqual(runs.slice(1).map(({ data }) => data.selected), [[0, 4]]);
-  } finally {
-    leave();
-  }
-});
+  }));
 
-Deno.test("a widget without data shows nothing, and then what comes", async () => {
-  const { model, runs, place, host, leave } = mounted("heatmap", { _data: new DataView(new ArrayBuffer(0)) });
-  try {
+Deno.test("a widget without data shows nothing, and then what comes", () =>
+  onPage("heatmap", { _data: new DataView(new ArrayBuffer(0)) }, async ({ model, runs, place, host }) => {
     place();
     deepEqual([runs.length, host.hidden], [0, true]);
     model.set("_data", packed({ group: "g", still: "s" }));
     await turn();
     deepEqual([runs.length, host.hidden], [1, false]);
-  } finally {
-    leave();
-  }
-});
+  }));
 
-Deno.test("what a component reports sets traits and asks for an answer", () => {
-  const { model, runs, place, note, pass, leave } = mounted("grid", { layer: 0, head: 0 });
-  try {
+Deno.test("what a component reports sets traits and asks for an answer", () =>
+  onPage("grid", { layer: 0, head: 0 }, ({ model, runs, place, note, pass }) => {
     place();
     runs[0].setTriggerValue("head", [3, 5]);
     deepEqual([model.get("layer"), model.get("head"), model.get("_requests")], [3, 5, 1]);
@@ -212,14 +213,10 @@ Deno.test("what a component reports sets traits and asks for an answer", () => {
     equal(note.hidden, true);
     runs[0].setTriggerValue("unknown", 1);
     equal(model.get("_requests"), 1);
-  } finally {
-    leave();
-  }
-});
+  }));
 
-Deno.test("a kernel that was restarted is told of at once, and a click does no harm", () => {
-  const { model, runs, place, note, leave } = mounted("heatmap");
-  try {
+Deno.test("a kernel that was restarted is told of at once, and a click does no harm", () =>
+  onPage("heatmap", {}, ({ model, runs, place, note }) => {
     place();
     model.fire("comm_live_update");
     deepEqual([note.hidden, note.textContent], [false, "The kernel has stopped: run the cell again."]);
@@ -229,14 +226,10 @@ Deno.test("a kernel that was restarted is told of at once, and a click does no h
     runs[0].setTriggerValue("head", [1, 1]);
     model.fire("comm_live_update");
     equal(note.hidden, false);
-  } finally {
-    leave();
-  }
-});
+  }));
 
-Deno.test("what is pointed at in the picture is told after a moment, with the view it is in", () => {
-  const { model, host, place, pass, leave } = mounted("heatmap");
-  try {
+Deno.test("what is pointed at in the picture is told after a moment, with the view it is in", () =>
+  onPage("heatmap", {}, ({ model, host, place, pass }) => {
     place();
     const places = [];
     onPoint(Object.assign(new View({ isConnected: true }), { data: { group: "g" } }), (where) => places.push(where));
@@ -253,14 +246,10 @@ Deno.test("what is pointed at in the picture is told after a moment, with the vi
     deepEqual(places.at(-1), { query: 5, key: null });
     model.set("token", null);
     equal(places.at(-1), null);
-  } finally {
-    leave();
-  }
-});
+  }));
 
-Deno.test("a token that is kept stays told while others are pointed at", () => {
-  const { model, host, runs, place, pass, leave } = mounted("lines", { off: [] });
-  try {
+Deno.test("a token that is kept stays told while others are pointed at", () =>
+  onPage("lines", { off: [] }, ({ model, host, runs, place, pass }) => {
     place();
     host.inside = {};
     runs[0].setStateValue("selected", { side: "key", index: 4 });
@@ -269,10 +258,7 @@ Deno.test("a token that is kept stays told while others are pointed at", () => {
     deepEqual([model.get("token"), model.get("key")], [null, 4]);
     runs[0].setStateValue("selected", null);
     deepEqual([model.get("token"), model.get("key")], [1, null]);
-  } finally {
-    leave();
-  }
-});
+  }));
 
 Deno.test("a picture that Python cannot draw is sent a moment after it was shown, and no other", () => {
   for (const [part, times] of /** @type {[string, number][]} */ ([["words", 1], ["lines", 1], ["grid", 0]])) {
@@ -294,17 +280,13 @@ Deno.test("a picture that Python cannot draw is sent a moment after it was shown
   }
 });
 
-Deno.test("nothing stays behind when a widget ends", () => {
-  const { model, el, end, head, place, observers, ended, leave } = mounted("grid", { layer: 0, head: 0 });
-  try {
+Deno.test("nothing stays behind when a widget ends", () =>
+  onPage("grid", { layer: 0, head: 0 }, ({ model, el, end, head, place, observers, ended }) => {
     place();
     end();
     deepEqual([model.listeners, observers.length, el.children.length, head.children.length], [0, 0, 0, 0]);
     deepEqual([model.get("_views"), ended()], [0, 1]);
-  } finally {
-    leave();
-  }
-});
+  }));
 
 Deno.test("parts say what their traits are in the payload, and what a report changes", () => {
   const get = (traits) => (name) => traits[name];
@@ -329,9 +311,7 @@ Deno.test("the ground is the first that is painted behind an element, through sh
   equal(groundOf(element, ways), false);
   outer.name = "clear";
   equal(groundOf(element, ways), null);
-});
-
-Deno.test("where nothing is painted, a document says by its own ways whether its theme is dark", () => {
+  // Where nothing is painted, a document says by its own ways whether its theme is dark.
   const declared = (classes, theme, colorScheme) =>
     declaredBy({
       body: { classList: { contains: (name) => classes.includes(name) } },
@@ -347,9 +327,7 @@ Deno.test("where nothing is painted, a document says by its own ways whether its
     false,
     null,
   ]);
-});
-
-Deno.test("bytes become base64 however many they are", () => {
+  // Bytes become base64 however many they are.
   const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 251);
   deepEqual(Uint8Array.from(atob(base64(bytes)), (sign) => sign.charCodeAt(0)), bytes);
 });

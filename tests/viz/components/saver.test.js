@@ -26,6 +26,11 @@ Deno.test("a path is where its pen goes, however it is written", () => {
 Deno.test("a curve that one point bends is the cubic one of the same shape", () => {
   deepEqual(near(segments("M0 0q3 6 6 0")), [["M", 0, 0], ["C", 2, 4, 4, 4, 6, 0]]);
   deepEqual(segments("M1 1c1 2 3 4 5 6"), [["M", 1, 1], ["C", 2, 3, 4, 5, 6, 7]]);
+  // Shapes have a path, and what is none has not.
+  deepEqual(segments(pathOf(shape("rect", { x: "1", y: "2", width: "3", height: "4" }))), segments("M1 2h3v4h-3z"));
+  deepEqual(segments(pathOf(shape("line", { x1: "1", y1: "2", x2: "3", y2: "4" }))), [["M", 1, 2], ["L", 3, 4]]);
+  deepEqual(pathOf(shape("g", {})), null);
+  throws(() => segments("M0 0S1 1 2 2"), Error);
 });
 
 Deno.test("arcs are quarters of a circle, on either side", () => {
@@ -39,11 +44,4 @@ Deno.test("arcs are quarters of a circle, on either side", () => {
   deepEqual(ends("M1 0A1 1 0 1 0 0 1"), [[0, -1], [-1, 0], [0, 1]]);
   deepEqual(ends("M0 0a1 1 0 0 1 4 0"), [[2, -2], [4, 0]], "a radius that does not reach is made larger");
   deepEqual(ends(pathOf(shape("circle", { cx: "5", cy: "6", r: "2" }))).slice(0, 4), [[5, 4], [7, 6], [5, 8], [3, 6]]);
-});
-
-Deno.test("shapes have a path, and what is none has not", () => {
-  deepEqual(segments(pathOf(shape("rect", { x: "1", y: "2", width: "3", height: "4" }))), segments("M1 2h3v4h-3z"));
-  deepEqual(segments(pathOf(shape("line", { x1: "1", y1: "2", x2: "3", y2: "4" }))), [["M", 1, 2], ["L", 3, 4]]);
-  deepEqual(pathOf(shape("g", {})), null);
-  throws(() => segments("M0 0S1 1 2 2"), Error);
 });

@@ -4,7 +4,6 @@ import { deepEqual, equal } from "node:assert/strict";
 import { crc32 } from "node:zlib";
 import { described } from "../../../viz/components/shared/files.js";
 import { graphemes, printable } from "../../../viz/components/shared/labels.js";
-import { clamp } from "../../../viz/components/shared/numbers.js";
 import { addCells } from "../../../viz/components/shared/pens.js";
 import { isDark, sharpest } from "../../../viz/components/shared/screen.js";
 import { mount, unpack, View } from "../../../viz/components/shared/view.js";
@@ -71,36 +70,21 @@ Deno.test("what was on its way to a view when its root left the page is left out
   deepEqual(calls, ["event", "act", "event"]);
 });
 
-Deno.test("a label is one line of characters that XML can hold", () => {
+Deno.test("a label is one line of characters that XML can hold, and an accent and a family stay whole", () => {
   equal(printable("a\tb\nc"), "a b c");
   equal(printable("\u0001x\uD800\uFFFE"), "\uFFFDx\uFFFD\uFFFD");
   equal(printable("👩‍👧 שלום"), "👩‍👧 שלום");
-});
-
-Deno.test("an accent and a family stay whole", () => {
   deepEqual(graphemes("e\u0301a"), ["e\u0301", "a"]);
   equal(graphemes("👩‍👩‍👧x").length, 2);
 });
 
 Deno.test("a canvas is as sharp as it can be and never larger than browsers draw", () => {
-  equal(sharpest(2, 800, 600), 2);
-  equal(sharpest(3, 4000, 4000), 1);
-  equal(sharpest(2, 10, 16384), 1);
-  equal(sharpest(2, 0, 600), 2);
-});
-
-Deno.test("dark is judged by brightness as eyes see it", () => {
-  equal(isDark("rgb(17, 19, 26)"), true);
-  equal(isDark("rgb(255, 255, 255)"), false);
-  equal(isDark("rgba(0, 255, 0, 1)"), false);
-  equal(isDark("rgb(0, 0, 255)"), true);
-});
-
-Deno.test("a number is kept between its limits", () => {
-  deepEqual([-1, 0.5, 7].map((value) => clamp(value, 0, 1)), [0, 0.5, 1]);
-});
-
-Deno.test("bytes of a page that is one file come back, and nothing else is taken for bytes", () => {
+  deepEqual([sharpest(2, 800, 600), sharpest(2, 0, 600)], [2, 2]);
+  deepEqual([sharpest(3, 4000, 4000), sharpest(2, 10, 16384)], [1, 1]);
+  // Dark is judged by brightness as eyes see it.
+  deepEqual(["rgb(17, 19, 26)", "rgb(0, 0, 255)"].map(isDark), [true, true]);
+  deepEqual(["rgb(255, 255, 255)", "rgba(0, 255, 0, 1)"].map(isDark), [false, false]);
+  // Bytes of a page that is one file come back, and nothing else is taken for bytes.
   deepEqual(decode({ base64: "AAH/" }), new Uint8Array([0, 1, 255]));
   equal(decode("AAH/"), "AAH/");
   equal(decode(null), null);
