@@ -1,7 +1,5 @@
 """What the walk sends to the browser: numbers within their rounding, exact ones exact, a bounded size, and refusals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -77,20 +75,14 @@ def test_rounded_numbers_are_within_half_a_step_and_those_of_the_followed_token_
 
 def test_scores_of_what_is_hidden_stay_numbers() -> None:
     anatomy = anatomies.bert()
-    assert anatomy.scores is not None
     hidden = anatomy.scores.copy()
     hidden[1, 3] = -np.inf
     data = of(replace(anatomy, scores=hidden, attention=softmax(hidden)), position=1)
     assert data["scaling"] == pytest.approx(0.5)
     scores = sent(data)[-1]
-    assert scores is not None
     assert scores[3] == np.finfo(np.float32).min
     np.testing.assert_array_equal(np.delete(scores, 3), np.delete(anatomy.scores[1], 3))
-
-
-def test_attention_is_called_a_softmax_of_scores_and_those_a_product_only_where_they_are() -> None:
-    anatomy = anatomies.bert()
-    assert anatomy.scores is not None
+    # Attention is called a softmax of scores and those a product only where they are.
     data = of(anatomy)
     assert (data["scores"], data["scaling"]) == (True, pytest.approx(0.5))
     shifted = anatomy.scores + np.arange(6, dtype=np.float32)  # positions take part, too
@@ -112,14 +104,10 @@ def test_how_a_stage_is_made_is_found_in_its_numbers() -> None:
         stages=(*anatomy.stages[:-1], replace(anatomy.stages[-2], name="output", made_of=("after feed-forward",))),
     )
     assert of(same)["stages"][-1]["how"] == "same"
-
-
-def test_the_part_of_the_head_is_where_its_own_numbers_are() -> None:
-    anatomy = anatomies.bert()
+    # The part of the head is where its own numbers are.
     stages = {stage["name"]: stage for stage in of(anatomy)["stages"]}
     for name in ("query", "key", "value", "context"):
         part = stages[name]["part"]
-        assert part is not None
         np.testing.assert_array_equal(anatomy.stage(name).values[:, slice(*part)], getattr(anatomy, name))
     assert stages["inner"]["part"] is stages["attention"]["part"] is None
     # Grouped queries: four heads of two numbers share two keys.
@@ -139,6 +127,19 @@ def test_tokens_are_as_readers_see_them_with_the_characters_that_were_typed() ->
     assert data["characters"] == ["", "un", "believ", "able", "it", "was", "so", ""]
     assert data["ids"] == list(range(8))
     assert data["biases"] == ["query", "value"]
+    # Predictions are at their token where it is shown.
+    best = tuple(Prediction(f" word{at}", at, 0.5**at) for at in range(1, 9))
+    data = of(anatomies.bert(), predictions=MaskPrediction(3, best, 0.0))
+    assert data["predicted"] == 3
+    assert data["words"][0] == ("␣word1", 0.5)
+    assert len(data["words"]) == 6
+    far = of(anatomies.bert(40), predictions=MaskPrediction(39, best, 0.0))
+    assert far["predicted"] is None
+    assert of(anatomies.bert())["words"] == []
+    assert of(anatomies.bert(), at="segment")["at"] == "segment"
+    assert of(anatomies.pre_norm(), at="segment")["at"] == ""
+    assert of(anatomies.closed(), at="heads")["at"] == "heads"
+    assert of(anatomies.closed())["why_not"].startswith("The parts")
 
 
 @pytest.mark.parametrize(("position", "first"), [(0, 0), (11, 0), (20, 8), (39, 16)])
@@ -163,17 +164,12 @@ def test_wide_vectors_share_cells_and_the_size_is_bounded() -> None:
     assert {stage["per"] for stage in wide["stages"]} == {3, 11}
     assert max(stage["cells"] for stage in wide["stages"]) <= MOST_CELLS
     assert len(pack(wide)) < 400_000
-
-
-def test_a_shared_cell_holds_the_number_farthest_from_zero() -> None:
+    # A shared cell holds the number farthest from zero.
     values = np.array([[1, -3, 2, 0.5, 0, -0.25, 4]], np.float32)
     cells, per = binned(values, 4)
     assert per == 2
     assert cells.tolist() == [[-3, 2, -0.25, 4]]
     assert binned(values, 7)[0].tolist() == values.tolist()
-
-
-def test_the_ends_of_the_scale_and_zero_are_exact() -> None:
     q, scale = quantize(np.array([[-2, 0, 0.5, 2]], np.float32))
     assert q.tolist() == [[-127, 0, 64, 127]]  # √(0.5 / 2) · 127 = 63.5
     assert scale == 2
@@ -194,24 +190,6 @@ def test_a_text_that_runs_has_flows_and_no_exact_numbers() -> None:
     np.testing.assert_array_equal(np.frombuffer(data["weights"], "<f4", n), anatomy.attention[30, window])
     wide = of(anatomies.bert(16, width=256, inner=1024, layers=6, heads=4), opens={"layer": "the page"})
     assert max(stage["cells"] for stage in wide["stages"]) <= RUN_CELLS
-
-
-def test_predictions_are_at_their_token_where_it_is_shown() -> None:
-    best = tuple(Prediction(f" word{at}", at, 0.5**at) for at in range(1, 9))
-    data = of(anatomies.bert(), predictions=MaskPrediction(3, best, 0.0))
-    assert data["predicted"] == 3
-    assert data["words"][0] == ("␣word1", 0.5)
-    assert len(data["words"]) == 6
-    far = of(anatomies.bert(40), predictions=MaskPrediction(39, best, 0.0))
-    assert far["predicted"] is None
-    assert of(anatomies.bert())["words"] == []
-
-
-def test_a_place_that_a_model_does_not_have_is_dropped() -> None:
-    assert of(anatomies.bert(), at="segment")["at"] == "segment"
-    assert of(anatomies.pre_norm(), at="segment")["at"] == ""
-    assert of(anatomies.closed(), at="heads")["at"] == "heads"
-    assert of(anatomies.closed())["why_not"].startswith("The parts")
 
 
 def test_refuses_what_does_not_fit() -> None:

@@ -43,12 +43,8 @@ def test_same_parameters_as_bertviz_itself(view: str, sentence_b_start: int | No
     layers = maps()
     ours = data_of(bertviz_html(view, layers, TOKENS, sentence_b_start=sentence_b_start))
     draw = bertviz.head_view if view == "head" else bertviz.model_view
-    html = draw(
-        [torch.from_numpy(layer)[None] for layer in layers],
-        TOKENS,
-        sentence_b_start=sentence_b_start,
-        html_action="return",
-    ).data
+    maps_ = [torch.from_numpy(layer)[None] for layer in layers]
+    html = draw(maps_, TOKENS, sentence_b_start=sentence_b_start, html_action="return").data
     theirs = json.loads(re.search(r"const params = (\{.*?\}); // HACK", html).group(1))
 
     attention = attention_of(ours)
@@ -71,13 +67,16 @@ def test_weights_are_exact_to_a_65535th() -> None:
     weights = builders.random_maps(1, 2, 4, 9, 9)
     attention = attention_of(data_of(bertviz_html("head", list(weights), list("abcdefghi"))))
     assert np.abs(attention - weights).max() <= 0.5 / 65535 + 1e-7
-
-
-def test_weights_above_one_are_drawn_in_parts_of_the_largest() -> None:
-    """Value-weighted attention: packed as it is, 4.8 would come out as 0.8."""
+    # Value-weighted attention: packed as it is, 4.8 would come out as 0.8.
     weights = np.array([[[[4.8, 1.2], [0.6, 2.4]]]], dtype=np.float32)
     attention = attention_of(data_of(bertviz_html("head", list(weights), ["a", "b"])))
     np.testing.assert_allclose(attention[0, 0], [[1, 0.25], [0.125, 0.5]], atol=1e-5)
+    data = data_of(bertviz_html("model", [np.ones((1, 1, 1), np.float32)], ["a"]))
+    assert attention_of(data).tolist() == [[[[1.0]]]]
+    # Long tokens are cut visibly.
+    tokens = ["uncharacteristically", "a" * 13, *"bcde"]
+    assert data_of(bertviz_html("head", maps(), tokens))["tokens"][:2] == ["uncharacteri…", "a" * 13]
+    assert data_of(bertviz_html("model", maps(), tokens))["tokens"][0] == "uncharacte…"
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -101,24 +100,13 @@ def test_a_token_cannot_leave_the_data(view: str) -> None:
     assert data_of(html)["tokens"] == hostile
 
 
-def test_long_tokens_are_cut_visibly() -> None:
-    tokens = ["uncharacteristically", "a" * 13, *"bcde"]
-    assert data_of(bertviz_html("head", maps(), tokens))["tokens"][:2] == ["uncharacteri…", "a" * 13]
-    assert data_of(bertviz_html("model", maps(), tokens))["tokens"][0] == "uncharacte…"
-
-
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize(("layers", "heads"), [(1, 1), (2, 12), (6, 12), (24, 16)])
 def test_the_bound_follows_the_number_of_lines(view: str, layers: int, heads: int) -> None:
     limit = max_tokens(view, layers, heads)
     drawn = heads if view == "head" else layers * heads
     assert drawn * limit**2 <= MAX_LINES < drawn * (limit + 1) ** 2
-
-
-def test_bounds_of_known_models() -> None:
-    assert max_tokens("head", 12, 12) == 128
-    assert max_tokens("model", 12, 12) == 36
-    assert max_tokens("model", 6, 12) == 52
+    assert (max_tokens("head", 12, 12), max_tokens("model", 12, 12), max_tokens("model", 6, 12)) == (128, 36, 52)
 
 
 @pytest.mark.parametrize(("view", "instead"), [("head", "“Lines” of this page"), ("model", "“All heads” of this page")])
@@ -131,23 +119,14 @@ def test_beyond_the_bound_it_points_elsewhere(view: str, instead: str) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="same shape"):
-        bertviz_html("head", maps(), TOKENS[:-1])
-    with pytest.raises(InvalidInput, match="same shape"):
-        bertviz_html("head", [maps()[0], maps(heads=2)[0]], TOKENS)
-    with pytest.raises(InvalidInput, match="same shape"):
-        bertviz_html("head", [], TOKENS)
-    with pytest.raises(InvalidInput, match="at least one head"):
-        bertviz_html("head", maps(), TOKENS, heads=[])
-    with pytest.raises(InvalidInput, match="layers 1 to 2 and heads 1 to 3"):
-        bertviz_html("head", maps(), TOKENS, heads=[3])
-    with pytest.raises(InvalidInput, match="layers 1 to 2 and heads 1 to 3"):
-        bertviz_html("head", maps(), TOKENS, layer=2)
-    for start in (0, 6, 7):
-        with pytest.raises(InvalidInput, match="second sentence"):
-            bertviz_html("head", maps(), TOKENS, sentence_b_start=start)
-
-
-def test_a_single_token() -> None:
-    data = data_of(bertviz_html("model", [np.ones((1, 1, 1), np.float32)], ["a"]))
-    assert attention_of(data).tolist() == [[[[1.0]]]]
+    for layers, tokens in ((maps(), TOKENS[:-1]), ([maps()[0], maps(heads=2)[0]], TOKENS), ([], TOKENS)):
+        with pytest.raises(InvalidInput, match="same shape"):
+            bertviz_html("head", layers, tokens)
+    for wrong, message in (
+        ({"heads": []}, "at least one head"),
+        ({"heads": [3]}, "layers 1 to 2 and heads 1 to 3"),
+        ({"layer": 2}, "layers 1 to 2 and heads 1 to 3"),
+        *(({"sentence_b_start": start}, "second sentence") for start in (0, 6, 7)),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            bertviz_html("head", maps(), TOKENS, **wrong)

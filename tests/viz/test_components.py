@@ -2,13 +2,10 @@
 stay text and nothing is asked from the network.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
 from in_deno import deno
 
 from viz import anatomy, cells, component, example_sentences, grid, heatmap, lines, lit_words, sketch, token_line
@@ -19,41 +16,29 @@ SCRIPTS = sorted(script for folder in FOLDERS for script in folder.rglob("*.js")
 STYLES = sorted(style for folder in FOLDERS for style in folder.rglob("*.css"))
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        lines.SOURCE,
-        heatmap.SOURCE,
-        grid.SOURCE,
-        lit_words.SOURCE,
-        token_line.SOURCE,
-        sketch.SOURCE,
-        cells.SOURCE,
-        example_sentences.SOURCE,
-    ],
-)
-def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
-    assert set(source) == {"html", "css", "js"}
-    assert all(source.values())
-    reports = {
-        id(lines.SOURCE): ", setStateValue",
-        id(lit_words.SOURCE): ", setTriggerValue",
-        id(grid.SOURCE): ", setTriggerValue",
-        id(cells.SOURCE): ", setTriggerValue",
-        id(anatomy.SOURCE): ", setTriggerValue",
-        id(sketch.SOURCE): ", setTriggerValue",
-        id(example_sentences.SOURCE): ", setTriggerValue",
-    }
-    assert re.findall(r"^(?:export|import)\b.*\b", source["js"], re.MULTILINE) == [
-        f"export default function render({{ data, parentElement{reports.get(id(source), '')}"
-    ]
-    script = tmp_path / "linked.js"
-    script.write_text(source["js"], encoding="utf-8")
-    deno("run", "--no-config", script)  # no name is missing or declared twice, and nothing is done before `render`
-    used = set(re.findall(r"var\((--[\w-]+)", source["css"]))
-    made = set(re.findall(r"(--[\w-]+):", source["css"]))
-    by_scripts = set(re.findall(r"\"(--[\w-]+)\"", source["js"]))
-    assert {name for name in used - made - by_scripts if not name.startswith("--st-")} == set()
+REPORTS = {
+    anatomy: ", setTriggerValue", cells: ", setTriggerValue", example_sentences: ", setTriggerValue",
+    grid: ", setTriggerValue", heatmap: "", lines: ", setStateValue", lit_words: ", setTriggerValue",
+    sketch: ", setTriggerValue", token_line: "",
+}  # fmt: skip
+
+
+def test_a_component_is_whole(tmp_path: Path) -> None:
+    for module, reports in REPORTS.items():
+        source = module.SOURCE
+        assert set(source) == {"html", "css", "js"}
+        assert all(source.values())
+        exports = re.findall(r"^(?:export|import)\b.*\b", source["js"], re.MULTILINE)
+        assert exports == [f"export default function render({{ data, parentElement{reports}"], module
+        (tmp_path / f"{module.__name__}.js").write_text(source["js"], encoding="utf-8")
+        used = set(re.findall(r"var\((--[\w-]+)", source["css"]))
+        made = set(re.findall(r"(--[\w-]+):", source["css"]))
+        by_scripts = set(re.findall(r"\"(--[\w-]+)\"", source["js"]))
+        assert not {name for name in used - made - by_scripts if not name.startswith("--st-")}, module
+    # No name is missing or declared twice, and nothing is done before `render`.
+    script = tmp_path / "all.js"
+    script.write_text("".join(f'import "./{module.__name__}.js";\n' for module in REPORTS), encoding="utf-8")
+    deno("run", "--no-config", script)
 
 
 def test_linked_modules_keep_their_names_to_themselves_and_run_once(tmp_path: Path) -> None:
@@ -93,17 +78,12 @@ export async function unused() {}
     assert deno("run", "--no-config", script) == "once\nab\n"
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_scripts_never_write_markup_and_never_call_out(script: Path) -> None:
+def test_scripts_never_write_markup_and_never_call_out() -> None:
     risky = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|fetch\(|https?:|import\("
-    text = script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")  # a name, not an address
-    assert re.findall(risky, text) == []
-
-
-def test_there_are_scripts_to_look_at() -> None:
-    assert {"pens.js", "heatmap.js", "lines.js", "picture.js", "token_line.js", "mount.js", "browser.js"} <= {
-        script.name for script in SCRIPTS
-    }
+    for script in SCRIPTS:
+        text = script.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")  # a name, not an address
+        assert re.findall(risky, text) == [], script
+    assert {"pens.js", "heatmap.js", "mount.js", "browser.js"} <= {script.name for script in SCRIPTS}
 
 
 # Of BertViz: the ten colours that d3 has under this name, and attributes that its scripts write.
@@ -111,15 +91,15 @@ FOREIGN_COLOURS = r'CATEGORY_10 = \[[^\]]*\]|\[fill="\w+"\]|"fill": "black"'  # 
 NAMED = "black|silver|gr[ae]y|white|maroon|red|purple|fuchsia|green|lime|olive|yellow|navy|blue|teal|aqua|orange|pink"
 
 
-@pytest.mark.parametrize("file", [*STYLES, *SCRIPTS], ids=lambda path: path.name)
-def test_no_colour_stands_beside_the_palette(file: Path) -> None:
-    text = re.sub(FOREIGN_COLOURS, "", file.read_text(encoding="utf-8"))
-    text = re.sub(r"/\*.*?\*/|(?m:^ *//[^\n]*$)|// [^\n]*", "", text, flags=re.DOTALL)
-    assert text.strip()
-    assert re.findall(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b", text, re.IGNORECASE) == []
-    assert not re.findall(r"(?:rgba?|hsla?|okl\w+|color-mix)\(\s*[\d.]", text)
+def test_no_colour_stands_beside_the_palette() -> None:
     named = rf"(?<![-\w])(?:{NAMED})(?![-\w])"  # in scripts the parts of a colour have such names, too
-    assert re.findall(named if file.suffix == ".css" else rf'"{named}"', text) == []
+    for file in (*STYLES, *SCRIPTS):
+        text = re.sub(FOREIGN_COLOURS, "", file.read_text(encoding="utf-8"))
+        text = re.sub(r"/\*.*?\*/|(?m:^ *//[^\n]*$)|// [^\n]*", "", text, flags=re.DOTALL)
+        assert text.strip(), file
+        assert not re.findall(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b", text, re.IGNORECASE), file
+        assert not re.findall(r"(?:rgba?|hsla?|okl\w+|color-mix)\(\s*[\d.]", text), file
+        assert not re.findall(named if file.suffix == ".css" else rf'"{named}"', text), file
 
 
 def test_the_stylesheet_of_the_theme_names_every_role_of_the_palette() -> None:

@@ -1,8 +1,5 @@
 """The figures of the page Corpus: every number says what it is, whose it is and how sure; a click says which head."""
 
-from __future__ import annotations
-
-import json
 import re
 
 import numpy as np
@@ -36,9 +33,6 @@ def noise(*shape: int) -> DoubleArray:
     return np.random.default_rng(0).uniform(size=shape)
 
 
-# --- a measure
-
-
 def test_a_measure_says_its_number_with_interval_and_unit() -> None:
     assert BEFORE.number(1) == "<b>0.61</b> (0.58 to 0.64)"
     assert ENTROPY.number(0) == "<b>2.50</b> bits (2.47 to 2.53)"
@@ -46,15 +40,10 @@ def test_a_measure_says_its_number_with_interval_and_unit() -> None:
     assert SPECIAL.number(2) == "not defined"
     assert measure("x", [0.0123], width=0.001).number(0) == "<b>0.0123</b> (0.0113 to 0.0133)"
     assert measure("x", [-0.5, 0.5]).format(-0.5) == "−0.50"
-
-
-def test_the_range_of_a_measure_begins_at_zero_and_holds_its_intervals() -> None:
+    # The range of a measure begins at zero and holds its intervals.
     assert BEFORE.limits == (0.0, 0.64)
     assert measure("x", [-0.5, 0.5], width=0.25).limits == (-0.75, 0.75)
     assert measure("x", [np.nan, np.nan]).limits == (0.0, 1.0)
-
-
-# --- all heads in the plane
 
 
 def test_a_point_is_a_head_with_three_numbers() -> None:
@@ -64,72 +53,47 @@ def test_a_point_is_a_head_with_three_numbers() -> None:
     assert list(points.x) == [0.1, 0.61, 0.3, 0.05]
     assert list(points.y) == [2.5, 0.4, 1.0, 0.1]
     assert [tuple(point[:2]) for point in points.customdata] == HEADS
-    assert points.hovertemplate == (
-        "%{text}<br>on the token before: %{customdata[2]}<br>entropy: %{customdata[3]}"
-        "<br>on special tokens: %{customdata[4]}<extra></extra>"
-    )
     assert points.text[1] == "Layer 1, head 2"
     assert list(points.customdata[1][2:]) == [point.number(1) for point in (BEFORE, ENTROPY, SPECIAL)]
     assert figure.layout.xaxis.title.text == "on the token before (share of attention)"
     assert figure.layout.yaxis.title.text == "entropy (bits)"
+    # A head that an axis does not have is left out.
+    figure = head_scatter(HEADS, SPECIAL, ENTROPY, BEFORE, chosen=2, matches=[1, 2])
+    points, ring = figure.data
+    assert [tuple(point[:2]) for point in points.customdata] == [(0, 0), (0, 1), (1, 1)]
+    assert list(ring.text) == ["1.2"]
+    with pytest.raises(ValueError, match="each of the 3 heads"):
+        head_scatter(HEADS[:3], BEFORE, ENTROPY, SPECIAL)
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("dark", [False, True])
 def test_the_third_number_is_a_colour_that_a_bar_explains(dark: bool) -> None:
     figure = head_scatter(
         HEADS, measure("a", [1, 2, 3, 4]), ENTROPY, measure("b", [0, 1, np.nan, 2], width=0), dark=dark
     )
     colours = figure.data[0].marker.color
     scale = [colour for _, colour in sequential(dark)]
-    assert (colours[0], colours[1], colours[3]) == (scale[0], scale[16], scale[-1])
-    assert colours[2] == theme(dark).background  # not known
-    assert figure.data[0].marker.line.color == theme(dark).muted  # a faint one is seen by its outline
+    assert colours == (scale[0], scale[16], theme(dark).background, scale[-1])  # the third is not known
     names = [shape.label.text for shape in figure.layout.shapes if shape.label.text]
     assert names == ["0", "1.00", "2.00", "colour: b (share of attention)"]
     lowest = min(shape.y0 for shape in figure.layout.shapes)
     assert figure.layout.margin.b >= -lowest  # the bar lies below the axis, within the figure
 
 
-def test_a_head_that_an_axis_does_not_have_is_left_out() -> None:
-    figure = head_scatter(HEADS, SPECIAL, ENTROPY, BEFORE, chosen=2, matches=[1, 2])
-    points, ring = figure.data
-    assert [tuple(point[:2]) for point in points.customdata] == [(0, 0), (0, 1), (1, 1)]
-    assert list(ring.text) == ["1.2"]
-
-
 def test_the_chosen_head_and_those_found_have_outlines_names_and_a_legend() -> None:
     figure = head_scatter(HEADS, BEFORE, ENTROPY, SPECIAL, chosen=1, matches=[0, 2], matches_name="looks at “<b>”")
     points, chosen, matches = figure.data
-    assert chosen.marker.symbol != matches.marker.symbol
-    assert {chosen.marker.symbol, matches.marker.symbol}.isdisjoint({points.marker.symbol, "circle"})
+    assert len({points.marker.symbol, chosen.marker.symbol, matches.marker.symbol, "circle"}) >= 3
     assert list(chosen.error_x.array) == pytest.approx([0.03])
     assert list(chosen.error_y.arrayminus) == pytest.approx([0.03])
     assert matches.error_x.array is None
-    assert (chosen.name, matches.name) == ("Layer 1, head 2", "looks at “&#60;b&#62;”")
     assert list(matches.text) == ["1.1", "2.1"]
     assert {chosen.hoverinfo, matches.hoverinfo} == {"skip"}  # a click meets the point within
-    assert figure.layout.showlegend
-
-
-def test_names_of_two_points_close_by_stand_away_from_each_other() -> None:
+    # Names of two points close by stand away from each other.
     near = measure("x", [0.5, 0.51, 0.0, 1.0])
     *_, matches = head_scatter(HEADS, near, near, near, matches=[0, 1]).data
     assert list(matches.textposition) == ["bottom left", "top right"]
 
-
-def test_measures_have_to_fit_the_heads() -> None:
-    with pytest.raises(ValueError, match="each of the 3 heads"):
-        head_scatter(HEADS[:3], BEFORE, ENTROPY, SPECIAL)
-
-
-def test_the_heads_of_a_large_model_are_less_than_100_kb() -> None:
-    n = 24 * 16
-    measures = [measure(f"the longest name of a measure {number}", noise(n).tolist()) for number in range(3)]
-    figure = head_scatter(model_of(24, 16), *measures, chosen=3, matches=range(5))
-    assert len(figure.to_json()) < 100_000
-
-
-# --- heads by relations
 
 VALUES = np.array([[0.1, 0.71, 0.2, 0.08], [0.4, 0.0, 0.3, 0.2]])
 RELATIONS = ["obj: verb → object (206)", "nsubj: verb → subject (90)"]
@@ -150,30 +114,24 @@ def test_a_cell_is_a_head_and_says_how_often_it_finds_the_partner() -> None:
     assert list(numbers.text) == ["71%", "43%", "40%"]
     assert list(figure.layout.xaxis2.ticktext) == list(BESIDE)
     assert figure.layout.xaxis2.domain[1] < figure.layout.xaxis.domain[0]
-
-
-def test_heads_are_grouped_by_layer() -> None:
+    # Heads are grouped by layer.
     heads = [(0, 0), (0, 1), (0, 2), (1, 0)]
     layout = relation_matrix(heads, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {}).layout
     assert list(layout.xaxis.tickvals) == [1, 3]
     assert list(layout.xaxis.ticktext) == ["1", "2"]
     lines = [shape for shape in layout.shapes if shape.type == "line"]
     assert [(shape.x0, shape.x1) for shape in lines] == [(2.5, 2.5)]
-
-
-def test_a_cell_that_is_chosen_has_a_frame() -> None:
     figure = relation_matrix(HEADS, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {}, chosen=(1, 2))
     assert [(trace.y, trace.x) for trace in figure.select_traces({"marker.symbol": "square-open"})] == [((1,), (2,))]
-
-
-def test_relations_and_heads_have_to_fit_the_numbers() -> None:
     with pytest.raises(ValueError, match="2 relations and 3 heads"):
         relation_matrix(HEADS[:3], RELATIONS, VALUES, VALUES, VALUES, [1, 0], {})
     with pytest.raises(ValueError, match="2 relations"):
         relation_matrix(HEADS, RELATIONS, VALUES, VALUES, VALUES, [1, 0], {"uniform": [0.1]})
 
 
-def test_40_relations_of_144_heads_are_less_than_200_kb() -> None:
+def test_figures_of_large_models_are_light() -> None:
+    measures = [measure(f"the longest name of a measure {number}", noise(384).tolist()) for number in range(3)]
+    assert len(head_scatter(model_of(24, 16), *measures, chosen=3, matches=range(5)).to_json()) < 100_000
     values = noise(40, 144)
     names = [f"relation{at}: head → dependent (1,234)" for at in range(40)]
     beside = {name: values[:, 0].tolist() for name in ("best head", "best offset", "random weights", "uniform")}
@@ -181,8 +139,6 @@ def test_40_relations_of_144_heads_are_less_than_200_kb() -> None:
     assert len(figure.to_json()) < 200_000
     assert 40 * 18 < figure.layout.height < 40 * 30
 
-
-# --- relations with what they are compared with
 
 ROWS = [
     RelationScore("obj", (2, 6), 206, 0.71, 0.64, 0.77, {"best offset": 0.43, "random weights": 0.22}),
@@ -198,28 +154,16 @@ def test_relations_are_sorted_and_say_head_share_count_and_interval() -> None:
     assert best.hovertext[1] == "obj<br>Layer 3, head 7: <b>71.0%</b> of 206 (64.0% to 77.0%)"
     assert list(best.error_x.arrayminus) == pytest.approx([0.03, 0.07])
     assert [re.sub(r"\s+", " ", name) for name in figure.layout.yaxis.ticktext] == ["det 1.4", "obj 3.7"]
-    assert figure.layout.xaxis.title.text == "found, of held-out words"
-
-
-def test_what_a_head_is_compared_with_has_its_own_form_and_its_name() -> None:
+    # What a head is compared with has its own form and its name.
     traces = relation_dots(ROWS).data
-    assert [trace.name for trace in traces] == [
-        "best head", "best offset", "uniform attention", "random weights", "several heads",
-    ]  # fmt: skip
     assert len({trace.marker.symbol for trace in traces}) == len(traces)
     assert list(traces[3].x) == [None, 0.22]
     assert list(traces[4].x) == [0.97, None]
     assert len(relation_dots(ROWS[:1]).data) == 3  # of one without several heads there is no such form
-
-
-def test_40_relations_have_room() -> None:
     figure = relation_dots([RelationScore(f"r{at}", (0, 0), 10, 0.5, 0.4, 0.6) for at in range(40)])
     assert figure.layout.height >= 40 * 20
     with pytest.raises(ValueError, match="no relation"):
         relation_dots([])
-
-
-# --- one head among all
 
 
 def test_a_head_stands_among_the_others_measure_by_measure() -> None:
@@ -232,21 +176,9 @@ def test_a_head_stands_among_the_others_measure_by_measure() -> None:
     of_special = [tuple(head) for row, head in zip(ticks.y, ticks.customdata, strict=True) if row == 2]
     assert of_special == [(0, 0), (1, 1)]  # neither the head itself, nor the one that has no such number
     assert ticks.hovertext[0] == "Layer 1, head 1: 0.10"
-    assert list(figure.layout.yaxis.ticktext)[:2] == [
-        "on the token before<br><b>0.61</b>",
-        "entropy<br><b>0.40</b> bits",
-    ]
     assert [note.text for note in figure.layout.annotations] == ["0", "0.64", "0", "2.53", "0", "0.83"]
-
-
-def test_a_measure_that_the_head_does_not_have_says_so() -> None:
     figure = measure_dots(HEADS, [SPECIAL], 2)
     assert list(figure.data[1].x) == []
     assert figure.layout.yaxis.ticktext[0].endswith("not defined")
     with pytest.raises(ValueError, match="at least one measure"):
         measure_dots(HEADS, [], 0)
-
-
-def test_what_figures_hold_is_json() -> None:
-    figures = [measure_dots(HEADS, [SPECIAL], 0), relation_dots(ROWS)]
-    assert all(json.loads(figure.to_json())["data"] for figure in figures)

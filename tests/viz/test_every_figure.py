@@ -1,7 +1,5 @@
 """What holds for every Plotly figure of viz: it has the app's layout, and looks right by itself in light and dark."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil
@@ -37,9 +35,7 @@ KINDS = (".py", ".js", ".css", ".html")
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
-MATTERS = compare_head(
-    np.eye(6, 9, dtype=np.float32), np.eye(6, 9, dtype=np.float32), range(9), compared_sets((0, 1), 4)
-)
+MATTERS = compare_head(*[np.eye(6, 9, dtype=np.float32)] * 2, range(9), compared_sets((0, 1), 4))
 CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
 HEADS = [(0, 0), (0, 1)]
 A_MEASURE = HeadMeasure("a", *np.array([[0.5, 0.25], [0.4, 0.2], [0.6, 0.3]]), unit="b")
@@ -48,78 +44,66 @@ JUDGED_LENS = JudgedLens(
     fitted=(Distance(2.0, 1.75, 2.25),) * 2, average=Distance(3.0, 2.75, 3.25), n_masks=40, n_texts=10, n_units=10,
 )  # fmt: skip
 
-# What each figure is drawn from.
-EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
-    "bars.bars": ((["a", "b"], [("before", [1.0, 2.0]), ("after", [0.5, 0.0])]), {}),
-    "curves.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
-    "matrix.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
-    "curves.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
-    "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"quantity": "cosine"}),
-    "bars.erasure_bars": (
-        (
-            [Erasure(Unit(word, 1, 2, 0, False), 0.5, after, CAT) for word, after in (("dog", 0.25), ("a", 0.75))],
-            "Title",
-        ),
-        {},
+LENS = MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60))
+TEXTS = ["a text", "another"]
+TWO = [("a", WEIGHTS), ("b", WEIGHTS)]
+KEPT = PruningCurve("greedy", (0, 2), (Mean(0.9, 0.8, 1.0, 9, 9),) * 2)
+ERASED = [Erasure(Unit(word, 1, 2, 0, False), 0.5, after, CAT) for word, after in (("dog", 0.25), ("a", 0.75))]
+
+
+def example(*positional: object, **named: object) -> tuple[tuple[object, ...], dict[str, object]]:
+    """What a figure is drawn from."""
+    return positional, named
+
+
+EXAMPLES = {
+    "bars.bars": example(["a", "b"], [("before", [1.0, 2.0]), ("after", [0.5, 0.0])]),
+    "curves.calibration": example(judge([0.95, 0.15], [True, False])),
+    "matrix.head_matrix": example(WEIGHTS, 1, 2, 2, 1, names=("A", "B")),
+    "curves.by_length": example({"m": (LATENCY,)}, "latency", names={"m": "M"}),
+    "curves.curves": example(["1", "2"], [("a", [0.5, 1.0])], quantity="cosine"),
+    "bars.erasure_bars": example(ERASED, "Title"),
+    "matrix.head_map": example(WEIGHTS, "share"),
+    "planes.head_scatter": example(HEADS, A_MEASURE, A_MEASURE, A_MEASURE, chosen=0, matches=[1]),
+    "matrix.layer_attention": example(WEIGHTS, ["a", "b"]),
+    "planes.plane": example(MAP),
+    "matrix.similarity": example(WEIGHTS),
+    "matrix.token_movement": example(WEIGHTS, ["a", "b"], "1 − cosine"),
+    "curves.lens_distances": example(JUDGED_LENS),
+    "curves.lens_ranks": example(LENS, "a long word in the way"),
+    "matrix.matrices": example(TWO, ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column")),
+    "intervals.measure_dots": example(HEADS, [A_MEASURE], 0),
+    "intervals.accuracy_bars": example(accuracies([MinimalPair("a", "b", "word order")], [1.0])),
+    "neuron.neuron": example(
+        query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0), query_label="a", key_labels=["a", "b"]
     ),
-    "matrix.head_map": ((WEIGHTS, "share"), {}),
-    "planes.head_scatter": ((HEADS, A_MEASURE, A_MEASURE, A_MEASURE), {"chosen": 0, "matches": [1]}),
-    "matrix.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
-    "planes.plane": ((MAP,), {}),
-    "matrix.similarity": ((WEIGHTS,), {}),
-    "matrix.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
-    "curves.lens_distances": ((JUDGED_LENS,), {}),
-    "curves.lens_ranks": (
-        (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
-        {},
+    "bars.predictions": example(MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4)),
+    "curves.probe_curve": example(TASK, "A task"),
+    "curves.pruning": example([KEPT], "right", 2, percent=True, baseline=("chance", 0.5)),
+    "bars.ranking": example([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"),
+    "probing.layers_by_tasks": example([TASK], ["A task"]),
+    "intervals.relation_dots": example([RelationScore("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)]),
+    "relation_matrix.relation_matrix": example(
+        HEADS, ["a", "b"], WEIGHTS, WEIGHTS, WEIGHTS, [0, 1], {"x": [0.5, 0.25]}, chosen=(0, 1)
     ),
-    "matrix.matrices": (
-        ([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]),
-        {"quantity": "share", "axes": ("row", "column")},
-    ),
-    "intervals.measure_dots": ((HEADS, [A_MEASURE], 0), {}),
-    "intervals.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
-    "neuron.neuron": (
-        (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
-        {"query_label": "a", "key_labels": ["a", "b"]},
-    ),
-    "bars.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
-    "curves.probe_curve": ((TASK, "A task"), {}),
-    "curves.pruning": (
-        ([PruningCurve("greedy", (0, 2), (Mean(0.9, 0.8, 1.0, 9, 9),) * 2)], "right", 2),
-        {"percent": True, "baseline": ("chance", 0.5)},
-    ),
-    "bars.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
-    "probing.layers_by_tasks": (([TASK], ["A task"]), {}),
-    "intervals.relation_dots": (([RelationScore("a", (0, 1), 9, 0.5, 0.4, 0.6, {"b": 0.2}, 0.7)],), {}),
-    "relation_matrix.relation_matrix": (
-        (HEADS, ["a", "b"], WEIGHTS, WEIGHTS, WEIGHTS, [0, 1], {"x": [0.5, 0.25]}),
-        {"chosen": (0, 1)},
-    ),
-    "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
-    "intervals.switched_off": ((MATTERS, "change of ln P (nats)"), {}),
-    "structural.by_layer": ((TREES,), {}),
-    "structural.trees": ((PARSED, 0), {}),
-    "bars.shifts": (([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)],), {}),
-    "planes.cka_by_layer": ((np.array([1.0, 0.5], dtype=np.float32),), {}),
-    "planes.learning_plane": (
-        (np.ones((2, 2, 2), dtype=np.float32), (0.6, 0.3), ["0", "1"], ["a text", "another"], ["x", "y"]),
-        {},
-    ),
-    "matrix.confusion": ((np.array([[3, 1], [0, 2]]), ["a", "b"]), {}),
-    "bars.label_bars": ((["a", "b"], [0.25, 0.75]), {}),
-    "outcome.span_scores": ((["a", "b"], [1.0, -1.0], [0.5, 2.0], (0, 1), 0.5), {}),
-    "intervals.score_by_cost": (([Entry("M", 2.0, 0.8, 0.7, 0.9)], "ms", "Accuracy"), {}),
-    "matrix.cosine_matrix": ((np.eye(2, dtype=np.float32), ["a cat", "a dog"]), {}),
-    "planes.sentence_plane": ((np.ones((2, 2), dtype=np.float32), (0.6, 0.3), ["a cat", "a dog"]), {}),
-    "curves.rho_by_layer": (
-        ([Ranking("Mean", False, [(0, 0.5, 0.4, 0.6), (1, 0.6, 0.5, 0.7)])], "removed"),
-        {},
-    ),
-    "bars.waterfall": (([("head 1.2", 0.5, "raises cat"), ("biases", -1.0, "")], "logit of cat"), {}),
-    "training_curves.by_examples": (([Point("trained", 50, 0.7, 0.6, 0.8)], "Accuracy"), {"baseline": 0.5}),
-    "training_curves.losses": (([CURVE],), {}),
-    "training_curves.scores": (([CURVE], "Accuracy"), {"baseline": 0.5}),
+    "strips.strips": example([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])]),
+    "intervals.switched_off": example(MATTERS, "change of ln P (nats)"),
+    "structural.by_layer": example(TREES),
+    "structural.trees": example(PARSED, 0),
+    "bars.shifts": example([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)]),
+    "planes.cka_by_layer": example(np.array([1.0, 0.5], dtype=np.float32)),
+    "planes.learning_plane": example(np.ones((2, 2, 2), dtype=np.float32), (0.6, 0.3), ["0", "1"], TEXTS, ["x", "y"]),
+    "matrix.confusion": example(np.array([[3, 1], [0, 2]]), ["a", "b"]),
+    "bars.label_bars": example(["a", "b"], [0.25, 0.75]),
+    "outcome.span_scores": example(["a", "b"], [1.0, -1.0], [0.5, 2.0], (0, 1), 0.5),
+    "intervals.score_by_cost": example([Entry("M", 2.0, 0.8, 0.7, 0.9)], "ms", "Accuracy"),
+    "matrix.cosine_matrix": example(np.eye(2, dtype=np.float32), ["a cat", "a dog"]),
+    "planes.sentence_plane": example(np.ones((2, 2), dtype=np.float32), (0.6, 0.3), ["a cat", "a dog"]),
+    "curves.rho_by_layer": example([Ranking("Mean", False, [(0, 0.5, 0.4, 0.6), (1, 0.6, 0.5, 0.7)])], "removed"),
+    "bars.waterfall": example([("head 1.2", 0.5, "raises cat"), ("biases", -1.0, "")], "logit of cat"),
+    "training_curves.by_examples": example([Point("trained", 50, 0.7, 0.6, 0.8)], "Accuracy", baseline=0.5),
+    "training_curves.losses": example([CURVE]),
+    "training_curves.scores": example([CURVE], "Accuracy", baseline=0.5),
 }
 
 
@@ -144,9 +128,16 @@ def test_every_figure_has_an_example() -> None:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
+def test_every_figure_follows_the_rules(name: str, dark: bool) -> None:
     positional, named = EXAMPLES[name]
     figure = FIGURES[name](*positional, **named, dark=dark)
+    has_the_layout(figure, dark)
+    shows_a_sign_by_one_pair_of_colours(figure, dark)
+    if any(trace.type == "heatmap" for trace in figure.data):
+        is_a_heatmap_like_the_others(name, figure)
+
+
+def has_the_layout(figure: go.Figure, dark: bool) -> None:
     layout, colours = figure.layout, theme(dark)
     assert (layout.paper_bgcolor, layout.plot_bgcolor) == (colours.background, colours.background)
     assert (layout.font.family, layout.font.color) == (FONT, colours.text)
@@ -166,11 +157,8 @@ def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
         assert layout.legend.yref == "container" or not 0 <= layout.legend.y <= 1
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_sign_is_shown_by_one_pair_of_colours(name: str, dark: bool) -> None:
-    positional, named = EXAMPLES[name]
-    for trace in FIGURES[name](*positional, **named, dark=dark).data:
+def shows_a_sign_by_one_pair_of_colours(figure: go.Figure, dark: bool) -> None:
+    for trace in figure.data:
         if trace.type == "heatmap" and trace.zmin is not None and trace.zmin < 0:
             assert trace.colorscale == diverging(dark)
         if trace.type != "bar" or isinstance(trace.marker.color, str | None):
@@ -194,20 +182,14 @@ def test_colours_are_the_palettes_alone() -> None:
     assert with_colours == {"palette.py", "token_line.py", "loop.py"}
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_heatmap_follows_one_rule(name: str) -> None:
+def is_a_heatmap_like_the_others(name: str, figure: go.Figure) -> None:
     """What rows and columns are stands at the left and above; below, a bar says what a colour is, in the same place and
     the same form of numbers; nothing has a title of its own.
     """
-    positional, named = EXAMPLES[name]
-    figure = FIGURES[name](*positional, **named)
-    cells = [trace for trace in figure.data if trace.type == "heatmap"]
-    if not cells:
-        return
     layout = figure.layout
     marks = [shape for shape in layout.shapes if shape.name == "mark of a colour bar"]
     titles = [shape for shape in layout.shapes if shape.name == "title of a colour bar"]
-    assert not any(trace.showscale for trace in cells), "a bar of Plotly's"
+    assert not any(trace.showscale for trace in figure.data if trace.type == "heatmap"), "a bar of Plotly's"
     assert layout.title.text is None
     assert titles, "no bar says what the colours are"
     assert all(title.label.text for title in titles)

@@ -1,7 +1,5 @@
 """Example sentences: what is sent says which words are framed and how they are tinted, is light, and loses no text."""
 
-from __future__ import annotations
-
 import string
 
 import pytest
@@ -31,22 +29,15 @@ def row(sentence: ExampleSentence) -> list[str]:
 
 def test_words_are_framed_and_tinted_by_the_root_of_their_weight() -> None:
     last = len(shades(dark=False)) - 1
-    assert row(ExampleSentence(CAT, IT, ((THE_CAT, 0.25), (THE_MAT, 1.0)), expected=THE_CAT)) == [
-        "The ",
-        f"(cat):{round(last / 2)}",
-        " sat on the ",
-        f"mat:{last}",
-        " because ",
-        "[it]",
-        " was tired.",
-    ]
+    parts = row(ExampleSentence(CAT, IT, ((THE_CAT, 0.25), (THE_MAT, 1.0)), expected=THE_CAT))
+    tinted = f"(cat):{round(last / 2)}", f"mat:{last}"
+    assert parts == ["The ", tinted[0], " sat on the ", tinted[1], " because ", "[it]", " was tired."]
     assert row(ExampleSentence(CAT)) == [CAT]
     assert row(ExampleSentence(CAT, IT, ((THE_CAT, 0.0),)))[1] == "cat"
     nested = ExampleSentence("do not", (0, 6), (((3, 6), 1.0),))
     assert row(nested) == ["[do ]", f"[not]:{last}"]
 
-
-def test_a_sentence_says_in_words_what_is_to_be_seen() -> None:
+    # A sentence says in words what is to be seen.
     def label(sentence: ExampleSentence) -> str:
         return payload([sentence], "attention")["rows"][0]["label"]
 
@@ -106,14 +97,8 @@ def test_fifty_sentences_are_light(length: int) -> None:
     assert all(carried) == (length <= 11)
 
 
-@pytest.mark.parametrize(
-    ("sentence", "ways"),
-    [
-        (ExampleSentence("cat", (0, 4)), {}),
-        (ExampleSentence("cat", None, (((2, 1), 0.5),)), {}),
-        (ExampleSentence("cat"), {"Attention": []}),
-    ],
-)
-def test_what_does_not_fit_is_refused(sentence: ExampleSentence, ways: dict[str, list[str]]) -> None:
-    with pytest.raises(ValueError, match="fit"):
-        payload([sentence], "attention", ways)
+def test_what_does_not_fit_is_refused() -> None:
+    outside, backwards = ExampleSentence("cat", (0, 4)), ExampleSentence("cat", None, (((2, 1), 0.5),))
+    for sentence, ways in ((outside, {}), (backwards, {}), (ExampleSentence("cat"), {"Attention": []})):
+        with pytest.raises(ValueError, match="fit"):
+            payload([sentence], "attention", ways)

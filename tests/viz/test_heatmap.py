@@ -1,7 +1,5 @@
 """What the heatmap sends: exact weights, the scale and its marks, every token as it was typed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from on_screen import unpacked
@@ -23,10 +21,16 @@ def sent(picture: Payload) -> FloatArray:
 
 def test_the_exact_weights_are_sent() -> None:
     np.testing.assert_array_equal(sent(heatmap(TWO, ["a", "b"], ["a", "b"])), TWO[None])
-
-
-def test_a_transposed_matrix_is_sent_by_its_rows() -> None:
     np.testing.assert_array_equal(sent(heatmap(TWO.T, ["a", "b"], ["a", "b"]))[0], TWO.T)
+    n = 128
+    packed = component.pack(heatmap(np.full((n, n), 1 / n, np.float32), ["token"] * n, ["token"] * n))
+    assert len(packed) < n * n * 4 + 20 * n + 2_000
+    tokens = ["<script>", "&lt;", "%{x}", "שלום", "Ġthe", "a\u200db", "x" * 50]
+    header, _ = unpacked(component.pack(heatmap(np.eye(7, dtype=np.float32), tokens, tokens)))
+    assert header["queries"] == header["keys"] == tokens
+    unseen = ["\ud800", "\x00", " ", "\uffff"]
+    header, _ = unpacked(component.pack(heatmap(np.eye(4, dtype=np.float32), unseen, unseen)))
+    assert header["keys"] == ["⟨U+D800⟩", "⟨U+0000⟩", "␣", "⟨U+FFFF⟩"]
 
 
 def test_one_scale_for_every_head_in_both_themes() -> None:
@@ -36,48 +40,19 @@ def test_one_scale_for_every_head_in_both_themes() -> None:
         assert picture["bend"] == "root"
         assert picture["scale"] == [colour for _, colour in sequential(dark=False)]
         assert picture["dark_scale"] == [colour for _, colour in sequential(dark=True)]
-
-
-def test_stretch_ends_the_scale_at_the_largest_weight() -> None:
+    # Stretch ends the scale at the largest weight.
     picture = heatmap(TWO / 2, ["a", "b"], ["a", "b"], stretch=True)
     assert picture["limits"] == (0, pytest.approx(0.49))
     for place, name in picture["marks"]:
         assert place == pytest.approx(np.sqrt(float(name) / 0.49), abs=1e-3)
     assert picture["marks"][-1][1] == "0.49"
     assert heatmap(np.zeros((2, 2), np.float32), ["a", "b"], ["a", "b"], stretch=True)["limits"] == (0, 1)
-
-
-def test_the_colour_bar_names_weights_at_the_place_of_their_root_and_says_so() -> None:
+    # The colour bar names weights at the place of their root and says so.
     picture = heatmap(TWO, ["a", "b"], ["a", "b"], quantity="share of attention")
     marks = {float(name): place for place, name in picture["marks"]}
     assert (marks[0], marks[0.2], marks[1]) == (0, pytest.approx(np.sqrt(0.2)), 1)
     assert min(np.diff(sorted(marks.values()))) * 180 > 22  # px: two labels beside each other
     assert picture["title"] == "share of attention (square-root scale)"
-
-
-@pytest.mark.parametrize("shape", [(1, 2), (2, 1), (2, 3)])
-def test_tokens_that_do_not_fit_the_matrix_are_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
-        heatmap(np.zeros(shape, np.float32), ["a", "b"], ["a", "b"])
-
-
-def test_bytes_grow_with_the_matrix_alone() -> None:
-    n = 128
-    packed = component.pack(heatmap(np.full((n, n), 1 / n, np.float32), ["token"] * n, ["token"] * n))
-    assert len(packed) < n * n * 4 + 20 * n + 2_000
-
-
-@pytest.mark.parametrize("token", ["<script>", "&lt;", "%{x}", "שלום", "Ġthe", "a\u200db", "x" * 50])
-def test_tokens_are_sent_as_typed(token: str) -> None:
-    picture = heatmap(np.ones((1, 1), np.float32), [token], [token])
-    header, _ = unpacked(component.pack(picture))
-    assert (header["queries"], header["keys"]) == ([token], [token])
-
-
-def test_any_token_can_be_sent() -> None:
-    tokens = ["\ud800", "\x00", " ", "\uffff"]
-    header, _ = unpacked(component.pack(heatmap(np.eye(4, dtype=np.float32), tokens, tokens)))
-    assert header["keys"] == ["⟨U+D800⟩", "⟨U+0000⟩", "␣", "⟨U+FFFF⟩"]
 
 
 def test_segments_are_those_of_every_token_or_of_none_and_special_ones_have_places() -> None:
@@ -90,3 +65,6 @@ def test_segments_are_those_of_every_token_or_of_none_and_special_ones_have_plac
     assert special["numbers"] == [{"name": "norm", "signed": False}]
     with pytest.raises(ValueError, match="every token or for none"):
         heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0])
+    for shape in ((1, 2), (2, 1), (2, 3)):
+        with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
+            heatmap(np.zeros(shape, np.float32), ["a", "b"], ["a", "b"])

@@ -1,60 +1,26 @@
 """What figures share: tokens as text that a reader can see and Plotly takes as typed, and large type."""
 
-from __future__ import annotations
-
 import html
 
 import plotly.graph_objects as go
-import pytest
 
 from viz import layout
 from viz.layout import base_layout, token_text, visible_text
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "<script>",
-        "<b>",
-        "&",
-        "&lt;",
-        "%{x}",
-        "$x$",
-        "a<br>b",
-        "🙂",
-        "שלום",
-        "##ing",
-        "Ġthe",
-        "▁the",
-        "a\u200db",
-    ],
-)
-def test_markup_in_a_token_is_shown_as_typed(token: str) -> None:
-    text = token_text(token)
-    assert html.unescape(text) == token
-    assert not set("<>$%{}") & set(text)
-
-
-@pytest.mark.parametrize(
-    ("token", "visible"),
-    [
-        ("\x00", "⟨U+0000⟩"),
-        ("a\nb", "a⟨U+000A⟩b"),
-        ("\ud800", "⟨U+D800⟩"),
-        ("\u202eabc", "⟨U+202E⟩abc"),
-        ("\u200b", "⟨U+200B⟩"),
-        ("\u200d", "⟨U+200D⟩"),
-        (" ", "␣"),
-        (" a", "␣a"),
-        ("\u00a0", "␣"),
-        ("", "(empty)"),
-    ],
-)
-def test_what_cannot_be_seen_is_named(token: str, visible: str) -> None:
-    assert visible_text(token) == token_text(token) == visible
-
-
-def test_a_label_is_cut_between_letters_and_not_below_an_accent() -> None:
+def test_markup_in_a_token_is_shown_as_typed_and_what_cannot_be_seen_is_named() -> None:
+    markup = ("<script>", "<b>", "&", "&lt;", "%{x}", "$x$", "a<br>b")
+    for token in (*markup, "🙂", "שלום", "##ing", "Ġthe", "▁the", "a\u200db"):
+        text = token_text(token)
+        assert html.unescape(text) == token
+        assert not set("<>$%{}") & set(text)
+    visible = {
+        "\x00": "⟨U+0000⟩", "a\nb": "a⟨U+000A⟩b", "\ud800": "⟨U+D800⟩", "\u202eabc": "⟨U+202E⟩abc",
+        "\u200b": "⟨U+200B⟩", "\u200d": "⟨U+200D⟩", " ": "␣", " a": "␣a", "\u00a0": "␣", "": "(empty)",
+    }  # fmt: skip
+    for token, text in visible.items():
+        assert visible_text(token) == token_text(token) == text
+    # A label is cut between letters and not below an accent.
     cafe = "cafe\u0301"
     assert token_text(cafe, 4) == cafe  # four letters
     assert token_text(cafe + "s or tea", 5) == cafe + "…"

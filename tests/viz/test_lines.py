@@ -1,7 +1,5 @@
 """The payload of lines holds the numbers it says, and its files keep tokens text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -34,6 +32,26 @@ def test_weights_by_hand_in_heads_queries_keys_order() -> None:
     view = make([[[0.0, 1.0, 0.2], [0.4, 0.6, 0.0]]])
     assert list(view["weights"]) == [0, 255, 51, 102, 153, 0]
     assert view["scale"] == 1.0
+    view = make(np.zeros((2, 2, 2)))
+    assert view["weights"] == bytes(8)
+    assert np.isfinite(view["scale"])
+    # What outlived its token or head is dropped.
+    weights = np.ones((2, 2, 5))
+    assert make(weights, selected={"side": "key", "index": 4})["selected"] == {"side": "key", "index": 4}
+    assert make(weights, selected={"side": "query", "index": 2})["selected"] is None
+    assert make(weights, selected={"side": "query", "index": -1})["selected"] is None
+    assert make(weights, off=[7, 1, -1])["off"] == [1]
+    assert make(weights, in_front=1)["in_front"] == 1
+    assert make(weights, in_front=2)["in_front"] is None
+    # Packed bytes are length header weights.
+    tokens = ["שלום", "👩‍👧", "</script>"]
+    view = make(np.random.default_rng(1).random((2, 3, 3)), queries=tokens, key_segments=[0, 0, 1])
+    header, weights = unpacked(component.pack(view))
+    assert header.pop("queries") == tokens
+    assert header.pop("key_segments") == [0, 0, 1]
+    assert weights == view["weights"]
+    assert header == {name: view[name] for name in header}  # type: ignore[literal-required]
+    assert set(view) - set(header) == {"weights", "queries", "key_segments"}
 
 
 @pytest.mark.parametrize("highest", [1.0, 0.03, 17.5])
@@ -44,50 +62,13 @@ def test_weights_differ_by_at_most_the_stated_error(highest: float) -> None:
     assert np.abs(decode(view) - weights).max() <= view["scale"] / 510 * (1 + 1e-5)
 
 
-def test_attention_that_was_cut_to_nothing_is_nothing() -> None:
-    view = make(np.zeros((2, 2, 2)))
-    assert view["weights"] == bytes(8)
-    assert np.isfinite(view["scale"])
-
-
-@pytest.mark.parametrize(
-    ("shape", "message"), [((0, 2, 2), "No head"), ((1, 0, 2), "No token"), ((1, 2, 0), "No token")]
-)
-def test_nothing_to_draw_is_refused(shape: tuple[int, int, int], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        make(np.zeros(shape))
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -0.1])
-def test_weights_that_cannot_be_drawn_are_refused(wrong: float) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        make([[[1.0, wrong]]])
-
-
-@pytest.mark.parametrize(
-    "field", ["queries", "keys", "head_names", "colours", "dark_colours", "query_segments", "key_segments"]
-)
-def test_lengths_must_fit(field: str) -> None:
-    with pytest.raises(ValueError, match=r"\(2, 3, 3\)"):
-        make(np.ones((2, 3, 3)), **{field: ["one"]})
-
-
-def test_what_outlived_its_token_or_head_is_dropped() -> None:
-    weights = np.ones((2, 2, 5))
-    assert make(weights, selected={"side": "key", "index": 4})["selected"] == {"side": "key", "index": 4}
-    assert make(weights, selected={"side": "query", "index": 2})["selected"] is None
-    assert make(weights, selected={"side": "query", "index": -1})["selected"] is None
-    assert make(weights, off=[7, 1, -1])["off"] == [1]
-    assert make(weights, in_front=1)["in_front"] == 1
-    assert make(weights, in_front=2)["in_front"] is None
-
-
-def test_packed_bytes_are_length_header_weights() -> None:
-    tokens = ["שלום", "👩‍👧", "</script>"]
-    view = make(np.random.default_rng(1).random((2, 3, 3)), queries=tokens, key_segments=[0, 0, 1])
-    header, weights = unpacked(component.pack(view))
-    assert header.pop("queries") == tokens
-    assert header.pop("key_segments") == [0, 0, 1]
-    assert weights == view["weights"]
-    assert header == {name: view[name] for name in header}  # type: ignore[literal-required]
-    assert set(view) - set(header) == {"weights", "queries", "key_segments"}
+def test_what_cannot_be_drawn_is_refused() -> None:
+    for shape, message in (((0, 2, 2), "No head"), ((1, 0, 2), "No token"), ((1, 2, 0), "No token")):
+        with pytest.raises(InvalidInput, match=message):
+            make(np.zeros(shape))
+    for wrong in (np.nan, np.inf, -0.1):
+        with pytest.raises(ValueError, match="finite"):
+            make([[[1.0, wrong]]])
+    for field in ("queries", "keys", "head_names", "colours", "dark_colours", "query_segments", "key_segments"):
+        with pytest.raises(ValueError, match=r"\(2, 3, 3\)"):
+            make(np.ones((2, 3, 3)), **{field: ["one"]})

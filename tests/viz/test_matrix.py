@@ -1,7 +1,6 @@
-"""Matrices: the numbers in them are the results', on one scale, and labels fit."""
+"""Matrices, maps of cells and planes: the numbers in them are the results', on one scale."""
 
-from __future__ import annotations
-
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,50 +8,39 @@ import pytest
 from measured_results import MAP
 
 from viz import matrix, planes
-from viz.matrix import matrices
+from viz.bars import waterfall
+from viz.cells import cells
+from viz.curves import Ranking, rho_by_layer
+from viz.layout import visible_text
+from viz.matrix import cosine_matrix, matrices
+from viz.planes import cka_by_layer, learning_plane, sentence_plane
 
+NAMES, AXES = (["x", "y"], ["p", "q"]), ("row", "column")
 ONE = np.array([[0.5, 0.0], [0.25, 1.0]], dtype=np.float32)
 
 
 def test_all_are_drawn_on_one_scale() -> None:
-    figure = matrices([("a", ONE), ("b", ONE * 4)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column"))
+    figure = matrices([("a", ONE), ("b", ONE * 4)], *NAMES, quantity="share", axes=AXES)
     assert [trace.zmax for trace in figure.data] == [4, 4]
     assert [trace.zmin for trace in figure.data] == [0, 0]
     assert figure.data[1].z.tolist() == (ONE * 4).tolist()
     assert ["<b>a</b>" in figure.layout.xaxis.title.text, "<b>b</b>" in figure.layout.xaxis2.title.text] == [True, True]
     assert figure.data[0].text[1][0] == "y → p"
-
-
-def test_signed_numbers_have_zero_in_the_middle() -> None:
-    (trace,) = matrices(
-        [("a", -ONE)], ["x", "y"], ["p", "q"], quantity="bias", axes=("row", "column"), signed=True
-    ).data
+    (trace,) = matrices([("a", -ONE)], *NAMES, quantity="bias", axes=AXES, signed=True).data
     assert (trace.zmin, trace.zmax) == (-1, 1)
-
-
-def test_labels_have_to_fit() -> None:
-    with pytest.raises(ValueError, match="1 rows"):
-        matrices([("a", ONE)], ["x"], ["p", "q"], quantity="share", axes=("row", "column"))
-
-
-def test_small_shares_can_be_told_apart_by_their_root() -> None:
-    (plain,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column")).data
-    (bent,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], quantity="share", axes=("row", "column"), root=True).data
+    # Small shares can be told apart by their root.
+    (plain,) = matrices([("a", ONE)], *NAMES, quantity="share", axes=AXES).data
+    (bent,) = matrices([("a", ONE)], *NAMES, quantity="share", axes=AXES, root=True).data
     assert bent.z.tolist() == plain.z.tolist()  # the numbers on hovering stay exact
     assert [stop for stop, _ in bent.colorscale] == pytest.approx([stop**2 for stop, _ in plain.colorscale])
-
-
-def test_several_side_by_side_have_fewer_labels_each() -> None:
+    # Several side by side have fewer labels each.
     names = [str(at) for at in range(16)]
-    figure = matrices(
-        [(name, np.ones((16, 16), dtype=np.float32)) for name in "abc"],
-        names,
-        names,
-        quantity="share",
-        axes=("row", "column"),
-    )
+    three = [(name, np.ones((16, 16), dtype=np.float32)) for name in "abc"]
+    figure = matrices(three, names, names, quantity="share", axes=AXES)
     assert len(figure.layout.yaxis.tickvals) == 16
     assert len(figure.layout.xaxis2.tickvals) == 6
+    with pytest.raises(ValueError, match="1 rows"):
+        matrices([("a", ONE)], ["x"], ["p", "q"], quantity="share", axes=AXES)
 
 
 def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
@@ -81,14 +69,112 @@ def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:
     assert list(figure.data[0].x) == [0, 1]
     with pytest.raises(ValueError, match="does not fit"):
         matrix.token_movement(moved, ["the"], "1 − cos")
-
-
-def test_similarity_of_two_models_has_embeddings_first_and_each_models_own_layers() -> None:
+    # Similarity of two models has embeddings first and each model's own layers.
     values = np.array([[1, 0.5, 0.2], [0.4, 0.9, 0.3]], dtype=np.float32)
     figure = matrix.similarity(values, ("Small", "Large"))
     np.testing.assert_array_equal(figure.data[0].z, values)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
     assert figure.layout.yaxis.ticktext == ("embeddings", "1")
     assert figure.layout.xaxis.ticktext == ("embeddings", "1", "2")
-    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("Small: layer", "Large: layer")
-    assert figure.data[0].text[1][2] == "Large: layer 2<br>Small: layer 1"
+
+
+POINTS = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
+TEXTS = ["one", "two", "<three>", "four"]
+
+
+def test_each_moment_is_a_frame_and_the_last_is_shown_first() -> None:
+    figure = learning_plane(POINTS, (0.6, 0.25), ["0", "1", "2"], TEXTS, ["b", "a", "b", "a"])
+    assert [frame.name for frame in figure.frames] == ["0", "1", "2"]
+    a, b = figure.data
+    assert (a.name, b.name) == ("a", "b")
+    assert list(a.x) == [POINTS[2, 1, 0], POINTS[2, 3, 0]]
+    assert list(figure.frames[0].data[1].y) == [POINTS[0, 0, 1], POINTS[0, 2, 1]]
+    assert list(b.text) == ["one", "&#60;three&#62;"]
+    low, high = figure.layout.xaxis.range
+    assert low < POINTS[..., 0].min()
+    assert high > POINTS[..., 0].max()
+    assert figure.layout.sliders[0].active == 2
+    figure = learning_plane(POINTS, (0.6, 0.25), ["0", "1", "2"], TEXTS, [0.0, 5.0, 2.5, 1.0])
+    (only,) = figure.data
+    assert list(only.marker.color) == [0.0, 5.0, 2.5, 1.0]
+    assert only.marker.showscale
+    with pytest.raises(ValueError, match="a text and a group each"):
+        learning_plane(POINTS, (0.6, 0.25), ["0", "1", "2"], TEXTS, ["a"])
+    figure = cka_by_layer(np.array([1.0, 0.75, 0.5], dtype=np.float32))
+    assert list(figure.data[0].y) == [1.0, 0.75, 0.5]
+    assert list(figure.layout.xaxis.ticktext) == ["embeddings", "1", "2"]
+
+
+COSINES = np.array([[1, 0.25, -0.5], [0.25, 1, 0], [-0.5, 0, 1]], dtype=np.float32)
+LINES = ["A short one.", "<i>Tags</i> are text.", "A sentence that is much too long to be a label in a picture."]
+
+
+def test_the_matrix_holds_the_cosines_in_the_order_typed_and_writes_them() -> None:
+    figure = cosine_matrix(COSINES, LINES)
+    cells, *written = figure.data
+    np.testing.assert_array_equal(cells.z, COSINES)
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    assert {trace.textfont.color for trace in written} == {"#000000", "#FFFFFF"}
+    numbers = np.array([trace.z for trace in written])
+    assert (np.isfinite(numbers).sum(axis=0) == 1).all()  # each number once
+    np.testing.assert_array_equal(np.nansum(numbers, axis=0), COSINES)
+    labels = figure.layout.yaxis.ticktext
+    assert labels[0].endswith("1")
+    assert labels[1].startswith("&#60;i&#62;")
+    assert "…" in labels[2]
+    assert cells.customdata[0][2] == f"{LINES[0]}<br>{LINES[2]}"  # the whole of it when hovered
+    assert len(cosine_matrix(np.eye(50, dtype=np.float32), ["x"] * 50).data) == 1  # no room for numbers
+    with pytest.raises(ValueError, match="do not fit 2 sentences"):
+        cosine_matrix(COSINES, LINES[:2])
+    figure = sentence_plane(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.float32), (0.7, 0.2), LINES)
+    assert list(figure.data[0].x) == [0, 2, 4]
+    assert list(figure.data[0].text) == ["1", "2", "3"]
+    assert "70%" in figure.layout.xaxis.title.text
+
+
+def test_a_line_for_each_ranking_and_a_colour_for_each_name() -> None:
+    nan = float("nan")
+    of_mean = Ranking("Mean", False, [(0, 0.1, 0.0, 0.2), (1, 0.6, 0.5, 0.7)])
+    without = Ranking("Mean", True, [(0, nan, nan, nan), (1, 0.7, 0.6, 0.8)])
+    figure = rho_by_layer([of_mean, without, Ranking("<s>", False, [(0, 0.0, -0.1, 0.1)])], "removed")
+    mean, removed, cls = figure.data
+    assert list(mean.y) == [0.1, 0.6]
+    assert list(mean.customdata[1]) == [0.5, 0.7]
+    assert list(removed.y) == [None, 0.7]  # a gap
+    assert mean.line.color == removed.line.color != cls.line.color
+    assert list(figure.layout.xaxis.ticktext) == ["embeddings", "1"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        rho_by_layer([], "removed")
+
+
+VALUES = np.array([[1.0, -2.0], [0.0, np.nan]])
+SIDES = {"down": "layer", "across": "word"}
+
+
+def test_what_a_map_is_drawn_from() -> None:
+    made = cells(VALUES, ["1", "2"], ["cat", "a\u200bb"], quantity="bits", **SIDES, picked=[(1, 0), (0, 1)], pick=True)
+    assert np.frombuffer(made["weights"], dtype="<f4").reshape(2, 2) == pytest.approx(VALUES, nan_ok=True)
+    assert made["picked"] == [(1, 0), (0, 1)]
+    assert made["columns"][1] == visible_text("a\u200bb")
+    assert made["ends"] == [2.0, 2.0]
+    assert made["marks"] == [(0.0, "−2"), (0.5, "0"), (1.0, "+2")]
+    json.dumps({name: value for name, value in made.items() if name != "weights"})
+    # A scale may be of each row and begin at zero.
+    values = np.array([[1.0, 4.0], [0.0, 0.0]])
+    alone = cells(values, ["1", "2"], ["a", "b"], quantity="x", **SIDES, each_row=True, signed=False)
+    assert alone["ends"] == [4.0, 1.0]
+    assert alone["marks"] == [(0.0, "0"), (1.0, "largest")]
+    assert cells(VALUES, ["1", "2"], ["a", "b"], quantity="x", **SIDES, end=5)["ends"] == [5.0, 5.0]
+    for rows, columns in ((1, 2), (2, 3), (0, 2)):
+        with pytest.raises(ValueError, match="are wanted"):
+            cells(np.zeros((rows, columns)), ["1", "2"][:rows], ["a"], quantity="x", **SIDES)
+
+
+def test_a_sum_goes_from_part_to_part() -> None:
+    (bar,) = waterfall([("token", 2.0, ""), ("head", -3.0, "raises <i>"), ("bias", 0.5, "")], "logit").data
+    assert list(bar.base) == [0.0, 2.0, -1.0, 0.0]
+    assert list(bar.x) == [2.0, -3.0, 0.5, -0.5]
+    assert "raises &#60;i&#62;" in bar.hovertext[1]
+    assert bar.text[1] == "−3.00"
+    with pytest.raises(ValueError, match="no parts"):
+        waterfall([], "logit")

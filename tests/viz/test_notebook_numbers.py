@@ -1,8 +1,7 @@
 """Widgets of results that are not a text's attention: cells, token lines, the walk, sentences and sketches."""
 
-from __future__ import annotations
-
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,16 +28,9 @@ def effects(n: int, *, other: bool = False, **of_model: Any) -> Effects:
     def reading(bits: float) -> Reading:
         return Reading(-bits * np.log(2), -bits, None, None, bits, (Prediction("are", 7, 0.5),))
 
-    return Effects(
-        encoding(["a"]),
-        info(**of_model),
-        1,
-        Prediction("are", 7, 0.5),
-        None,
-        reading(1),
-        tuple(reading(1 + place) for place in range(n)),
-        reading(5) if other else None,
-    )
+    readings = tuple(reading(1 + place) for place in range(n))
+    are = Prediction("are", 7, 0.5)
+    return Effects(encoding(["a"]), info(**of_model), 1, are, None, reading(1), readings, reading(5) if other else None)
 
 
 SCORES = TokenScores(
@@ -57,16 +49,6 @@ def test_effects_of_every_head_are_the_cells_of_the_page(blocks: int) -> None:
     assert sent(widget) == as_sent(expected, widget)
 
 
-def test_effects_of_another_run_are_shares_of_the_difference() -> None:
-    widget = looked_at(notebook.cells(effects(6, other=True, n_layers=2, n_heads=3)))
-    assert np.frombuffer(sent(widget)["weights"], dtype="<f4").tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25]
-    assert (sent(widget)["quantity"], sent(widget)["down"], sent(widget)["across"]) == (
-        "share of the difference",
-        "layer",
-        "head",
-    )
-
-
 def test_cells_that_are_picked_come_back_and_can_be_set() -> None:
     widget = looked_at(notebook.cells(np.eye(2), ["a", "b"], ["c", "d"], quantity="weight"))
     widget.set_state({"picked": [[0, 1], [1, 0]], "_clicks": 2, "_requests": 1})
@@ -78,9 +60,7 @@ def test_cells_that_are_picked_come_back_and_can_be_set() -> None:
         widget.picked = [(2, 0)]
     assert ">weight<" in str(widget._svg())
     assert str(widget._svg()).count('stroke-width="2"') == 1
-
-
-def test_numbers_without_names_count_from_0_and_effects_of_anything_need_names() -> None:
+    # Numbers without names count from 0 and effects of anything need names.
     assert looked_at(notebook.cells(np.eye(3))).payload()["rows"] == ["0", "1", "2"]
     for wrong in (effects(5, n_layers=2, n_heads=3), np.ones(3), np.ones((0, 2))):
         with pytest.raises(InvalidInput, match=r"Name these: cells\(numbers, rows, columns\)"):
@@ -102,12 +82,13 @@ def test_several_scores_are_a_line_each_and_any_lines_are_shown() -> None:
     assert len(notebook.token_line([SCORES, SCORES]).payload()["lines"]) == 2
     line = Line((Item((Cell("word"),)),))
     assert notebook.token_line([line]).payload()["lines"] == line_payload([line])["lines"]
-
-
-@pytest.mark.parametrize("value", ["a text", [], [1.0]])
-def test_what_is_no_score_is_refused_in_a_sentence(value: Any) -> None:
-    with pytest.raises(InvalidInput, match="A token line is made of scores"):
-        notebook.token_line(value)
+    for value in ("a text", [], [1.0]):
+        with pytest.raises(InvalidInput, match="A token line is made of scores"):
+            notebook.token_line(value)
+    widget = looked_at(notebook.cells(effects(6, other=True, n_layers=2, n_heads=3)))
+    assert np.frombuffer(sent(widget)["weights"], dtype="<f4").tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25]
+    names = [sent(widget)[name] for name in ("quantity", "down", "across")]
+    assert names == ["share of the difference", "layer", "head"]
 
 
 class Engine:
@@ -122,10 +103,7 @@ class Engine:
         if self.gone:
             raise Unreachable("The models do not answer.")
         self.requests.append((model, text, pair, layer, head))
-        dissected = bert()
-        return Anatomy(
-            **{name: getattr(dissected, name) for name in dissected.__slots__} | {"layer": layer, "head": head}
-        )
+        return replace(bert(), layer=layer, head=head)
 
 
 def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
@@ -140,14 +118,6 @@ def test_the_walk_is_that_of_the_page_and_follows_a_click_on_a_token() -> None:
     assert "once a browser has drawn it" in walk._still()["text/html"]
 
 
-def test_without_an_engine_no_other_layer_opens() -> None:
-    walk = looked_at(notebook.anatomy(bert()))
-    walk.set_state({"layer": 2, "_requests": 1})
-    assert walk.layer == 1
-    with pytest.raises(InvalidInput, match=r"Give the engine, too"):
-        walk.layer = 2
-
-
 def test_with_an_engine_a_click_on_a_layer_opens_it() -> None:
     engine = Engine()
     walk = looked_at(notebook.anatomy(bert(), engine=engine, token=2))
@@ -155,10 +125,13 @@ def test_with_an_engine_a_click_on_a_layer_opens_it() -> None:
     ((model, _, pair, layer, head),) = engine.requests
     assert (model, pair, layer, head) == ("test/model", None, 2, 1)
     assert (walk.anatomy.layer, sent(walk)["layer"], sent(walk)["position"]) == (2, 2, 2)
-
-
-def test_when_the_engine_is_gone_the_picture_stays_and_says_so() -> None:
-    engine = Engine()
+    # Without an engine no other layer opens.
+    walk = looked_at(notebook.anatomy(bert()))
+    walk.set_state({"layer": 2, "_requests": 1})
+    assert walk.layer == 1
+    with pytest.raises(InvalidInput, match=r"Give the engine, too"):
+        walk.layer = 2
+    # When the engine is gone the picture stays and says so.
     walk = looked_at(notebook.anatomy(bert(), engine=engine))
     before, engine.gone = walk._data, True
     walk.set_state({"layer": 2, "_requests": 1})
@@ -192,21 +165,13 @@ def test_what_is_true_is_told_once_somebody_has_drawn() -> None:
         notebook.sketch(["a", "b"], [1.0])
 
 
-@pytest.mark.parametrize(
-    "widget",
-    [
-        notebook.cells(np.eye(2)),
-        notebook.token_line(SCORES),
-        notebook.anatomy(bert()),
-        notebook.example_sentences([ExampleSentence("It is so.")]),
-        notebook.sketch(["a"], [1.0]),
-    ],
-    ids=lambda widget: type(widget).__name__,
-)
-def test_each_is_a_file_that_works_by_itself(widget: Any) -> None:
-    html = widget.html()
-    assert f"<h1>{widget.title}</h1>" in html
-    assert "default-src 'none'" in html
+def test_each_is_a_file_that_works_by_itself() -> None:
+    sentences = notebook.example_sentences([ExampleSentence("It is so.")])
+    numbers = notebook.cells(np.eye(2)), notebook.token_line(SCORES), notebook.anatomy(bert())
+    for widget in (*numbers, sentences, notebook.sketch(["a"], [1.0])):
+        html = widget.html()
+        assert f"<h1>{widget.title}</h1>" in html
+        assert "default-src 'none'" in html
 
 
 def test_every_component_of_the_pages_is_a_widget_too() -> None:

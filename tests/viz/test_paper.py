@@ -12,8 +12,6 @@ from fontTools.ttLib import TTFont
 from model_zoo.errors import InvalidInput
 from viz.paper import MAX_LETTERS, fonts
 
-pytestmark = pytest.mark.slow  # the font is cut down
-
 
 def test_a_font_has_the_letters_wanted_and_the_nearest_to_those_it_lacks() -> None:
     made, files = fonts(normal="▁the − α", bold="a")

@@ -1,7 +1,5 @@
 """What results show of themselves in a notebook, by hand: every kind, texts that try to break out, and sizes."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json
@@ -24,7 +22,6 @@ from result_html import parse, parse_with_table
 import analysis
 import evidence
 import jobs
-import model_zoo.types
 import reading
 import training
 from analysis.corpus.coreference import JudgedHeads, KindAccuracy, PronounAttention
@@ -47,40 +44,8 @@ from evidence.questions.count_unknown import UnknownWords
 from evidence.questions.switch_off import Gradients, SwitchedOff
 from jobs.explaining import Explained
 from jobs.text_ablation import Path
+from model_zoo import types
 from model_zoo.registry import MODELS
-from model_zoo.types import (
-    Attribution,
-    Contribution,
-    CostFailure,
-    CostSample,
-    CostSubject,
-    Decomposition,
-    Effects,
-    EngineState,
-    FittedLens,
-    HeldModel,
-    HiddenStates,
-    LayerContributions,
-    LensDistances,
-    MaskLens,
-    MaskPrediction,
-    MaskVectors,
-    ModelStatus,
-    Positions,
-    Prediction,
-    Preference,
-    Quality,
-    Reading,
-    RecurrentPass,
-    SentenceScore,
-    Shift,
-    Shows,
-    Sinks,
-    Target,
-    TokenScores,
-    TrainingStep,
-    Vocabulary,
-)
 from model_zoo.types.anatomy import Anatomy, Stage
 from reading.items import MinimalPair
 from training.finetuning.data import Data, Labelled
@@ -90,31 +55,31 @@ from training.finetuning.settings import Settings as TuningSettings
 from viz import results
 
 
-def kinds() -> Iterator[type[Shows]]:
+def kinds() -> Iterator[type[types.Shows]]:
     """Every result that shows itself, of the packages that a notebook asks."""
-    for package in (analysis, evidence, jobs, model_zoo.types, reading, training):
+    for package in (analysis, evidence, jobs, types, reading, training):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-                if issubclass(kind, Shows) and kind.__module__ == module.name and kind is not Shows:
+                if issubclass(kind, types.Shows) and kind.__module__ == module.name and kind is not types.Shows:
                     yield kind
 
 
 NAN = float("nan")
 TEXT = builders.encoding(["a", "b"], front=None, end=None)
 INFO = builders.info()
-CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
-UNTOUCHED = Reading(float(np.log(0.5)), 2.0, None, None, 0.0, (CAT, DOG))
-CHANGED = Reading(float(np.log(0.25)), 1.0, -1.5, 0.5, 0.125, (DOG, CAT))
+CAT, DOG = types.Prediction("cat", 1, 0.5), types.Prediction("dog", 2, 0.25)
+UNTOUCHED = types.Reading(float(np.log(0.5)), 2.0, None, None, 0.0, (CAT, DOG))
+CHANGED = types.Reading(float(np.log(0.25)), 1.0, -1.5, 0.5, 0.125, (DOG, CAT))
 
 
 def floats(*values: Any) -> np.ndarray:
     return np.array(values, dtype=np.float32)
 
 
-SCORES = TokenScores(TEXT, INFO, floats(NAN, np.log(0.25)), (None, CAT))
-LENS = FittedLens.from_changes("m", "r", 60, np.ones((2, 3, 2)), np.zeros(2))
-QUALITY = Quality(n_total=9, mlm_loss=1.5)
-SUBJECT = CostSubject(model="m", info=INFO, n_bytes=40, n_threads=1, pieces_per_word=1.25, lengths=(16,))
+SCORES = types.TokenScores(TEXT, INFO, floats(NAN, np.log(0.25)), (None, CAT))
+LENS = types.FittedLens.from_changes("m", "r", 60, np.ones((2, 3, 2)), np.zeros(2))
+QUALITY = types.Quality(n_total=9, mlm_loss=1.5)
+SUBJECT = types.CostSubject(model="m", info=INFO, n_bytes=40, n_threads=1, pieces_per_word=1.25, lengths=(16,))
 MEANS = {"value": [0.5], "low": [0.25], "high": [0.75], "n": [9], "n_clusters": [3]}
 MEAN = Mean(*(column[0] for column in MEANS.values()))  # type: ignore[arg-type]
 SHARE = Share(0.5, 0.25, 0.75)
@@ -151,7 +116,7 @@ TUNED = Tuned(
     scores=(Score("accuracy", 0.75, 0.5, 0.875, 0.5),), rate=1e-3, n_parameters=10, n_learning=5, n_bytes=40,
     latency=0.01, seconds=2.0, steps=(), evaluated=(Evaluated(3, 1.0, 0.5, 0.75),), first_vectors=(),
 )  # fmt: skip
-SINKS = Sinks(
+SINKS = types.Sinks(
     encoding=TEXT, model=INFO, places=(1,), share=floats([[0.75], [NAN]]), even=floats([0.5]),
     value=floats([[2], [NAN]]), ordinary_value=floats([4, NAN]), stream=floats(8), added=floats([[0.25], [NAN]]),
     update=floats([0.5, NAN]), common=floats([1, NAN]), rank=floats([1, NAN]),
@@ -163,93 +128,76 @@ HITS = Hits(
     strongest=np.array([True]),
 )  # fmt: skip
 
+LOOKS = Looks(
+    layer=np.array([2]), head=np.array([3]), n=np.array([4]), strongest=np.array([1]), weight=np.array([2.0]),
+    even=np.array([1.0]), hits=HITS, most=50, n_sentences=9, n_found=1, n_cut=0,
+)  # fmt: skip
+ATTRIBUTION = types.Attribution(
+    encoding=TEXT, model=INFO, method="occlusion", measure="P", position=0, answer=CAT, foil=None,
+    scores=floats(0, -0.5), counted=(1,),
+)  # fmt: skip
+CONTRIBUTIONS = (
+    types.Contribution("bias", None, None, 1.0, None, (("cat", 1.0), ("dog", 0.5))),
+    types.Contribution("head", 2, 3, 2.0, None, ()),
+)
+ANATOMY = Anatomy(
+    encoding=TEXT, model=INFO, embeddings=(Stage("token", floats([3, 4], [0, 1])),),
+    stages=(Stage("input", floats([6, 8], [0, 2])),), states=floats([[0, 0], [0, 0]]), layer=0, head=0,
+    attention=floats([1, 0], [0, 1]),
+)  # fmt: skip
+STEP = types.TrainingStep(
+    position=1, rate=0.5, answer=CAT, tokens=(CAT, DOG), logits=(1.0, 0.5), gradient=(-0.5, 0.25), loss=0.7,
+    squared_length=1.0, by_hand=(0.625, 0.125), after=(0.75, 0.0625), loss_after=0.25, norms=(("token", 1.0),),
+)  # fmt: skip
+ENGINE = types.EngineState(
+    running=1, waiting=0, n_answered=5, n_runs=3, n_remembered=2, result_bytes=10, result_budget=20, model_bytes=0,
+    model_budget=9,
+)  # fmt: skip
+PRONOUNS = PronounAttention(
+    heads=(1, 1), numbers=np.array([7]), tokens=np.array([2]), antecedent=floats([0.5, 0.25]),
+    distractor=floats([0.25, 0.5]), strongest=np.array([[True, False]]), left_out=np.array([], dtype=np.int64),
+)  # fmt: skip
+JUDGED = JudgedHeads(
+    by="most", heads=(1, 2), n_choosing=10, n_judging=10, order=np.array([2, 0, 1]),
+    choosing=np.array([0.5, 0.25, 0.75]), shares=(SHARE,) * 3, reached={}, rules={},
+)  # fmt: skip
+EXPLAINED = Explained(
+    word_units(TEXT), (0, 1), types.Effects(TEXT, INFO, 1, CAT, None, UNTOUCHED, ()), "P",
+    {"occlusion": np.array([0.5, -0.25])},
+)  # fmt: skip
+
 EXAMPLES: list[Any] = [
     TEXT,
     builders.run(TEXT, floats([[1, 0], [0.25, 0.75]])),
-    LayerContributions(encoding=TEXT, model=INFO, measure="ALTI", maps=floats([[1, 0], [0.25, 0.75]])),
-    HiddenStates(TEXT, floats([[3, 4], [0, 1]]), (5,)),
-    MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.5, (Target("bird", "bird", 3, 0.125, -2.0, 7),)),
-    MaskLens(1, ((DOG, CAT), (CAT, DOG)), CAT, (2, 1), (-2.0, -0.5), (1, 2)),
-    Shift("she", 1, -3.0, -1.0),
-    Vocabulary(("[MASK]", "a"), 2, 0, "[MASK]", None, frozenset({0})),
+    types.LayerContributions(encoding=TEXT, model=INFO, measure="ALTI", maps=floats([[1, 0], [0.25, 0.75]])),
+    types.HiddenStates(TEXT, floats([[3, 4], [0, 1]]), (5,)),
+    types.MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.5, (types.Target("bird", "bird", 3, 0.125, -2.0, 7),)),
+    types.MaskLens(1, ((DOG, CAT), (CAT, DOG)), CAT, (2, 1), (-2.0, -0.5), (1, 2)),
+    types.Shift("she", 1, -3.0, -1.0),
+    types.Vocabulary(("[MASK]", "a"), 2, 0, "[MASK]", None, frozenset({0})),
     SCORES,
-    Preference(SCORES, SCORES),
-    SentenceScore(0.75, (2.0, 1.0), "NSP", TEXT, INFO),
-    Effects(TEXT, INFO, 1, CAT, None, UNTOUCHED, (UNTOUCHED, CHANGED), first=4),
-    Attribution(
-        encoding=TEXT,
-        model=INFO,
-        method="occlusion",
-        measure="P",
-        position=0,
-        answer=CAT,
-        foil=None,
-        scores=floats(0, -0.5),
-        counted=(1,),
-    ),
-    Decomposition(
-        TEXT,
-        INFO,
-        1,
-        CAT,
-        None,
-        3.0,
-        None,
-        (
-            Contribution("bias", None, None, 1.0, None, (("cat", 1.0), ("dog", 0.5))),
-            Contribution("head", 2, 3, 2.0, None, ()),
-        ),
-        0.0,
-    ),
+    types.Preference(SCORES, SCORES),
+    types.SentenceScore(0.75, (2.0, 1.0), "NSP", TEXT, INFO),
+    types.Effects(TEXT, INFO, 1, CAT, None, UNTOUCHED, (UNTOUCHED, CHANGED), first=4),
+    ATTRIBUTION,
+    types.Decomposition(TEXT, INFO, 1, CAT, None, 3.0, None, CONTRIBUTIONS, 0.0),
     SINKS,
-    Anatomy(
-        encoding=TEXT,
-        model=INFO,
-        embeddings=(Stage("token", floats([3, 4], [0, 1])),),
-        stages=(Stage("input", floats([6, 8], [0, 2])),),
-        states=floats([[0, 0], [0, 0]]),
-        layer=0,
-        head=0,
-        attention=floats([1, 0], [0, 1]),
-    ),
-    TrainingStep(
-        position=1,
-        rate=0.5,
-        answer=CAT,
-        tokens=(CAT, DOG),
-        logits=(1.0, 0.5),
-        gradient=(-0.5, 0.25),
-        loss=0.7,
-        squared_length=1.0,
-        by_hand=(0.625, 0.125),
-        after=(0.75, 0.0625),
-        loss_after=0.25,
-        norms=(("token", 1.0),),
-    ),
-    Positions("learned", table=floats([1, 2], [3, 4])),
-    RecurrentPass(TEXT, floats([3, 4], [0, 2]), floats(0.5, 1)),
+    ANATOMY,
+    STEP,
+    types.Positions("learned", table=floats([1, 2], [3, 4])),
+    types.RecurrentPass(TEXT, floats([3, 4], [0, 2]), floats(0.5, 1)),
     LENS,
-    MaskVectors(floats([[1, 2], [3, 4]]), np.array([7])),
-    LensDistances(floats([1.0, 2.0]), np.array([7, 8]), floats([0.5, 0.25]), floats(3.0, 3.0)),
+    types.MaskVectors(floats([[1, 2], [3, 4]]), np.array([7])),
+    types.LensDistances(floats([1.0, 2.0]), np.array([7, 8]), floats([0.5, 0.25]), floats(3.0, 3.0)),
     INFO,
     MODELS["embedded/bert"],
-    ModelStatus(MODELS["embedded/bert"], True, "Why."),
-    HeldModel(INFO, 40, 1.5, False),
-    EngineState(
-        running=1,
-        waiting=0,
-        n_answered=5,
-        n_runs=3,
-        n_remembered=2,
-        result_bytes=10,
-        result_budget=20,
-        model_bytes=0,
-        model_budget=9,
-    ),
+    types.ModelStatus(MODELS["embedded/bert"], True, "Why."),
+    types.HeldModel(INFO, 40, 1.5, False),
+    ENGINE,
     QUALITY,
     SUBJECT,
-    CostSample(model="m", n_tokens=16, n_words=8, round=1, seconds=0.5, peak_bytes=None, share=1.0),
-    CostFailure("m", "Why."),
+    types.CostSample(model="m", n_tokens=16, n_words=8, round=1, seconds=0.5, peak_bytes=None, share=1.0),
+    types.CostFailure("m", "Why."),
     LATENCY,
     ModelCost(SUBJECT, (LATENCY,), QUALITY),
     MEAN,
@@ -274,19 +222,7 @@ EXAMPLES: list[Any] = [
     Findings((), ()),
     Results(statistics=SURVEY, findings=Findings((FOUND,), ())),
     Ensemble(UP, (1, 3), SHARE),
-    Looks(
-        layer=np.array([2]),
-        head=np.array([3]),
-        n=np.array([4]),
-        strongest=np.array([1]),
-        weight=np.array([2.0]),
-        even=np.array([1.0]),
-        hits=HITS,
-        most=50,
-        n_sentences=9,
-        n_found=1,
-        n_cut=0,
-    ),
+    LOOKS,
     Examples(floats([[0.75, 7, 1, 0], [0.5, -1, 0, 0]]), floats([[[0.25, 3, 2, 1]], [[0, -1, 0, 0]]])),
     read_corpus([("mine.txt", b"The cat sat.\nIt slept well.\n")]),
     reading.read(b"good,bad\nI am.,I is.\n", "minimal pairs", name="pairs.csv"),
@@ -294,26 +230,8 @@ EXAMPLES: list[Any] = [
     AGREEMENT,
     Measured({}, (AGREEMENT,)),
     HITS,
-    PronounAttention(
-        heads=(1, 1),
-        numbers=np.array([7]),
-        tokens=np.array([2]),
-        antecedent=floats([0.5, 0.25]),
-        distractor=floats([0.25, 0.5]),
-        strongest=np.array([[True, False]]),
-        left_out=np.array([], dtype=np.int64),
-    ),
-    JudgedHeads(
-        by="most",
-        heads=(1, 2),
-        n_choosing=10,
-        n_judging=10,
-        order=np.array([2, 0, 1]),
-        choosing=np.array([0.5, 0.25, 0.75]),
-        shares=(SHARE,) * 3,
-        reached={},
-        rules={},
-    ),
+    PRONOUNS,
+    JUDGED,
     KindAccuracy("sense", 9, SHARE, {}),
     Gradients(floats([[1, 2]])),
     SwitchedOff(floats([1, 2], [3, NAN]), floats([1, 0], [1, NAN])),
@@ -323,13 +241,7 @@ EXAMPLES: list[Any] = [
     Answered((), 1.0),
     Rated(2.5),
     Path([(1, 2), (0, 3)], [0.5, 0.25]),
-    Explained(
-        word_units(TEXT),
-        (0, 1),
-        Effects(TEXT, INFO, 1, CAT, None, UNTOUCHED, ()),
-        "P",
-        {"occlusion": np.array([0.5, -0.25])},
-    ),
+    EXPLAINED,
     TUNED.scores[0],
     TUNED,
     TunedModel(None, TUNED),  # type: ignore[arg-type]
@@ -360,19 +272,20 @@ HARMFUL = "<script>alert(1)</script> & \"quotes\" 'single' <b onclick=x> שלו�
 def test_no_text_breaks_out(text: str) -> None:
     tokens = builders.encoding([text, "b"], text=text)
     info = builders.info(id=text)
-    odd = Prediction(text, 1, 0.5)
+    odd = types.Prediction(text, 1, 0.5)
     maps = builders.random_maps(0, 1, len(tokens), len(tokens))
+    scores = types.TokenScores(tokens, info, np.full(len(tokens), -1, np.float32), (odd,) * len(tokens))
     for result in (
         tokens,
         builders.run(tokens, maps, model=info),
-        TokenScores(tokens, info, np.full(len(tokens), -1, np.float32), (odd,) * len(tokens)),
-        MaskPrediction(1, (odd,), 1.0, odd, 1, -1.0, (Target(text, text, 1, 0.5, -1.0, 1),)),
-        MaskLens(1, ((odd,),), odd, (1,), (-1.0,), None),
-        Effects(tokens, info, 1, odd, odd, UNTOUCHED, (UNTOUCHED._replace(best=(odd,)),)),
-        SentenceScore(0.5, (0.0, 0.0), "NSP", tokens, info),
-        Preference(*(TokenScores(tokens, info, np.full(len(tokens), -1, np.float32), (odd,) * len(tokens)),) * 2),
+        scores,
+        types.MaskPrediction(1, (odd,), 1.0, odd, 1, -1.0, (types.Target(text, text, 1, 0.5, -1.0, 1),)),
+        types.MaskLens(1, ((odd,),), odd, (1,), (-1.0,), None),
+        types.Effects(tokens, info, 1, odd, odd, UNTOUCHED, (UNTOUCHED._replace(best=(odd,)),)),
+        types.SentenceScore(0.5, (0.0, 0.0), "NSP", tokens, info),
+        types.Preference(scores, scores),
         info,
-        CostFailure(text, text),
+        types.CostFailure(text, text),
         Curve(text, (0, 1), (MEAN, MEAN)),
     ):
         page = parse_with_table(result)  # type: ignore[arg-type]
@@ -386,10 +299,8 @@ def test_what_is_long_is_cut_with_a_sentence() -> None:
     assert "token10" in page.text
     assert "token100" not in page.text
     bits = np.linspace(-9, 0, 512, dtype=np.float32)
-    assert "500 more of 512 rows: to_frame()." in parse(TokenScores(text, INFO, bits, (CAT,) * 512)).text
-
-
-def test_heads_of_a_very_long_text_are_not_computed_to_be_shown() -> None:
+    assert "500 more of 512 rows: to_frame()." in parse(types.TokenScores(text, INFO, bits, (CAT,) * 512)).text
+    # Heads of a very long text are not computed to be shown.
     long = builders.run(builders.anonymous(1025), builders.even_layer(np.zeros((1, 1025, 1))))
     page = parse(long)
     assert not page.pictures
@@ -404,7 +315,7 @@ def test_large_models_are_shown_in_little_room() -> None:
         head_table([run]),
         Ranking(layer=layer, head=head, share=np.random.default_rng(0).uniform(size=384), even=np.full(384, 0.1)),
         Curve("random", tuple(range(60)), (MEAN,) * 60),
-        LayerContributions(encoding=text, model=INFO, measure="ALTI", maps=builders.random_maps(0, 24, 32, 32)),
+        types.LayerContributions(encoding=text, model=INFO, measure="ALTI", maps=builders.random_maps(0, 24, 32, 32)),
     ):
         parse(result)
 
@@ -415,9 +326,7 @@ def test_a_run_shows_its_heads_by_numbers_from_0() -> None:
     assert alt == "Attention of all heads, 2 layers by 3 heads"
     written = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert written[:7] == ["0", "1", "0", "1", "2", "layer", "head"]
-
-
-def test_the_surprising_word_is_the_darkest() -> None:
+    # The surprising word is the darkest.
     html = results.html(SCORES)
     assert "background" not in html.split("<bdi>a</bdi>")[0].rsplit("<span", 1)[1]  # it has no score
     assert "background:#" in html.split("<bdi>b</bdi>")[0].rsplit("<span", 1)[1]
@@ -429,7 +338,7 @@ def test_importing_results_loads_no_pictures() -> None:
 
 
 def test_where_the_project_is_installed_results_are_shown_whatever_was_imported(tmp_path: pathlib.Path) -> None:
-    root = pathlib.Path(model_zoo.__file__).parents[1]
+    root = pathlib.Path(types.__file__).parents[2]
     groups = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     installed = tmp_path / "look_inside_bert-1.dist-info"
     installed.mkdir()

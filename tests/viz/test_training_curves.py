@@ -1,14 +1,11 @@
 """Curves of training: one line a model, a band over seeds, intervals at the points of the learning curve."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from viz import training_curves
-from viz.layout import PERCENT
 from viz.training_curves import Curve, Point
 
 
@@ -24,32 +21,16 @@ def test_losses_of_training_and_development() -> None:
     assert list(training.x) == [step[0] for step in single.steps]
     assert list(development.x) == [0, 1, 2]
     np.testing.assert_allclose(development.y, [0.7, 0.6, 0.5])
-    assert (training.name, development.name) == ("training", "development")
     of_two = training_curves.losses([single, curve("B", 0.4)])
     assert [trace.name for trace in of_two.data if trace.showlegend is not False] == ["A", "B"]
     in_seconds = training_curves.losses([single], "seconds")
     assert list(in_seconds.data[0].x) == [step[1] for step in single.steps]
     assert list(in_seconds.data[1].x) == [0, 10, 20]
-    assert in_seconds.layout.xaxis.title.text == "seconds of training"
-
-
-def test_the_epoch_that_is_kept_has_a_large_mark() -> None:
-    """Seeds of one model have a mean, which is no network that could be kept."""
-    single = replace(curve("A", 0.5), best=1)
-    for figure in (training_curves.losses([single]), training_curves.scores([single], "Accuracy")):
-        small, large, same = figure.data[-1].marker.size
-        assert large > small == same
-    mean = training_curves.scores([single, replace(single, best=2)], "Accuracy").data[1]
-    assert isinstance(mean.marker.size, int)
-
-
-def test_the_legend_has_a_line_for_each_model() -> None:
-    """Of one model alone the scores need none."""
+    # Of one model alone the scores need none.
     both = training_curves.losses([curve("A", 0.5), curve("B", 0.2)])
     assert [trace.name for trace in both.data if trace.showlegend is not False] == ["A", "B"]
-    assert training_curves.scores([curve("A", 0.5), curve("B", 0.2)], "Accuracy").layout.showlegend
-    assert not training_curves.scores([curve("A", 0.5)], "Accuracy").layout.showlegend
-    assert training_curves.losses([curve("A", 0.5)], unit="squared error").layout.yaxis.title.text.endswith("error")
+    assert len(training_curves.losses([Curve("A", [(0.2, 2.0, 0.9)], [])]).data) == 1
+    assert len(training_curves.scores([Curve("A", [], [])], "Accuracy").data) == 0
 
 
 def test_seeds_of_one_model_make_a_band_around_their_mean() -> None:
@@ -60,32 +41,18 @@ def test_seeds_of_one_model_make_a_band_around_their_mean() -> None:
     assert band.fill == "toself"
     np.testing.assert_allclose(mean.y, [0.6, 0.7, 0.8])
     assert (mean.name, other.name) == ("A (2 seeds)", "B")
-    assert mean.line.color != other.line.color
     assert mean.marker.symbol != other.marker.symbol  # not by colour alone
-
-
-def test_a_band_ends_with_the_seed_that_is_least_far() -> None:
+    # A band ends with the seed that is least far.
     band, mean = training_curves.scores([curve("A", 0.5, 3), curve("A", 0.7, 1)], "Accuracy").data
     assert list(mean.x) == [0, 1]
     assert len(band.x) == 4
-
-
-def test_a_curve_that_has_only_begun_is_drawn() -> None:
-    assert len(training_curves.losses([Curve("A", [(0.2, 2.0, 0.9)], [])]).data) == 1
-    assert len(training_curves.scores([Curve("A", [], [])], "Accuracy").data) == 0
-
-
-def test_always_alike_is_a_line() -> None:
-    figure = training_curves.scores([curve("A", 0.5)], "Accuracy", baseline=0.4)
-    evaluated, line = figure.data
-    assert list(line.y) == [0.4, 0.4]
-    assert list(line.x) == [0, max(evaluated.x)]
-    assert line.name == "majority baseline"
-    assert figure.layout.showlegend
-    assert figure.layout.yaxis.tickformat == PERCENT
-    plain = training_curves.scores([curve("A", 0.5)], "Spearman", percent=False)
-    assert len(plain.data) == 1
-    assert plain.layout.yaxis.tickformat is None
+    # Seeds of one model have a mean, which is no network that could be kept.
+    single = replace(curve("A", 0.5), best=1)
+    for figure in (training_curves.losses([single]), training_curves.scores([single], "Accuracy")):
+        small, large, same = figure.data[-1].marker.size
+        assert large > small == same
+    mean = training_curves.scores([single, replace(single, best=2)], "Accuracy").data[1]
+    assert isinstance(mean.marker.size, int)
 
 
 def test_the_learning_curve_has_its_points_in_order_with_their_intervals() -> None:
@@ -97,8 +64,11 @@ def test_the_learning_curve_has_its_points_in_order_with_their_intervals() -> No
     np.testing.assert_allclose(first.error_y.array, [0.1, 0.05])
     np.testing.assert_allclose(first.error_y.arrayminus, [0.2, 0.1])
     assert second.error_y.color == second.line.color != first.line.color
-    assert figure.layout.showlegend
-    assert not training_curves.by_examples(points[:2], "Accuracy").layout.showlegend
+    # Always alike is a line.
+    figure = training_curves.scores([curve("A", 0.5)], "Accuracy", baseline=0.4)
+    evaluated, line = figure.data
+    assert list(line.y) == [0.4, 0.4]
+    assert list(line.x) == [0, max(evaluated.x)]
 
 
 def test_smoothing_begins_at_the_first_value_and_keeps_a_constant() -> None:
