@@ -118,8 +118,8 @@ class Plain:
         alike = len({getattr(states, "shape", None) for states in output.hidden_states}) == 1
         states = torch.stack(output.hidden_states, 1)[0].numpy() if alike else np.zeros(0, np.float32)
         n = inputs["input_ids"].shape[1]
-        maps = [each if each.shape[-2:] == (n, n) else each.new_zeros(1, 0, n, n) for each in maps]
-        return [each[0].numpy() for each in maps], states
+        maps = [layer if layer.shape[-2:] == (n, n) else layer.new_zeros(1, 0, n, n) for layer in maps]
+        return [layer[0].numpy() for layer in maps], states
 
     def decoded(self, text: str, written: str) -> dict[str, list[FloatArray]]:
         """Both attentions of the decoder, (heads, queries, keys) a layer: the class with the head is given the text

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from checkpoints import Checkpoint, TokenizerOf
+from copier import copies_one_token
 from loopback_hub import Hub
 from transformers import AutoTokenizer
 
@@ -48,6 +49,12 @@ def tokenizer_of(checkpoint: Checkpoint) -> TokenizerOf:
 def loaded(checkpoint: Checkpoint) -> Callable[[str], LoadedModel]:
     """``loaded("bert")`` is that family's tiny model, loaded once for a file."""
     return cache(lambda name: loading.load(sources.find(str(checkpoint(name))), torch.device("cpu")))
+
+
+@pytest.fixture(scope="session")
+def copier(checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a BERT in which one head copies a token."""
+    return str(copies_one_token(tmp_path_factory.mktemp("copier") / "model", checkpoint("bert")))
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,7 @@ def test_weights_that_no_memory_holds_are_not_read_through(copied: Path) -> None
         sources.find(str(copied))
 
 
-def test_a_container_with_less_memory_than_the_machine_is_what_counts(
+def test_the_memory_of_a_container_is_what_counts(
     copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limit = tmp_path / "memory.max"
@@ -352,7 +352,7 @@ def test_a_load_that_fails_halfway(failure: Exception, copied: Path, monkeypatch
 
 
 # A disk that fills up
-def test_a_download_leaves_a_reserve_on_the_disk(
+def test_a_reserve_stays_on_the_disk(
     hub: Hub, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Something else fills the disk while the weights come: whole files stay, the rest is thrown away."""
@@ -430,26 +430,18 @@ def test_no_name_but_a_listed_one_is_looked_for() -> None:
         except UnknownModel as error:
             refusals.append(str(error))
     assert len(refusals) == len(TYPED)
-    assert refusals[0] == "“/etc” is not in this app's list of models. Choose a model from the list."
     assert max(map(len, refusals)) < 200
     with pytest.raises(AssertionError, match="a name was looked for"):
         sources.find("/etc")
 
 
-@pytest.mark.parametrize("name", TYPED)
-def test_an_engine_of_listed_models(name: str) -> None:
+def test_an_engine_of_listed_models() -> None:
     engine = Engine("cpu", any_model=False)
-    for ask in (
-        engine.info,
-        lambda model: engine.attend(model, "the cat"),
-        lambda model: engine.download(model).wait(),
-    ):
-        with pytest.raises(UnknownModel, match="is not in this app's list of models"):
-            ask(name)
-
-
-def test_listed_models_are_used_as_ever() -> None:
-    engine = Engine("cpu", any_model=False)
+    asks = (engine.info, lambda model: engine.attend(model, "the cat"), lambda model: engine.download(model).wait())
+    for name in TYPED:
+        for ask in asks:
+            with pytest.raises(UnknownModel, match="is not in this app's list of models"):
+                ask(name)
     for model in ("embedded/tinybert", f"{UNTRAINED}embedded/tinybert"):
         assert sources.is_listed(model)
         assert engine.attend(model, "the cat").n_tokens == 4
@@ -457,6 +449,6 @@ def test_listed_models_are_used_as_ever() -> None:
 
 @pytest.mark.usefixtures("no_hub")
 def test_untrained_of_untrained_is_no_model() -> None:
-    for name in ("untrained:untrained:embedded/bert", "untrained:" * 5000):
+    for name in ("untrained:untrained:embedded/bert", "untrained:" * 5000, "untrained:no such model!"):
         with pytest.raises(ModelZooError):
             sources.find(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.types import CONTRIBUTION_MEASURES, DoubleArray, Encoding, rolled_out
 from tests.builders import anonymous
-from tests.model_zoo.test_attribution import WITH_PARTS, copies_one_token
+from tests.model_zoo.test_attribution import WITH_PARTS
 
 SHARES = ("ALTI", "norm", "GlobEnc")
 SHORT = "The cat sat on the old mat."
@@ -75,7 +74,6 @@ def test_two_tokens_by_hand(averaging: loading.LoadedModel) -> None:
 
 def test_a_row_that_attends_to_nothing_is_the_residual_stream_alone(averaging: loading.LoadedModel) -> None:
     parts = averaging.family.anatomy
-    assert parts is not None
     vectors = torch.tensor([[1.0, -1, 1, -1], [1, 1, -1, -1]])
     layer = contributions._Layer(
         module=averaging.encoder.encoder.layer[0],
@@ -198,10 +196,9 @@ class Reference:
                 return changed
 
             plain = self.leaving(layer, 1)[0]
-            hook = module.register_forward_hook(zero)
             calls[0] = 0
-            changed = self.leaving(layer, n)
-            hook.remove()
+            with module.register_forward_hook(zero):
+                changed = self.leaving(layer, n)
             cosines = (changed * plain).sum(-1) / np.linalg.norm(changed, axis=-1) / np.linalg.norm(plain, axis=-1)
             maps.append(1 - cosines.T)  # rows are the tokens that change
         return np.stack(maps)
@@ -220,7 +217,6 @@ class Reference:
 def reference(name: str, engine: Engine, checkpoint: Checkpoint, text: str = SHORT) -> tuple[str, Reference]:
     folder = str(checkpoint(name))
     parts = loading.load(sources.find(folder), torch.device("cpu")).family.anatomy
-    assert parts is not None
     return folder, Reference(folder, parts, engine.encode(folder, text))
 
 
@@ -253,7 +249,6 @@ def test_values_that_are_estimated_in_a_long_text_are_near(engine: Engine) -> No
     contributed = engine.contributions(model, text, measure="value zeroing")
     source = sources.find(model)
     parts = loading.load(source, torch.device("cpu")).family.anatomy
-    assert parts is not None
     expected = Reference(str(source.folder), parts, contributed.encoding).zeroed()
     assert len(contributed.encoding) > 80
     np.testing.assert_allclose(contributed.maps, expected, atol=1e-5)
@@ -268,8 +263,7 @@ def test_half_precision_stays_near(model: str, engine: Engine) -> None:
         np.testing.assert_allclose(contributed, engine.contributions(model, SHORT, measure=measure).maps, atol=2e-3)
 
 
-def test_every_measure_finds_the_token_that_is_copied(engine: Engine, checkpoint: Checkpoint, tmp_path: Path) -> None:
-    copier = str(copies_one_token(tmp_path / "copier", checkpoint("bert")))
+def test_every_measure_finds_the_token_that_is_copied(engine: Engine, copier: str) -> None:
     encoding = engine.encode(copier, "the cat sat [MASK] on the mat")
     mask = encoding.tokens.index("[MASK]")
     for measure in CONTRIBUTION_MEASURES:

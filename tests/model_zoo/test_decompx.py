@@ -27,8 +27,6 @@ TEXT = "The cat sat on the [MASK] because it was tired."
 
 
 def total(attribution: Attribution) -> float:
-    assert attribution.uncounted is not None
-    assert attribution.bias is not None
     return float(attribution.scores.sum()) + attribution.uncounted + attribution.bias
 
 
@@ -71,7 +69,6 @@ def test_the_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> 
     between = engine.attribute(
         model, TEXT, aim=TargetAnswer(answer="floor", foil="table"), method="DecompX", measure="logit difference"
     )
-    assert reading.foil_logit is not None
     assert total(between) == pytest.approx(reading.logit - reading.foil_logit, abs=1e-4)
     assert abs(attribution.error or 0) < 1e-4
     if engine.info(model).nsp:
@@ -100,7 +97,6 @@ def test_any_activation_is_frozen(activation: str, engine: Engine, checkpoint: C
     model = str(varied("bert_mlm_only", checkpoint("bert_mlm_only"), tmp_path / "model", hidden_act=activation))
     text, aim = question_for(engine, model, causal=False)
     attribution = engine.attribute(model, text, aim=aim, method="DecompX")
-    assert attribution.position is not None
     output = logits(model, attribution.encoding.ids, attribution.position, causal=False)
     assert total(attribution) == pytest.approx(float(output[7] - output.mean()), abs=1e-4)
 
@@ -191,7 +187,7 @@ def modernbert_by_formulas(network: Any, inputs: dict[str, torch.Tensor]) -> np.
 @pytest.mark.parametrize(
     ("name", "by_formulas"), [("bert_mlm_only", bert_by_formulas), ("modernbert", modernbert_by_formulas)]
 )
-def test_the_parts_are_those_of_the_paper_s_formulas(
+def test_parts_by_formulas(
     name: str, by_formulas: Callable[..., np.ndarray], engine: Engine, checkpoint: Checkpoint
 ) -> None:
     model = str(checkpoint(name))
@@ -243,9 +239,8 @@ def test_of_a_linear_network_it_is_gradient_times_input(linear: tuple[str, Any],
         inputs.append(args[0].detach().requires_grad_())
         return (inputs[0], *args[1:])
 
-    hook = network.bert.encoder.layer[0].register_forward_pre_hook(keep)
-    output = network(input_ids=torch.tensor([attribution.encoding.ids])).logits[0, attribution.position]
-    hook.remove()
+    with network.bert.encoder.layer[0].register_forward_pre_hook(keep):
+        output = network(input_ids=torch.tensor([attribution.encoding.ids])).logits[0, attribution.position]
     (gradient,) = torch.autograd.grad(output[7] - output.mean(), inputs[0])
     expected = (gradient * inputs[0]).sum(dim=-1)[0].detach().numpy()
     places = list(attribution.counted)

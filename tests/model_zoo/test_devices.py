@@ -58,7 +58,7 @@ def test_every_question_is_answered_on_a_gpu_as_on_the_processor(model: str, che
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["bert", "gpt2", "deberta", "bart", "albert"])
-def test_small_differences_are_those_of_float32_where_models_are_held_in_half_precision(
+def test_small_differences_are_those_of_float32_in_half_precision(
     model: str, engine: Engine, checkpoint: Checkpoint
 ) -> None:
     half = Engine("cpu", dtype="bfloat16")
@@ -118,8 +118,7 @@ def test_without_room_for_a_copy_in_full_precision_the_refusal_says_what_is_too_
 def test_faults_of_a_gpu_are_seen_where_there_is_none(fault: Callable[[torch.Tensor], Any]) -> None:
     with pretended_gpu():
         inputs = torch.tensor([0.0, 1.0], device="cuda")
-        assert isinstance(inputs, OnGpu)
-        assert inputs.device.type == "cuda"
+        assert (type(inputs), inputs.device.type) == (OnGpu, "cuda")
         assert (inputs + 1).cpu().double().numpy().tolist() == [1, 2]
         with pytest.raises((RuntimeError, TypeError)):
             fault(inputs)

@@ -61,7 +61,6 @@ def output_weight(loaded: LoadedModel, layer: int) -> tuple[torch.Tensor, bool]:
     if loaded.unfused is not None:
         return loaded.unfused.output_weights(loaded.encoder)[layer], False
     wanted = loaded.output_projections("encoder")[layer]
-    assert wanted is not None
     flat = torch.from_numpy(wanted.copy()).flatten(0, 1)
     for weight in loaded.encoder.parameters():
         for turned in (False, True):
@@ -148,8 +147,6 @@ def test_an_edge_that_is_cut_gets_no_weight_and_the_others_all_of_it(
         plain, cut = Editor(maps=[]), Editor({0: Rows(hide=hide)}, maps=[])
         run.run(1, plain)
         run.run(2, cut)
-    assert plain.maps is not None
-    assert cut.maps is not None
     before, after = plain.maps[0][0], cut.maps[0]
     assert len(plain.maps[:layers]) == layers
     for row, which, key in ((0, slice(None), 0), (1, slice(0, 1), 1)):
@@ -178,7 +175,6 @@ def test_two_tokens_with_every_edge_between_them_cut(loaded: Callable[[str], Loa
         editor = Editor({0: Rows(hide=hide)}, outputs=[])
         run.run(2, editor)
         value = model.encoder.encoder.layer[0].attention.self.value(run.states[0])[0, two[0]]
-    assert editor.outputs is not None
     outputs = editor.outputs[0]
     assert torch.allclose(outputs[0, two[0]].flatten(), value, atol=1e-6)
     assert torch.equal(outputs[1, two[0]], torch.zeros_like(outputs[1, two[0]]))
@@ -192,7 +188,6 @@ def test_all_heads_of_the_default_model_are_those_switched_off_one_by_one(engine
     assert every.untouched.log_probability == pytest.approx(np.log(plain.best[0].probability), abs=1e-5)
     for head, reading in zip(heads, every.readings, strict=True):
         (effect,) = engine.ablate(MODEL, SENTENCE, [head], targets=[every.answer.id])  # type: ignore[misc]
-        assert isinstance(effect, MaskPrediction)
         assert reading.log_probability == pytest.approx(effect.targets[0].log_probability, abs=1e-5)
         assert reading.best[0].id == effect.best[0].id
         assert reading.logit == pytest.approx(effect.targets[0].log_probability + effect.log_total, abs=1e-4)
@@ -202,7 +197,6 @@ def test_divergence_is_that_of_the_two_distributions(engine: Engine) -> None:
     a, b, off = "She opened the window.", "Penguins are birds.", [(5, head) for head in range(12)]
     effects = engine.intervene(MODEL, a, [Change(heads=tuple(off))], text_pair=b, aim=TargetAnswer("next sentence"))
     changed = engine.ablate(MODEL, a, off, text_pair=b)
-    assert isinstance(changed, SentenceScore)
     p, q = engine.next_sentence(MODEL, a, b).p_next, changed.p_next
     expected = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
     assert expected > 0.001
@@ -236,7 +230,6 @@ def test_all_states_of_another_run_make_it_that_run(engine: Engine) -> None:
     changes = [*(Change(states=(layer,)) for layer in range(last + 1)), Change(states=(last,), positions=(6,))]
     effects = engine.intervene(MODEL, SENTENCE, changes, value="other", other=other, aim=TargetAnswer(answer="table"))
     for reading in [*effects.readings, effects.other]:
-        assert reading is not None
         assert reading.log_probability == pytest.approx(theirs.targets[0].log_probability, abs=1e-4)
 
 
@@ -248,7 +241,6 @@ def test_blocks_of_another_run_add_up_to_its_states(engine: Engine) -> None:
     layers = tuple(range(engine.info(model).n_layers))
     every = Change(states=(0,), attention=layers, feed_forward=layers)
     effects = engine.intervene(model, SENTENCE, [every], value="other", other=other)
-    assert effects.other is not None
     assert effects.readings[0].log_probability == pytest.approx(effects.other.log_probability, abs=1e-4)
 
 
@@ -354,9 +346,8 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
             output[0, 2] = theirs[0, 2:6].mean(dim=0)
             return output
 
-        hook = embeddings.register_forward_hook(patched)
-        logits = model.model(**model.inputs([model.encode(mine)])).prediction_logits[0, 5]
-        hook.remove()
+        with embeddings.register_forward_hook(patched):
+            logits = model.model(**model.inputs([model.encode(mine)])).prediction_logits[0, 5]
     effects = engine.intervene(MODEL, mine, [Change(states=(0,), positions=(2,))], value="other", other=other)
     assert effects.readings[0].logit == pytest.approx(float(logits[effects.answer.id]), abs=1e-4)
     assert effects.readings[0].divergence > 1e-4
@@ -548,10 +539,8 @@ def test_a_whole_block_is_what_is_added(engine: Engine) -> None:
         (Change(attention=(3,)), layer.attention.output.dense),
         (Change(feed_forward=(3,)), layer.output.dense),
     ):
-        hook = module.register_forward_hook(lambda *inputs: torch.zeros_like(inputs[-1]))
-        with torch.inference_mode():
+        with module.register_forward_hook(lambda *inputs: torch.zeros_like(inputs[-1])), torch.inference_mode():
             logits = model.model(**model.inputs([encoding])).prediction_logits[0, 6]
-        hook.remove()
         effects = engine.intervene(MODEL, SENTENCE, [change])
         assert effects.readings[0].logit == pytest.approx(float(logits[effects.answer.id]), abs=1e-4)
 
@@ -575,12 +564,10 @@ def test_next_sentences_and_next_tokens_and_classes(engine: Engine, checkpoint: 
     a, b = "She opened the window.", "Cold air came into the room."
     plain = engine.next_sentence(MODEL, a, b)
     same = engine.ablate(MODEL, a, text_pair=b)
-    assert isinstance(same, SentenceScore)
     assert same.p_next == pytest.approx(plain.p_next, abs=1e-6)
     aim = TargetAnswer("next sentence", answer=0)
     effects = engine.intervene(MODEL, a, [Change(heads=((5, 3),))], text_pair=b, aim=aim)
     off = engine.ablate(MODEL, a, [(5, 3)], text_pair=b)
-    assert isinstance(off, SentenceScore)
     assert effects.readings[0].log_probability == pytest.approx(np.log(off.p_next), abs=1e-5)
     assert effects.answer.token == "is next"
     causal = str(checkpoint("gpt2"))
@@ -594,7 +581,6 @@ def test_every_sentence_head_reads_what_it_reads_by_itself(name: str, engine: En
     model = str(checkpoint(name))
     plain = engine.next_sentence(model, "The cat sat.", "It slept.")
     same = engine.ablate(model, "The cat sat.", text_pair="It slept.")
-    assert isinstance(same, SentenceScore)
     assert same.logits == pytest.approx(plain.logits, abs=1e-5)
 
 
@@ -622,7 +608,6 @@ def test_pieces_of_a_stream_are_the_whole(engine: Engine) -> None:
     pieces = list(engine.stream(question))
     assert sum(len(piece.readings) for piece in pieces) == 2
     full = engine.ask(question)
-    assert isinstance(full, Effects)
     assert full.readings == tuple(reading for piece in pieces for reading in piece.readings)
 
 

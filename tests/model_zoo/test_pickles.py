@@ -35,6 +35,8 @@ from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, NotDownload
 pytestmark = pytest.mark.slow
 
 TEXT = "The cat sat on the mat."
+# As torch writes today, read in a real process, and as it wrote before 1.6.
+HOW = [{}, pytest.param({"_use_new_zipfile_serialization": False}, marks=pytest.mark.usefixtures("forked"))]
 DAMAGED = "the file is damaged, or is not a pickle that torch wrote"
 
 
@@ -68,11 +70,11 @@ def leftovers(cache: Path) -> list[str]:
     return [folder.name for folder in cache.glob("*") if not (folder / "model.safetensors").is_file()]
 
 
-@pytest.mark.parametrize("how", [{}, {"_use_new_zipfile_serialization": False}])
+@pytest.mark.parametrize("how", HOW)
 def test_a_pickle_gives_the_numbers_of_its_tensors(
     how: dict[str, Any], pickled: Callable[..., Path], checkpoint: Checkpoint, cache: Path
 ) -> None:
-    """Also in torch's format from before 1.6. It is converted once."""
+    """It is converted once."""
     folder = pickled(**how)
     assert (states(str(folder)) == states(str(checkpoint("bert")))).all()
     source = sources.find(str(folder))
@@ -141,7 +143,7 @@ def opened(folder: Path) -> str:
     return message(str(folder)).replace(str(folder), "it")
 
 
-@pytest.mark.parametrize("how", [{}, {"_use_new_zipfile_serialization": False}])
+@pytest.mark.parametrize("how", HOW)
 def test_code_in_a_pickle_never_runs(
     how: dict[str, Any], pickled: Callable[..., Path], tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,9 +218,7 @@ def lies(data: bytes) -> bytes:
         (lambda _data: b"version https://git-lfs.github.com/spec/v1\n", DAMAGED),
     ],
 )
-def test_files_that_harm(
-    harm: Callable[[bytes], bytes], message: str, pickled: Callable[..., Path], cache: Path
-) -> None:
+def test_harmful_files(harm: Callable[[bytes], bytes], message: str, pickled: Callable[..., Path], cache: Path) -> None:
     folder = pickled({"weight": torch.ones(7, 5)})
     file = folder / "pytorch_model.bin"
     file.write_bytes(harm(file.read_bytes()))
@@ -289,7 +289,7 @@ def test_what_killed_processes_left_is_swept(pickled: Callable[..., Path], cache
 
 def test_a_cache_that_cannot_be_written_to(pickled: Callable[..., Path], cache: Path) -> None:
     cache.write_text("a file in its place", encoding="utf-8")
-    assert "cannot be written to. Have HF_HOME set to a folder that can be" in message(str(pickled()))
+    assert "cannot be written to" in message(str(pickled()))
 
 
 @pytest.mark.usefixtures("forked")
@@ -380,12 +380,8 @@ def test_a_listed_model_s_pickles_are_converted(pickled: Callable[..., Path], hu
 
 
 # On the hub
-
-
 @pytest.mark.usefixtures("forked")
-def test_both_files_are_counted_before_the_download(
-    hub: Hub, pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_files_are_counted(hub: Hub, pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = pickled()
     hub.models["someone/tiny"] = folder
     monkeypatch.setattr(sources, "free_disk", lambda: 10**10)

@@ -4,6 +4,8 @@ question whether to download it to the maps that transformers computes from the 
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -13,12 +15,15 @@ from checkpoints import FAMILIES, TEXT, TEXT_PAIR
 from loopback_hub import Hub
 from published import LAYOUTS, Publication
 from published.tokenizing import SENTENCEPIECE, sentencepiece_model
-from transformers import AutoTokenizer
+from transformers import CONFIG_MAPPING, AutoTokenizer
+from tried_texts import texts
 
 from model_zoo import Engine, registry, sources
 from model_zoo.by_transformers import Plain
+from model_zoo.encoding import encode
 from model_zoo.errors import NotDownloaded
 from model_zoo.families import family_of
+from model_zoo.tokenizer import read_tokenizer
 from model_zoo.types import NamedPooling
 
 LISTED = {model.hub_id: model for model in registry.MODELS.values() if model.hub_id is not None}
@@ -36,9 +41,9 @@ def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "packaged", lambda _model: None)
 
 
-@pytest.mark.parametrize("hub_id", LISTED)
-def test_every_listed_model_is_published(hub_id: str) -> None:
-    assert LISTED[hub_id].family == FAMILIES[LAYOUTS[hub_id].checkpoint].model_type
+def test_every_listed_model_is_published() -> None:
+    for hub_id, model in LISTED.items():
+        assert model.family == FAMILIES[LAYOUTS[hub_id].checkpoint].model_type, hub_id
 
 
 @pytest.mark.slow
@@ -90,9 +95,7 @@ def words(sides: Sequence[str | None], offsets: Iterable[tuple[int, int]]) -> li
 
 
 @pytest.mark.parametrize("kind", SENTENCEPIECE)
-def test_a_tokenizer_of_a_sentencepiece_model_cuts_as_sentencepiece_does(
-    kind: str, publication: Callable[[str], Publication]
-) -> None:
+def test_pieces_are_those_of_sentencepiece(kind: str, publication: Callable[[str], Publication]) -> None:
     name, model = sentencepiece_model(kind)
     layouts = [layout for layout in LAYOUTS.values() if FAMILIES[layout.checkpoint].tokenizer == kind]
     assert any(name in layout.tokenizer for layout in layouts)
@@ -100,3 +103,38 @@ def test_a_tokenizer_of_a_sentencepiece_model_cuts_as_sentencepiece_does(
     text = TEXT.lower() if kind == "AlbertTokenizer" else TEXT
     pieces = sentencepiece.SentencePieceProcessor(model_proto=model).encode(text, out_type=str)
     assert tokenizer.tokenize(TEXT) == pieces
+
+
+# One layout for each set of files, class and way to write them.
+_KINDS = {
+    (layout.checkpoint, str(layout.tokenizer), str(layout.tokenizer_json), layout.cased): hub_id
+    for hub_id, layout in LAYOUTS.items()
+}
+
+
+@pytest.mark.parametrize("hub_id", _KINDS.values())
+def test_ids_and_offsets_are_those_of_transformers(hub_id: str, publication: Callable[[str], Publication]) -> None:
+    """Of the files as they are published, and of the same tokenizer as it is saved whole today."""
+    published = publication(hub_id)
+    kind = json.loads((published.original / "config.json").read_text(encoding="utf-8"))["model_type"]
+    config = CONFIG_MAPPING[kind].from_pretrained(published.original)
+    ours = read_tokenizer(published.folder, config, hub_id, listed=True)
+    full = AutoTokenizer.from_pretrained(published.original)
+    for text in texts():
+        expected = full(text, truncation=False, padding=False, return_offsets_mapping=True, verbose=False)
+        encoding = encode(ours, text, None, 10**6)
+        assert list(encoding.ids) == expected["input_ids"], text
+        assert encoding.n_dropped == 0
+        for mine, theirs in zip(encoding.offsets, expected["offset_mapping"], strict=True):
+            assert _without_marks(text[slice(*mine)]) == _without_marks(text[slice(*theirs)]), text
+            assert mine[0] >= theirs[0]
+
+
+def _without_marks(span: str) -> str:
+    """What a token stands for, without the space that some count to it, and without the accents at its end, which the
+    app gives to the letter that they stand on.
+    """
+    kept = span.strip()
+    while kept and unicodedata.category(kept[-1]).startswith("M"):
+        kept = kept[:-1]
+    return kept

@@ -20,7 +20,7 @@ from result_html import parse_with_table
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.answer_cache import size_of
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
-from model_zoo.question import Comparison, Question
+from model_zoo.question import Comparison
 from model_zoo.questions.attend import Attend
 from model_zoo.questions.encode_states import EncodeStates
 from model_zoo.questions.fill_all import FillAll
@@ -30,7 +30,7 @@ from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.types import AttentionRun, CostEvent, HiddenStates, MaskPrediction, Shows
+from model_zoo.types import AttentionRun, HiddenStates, MaskPrediction, Shows
 from training import quality
 from training.measure_quality import MeasureQuality
 
@@ -202,9 +202,26 @@ def test_failures_can_be_pickled() -> None:
         assert (type(sent), str(sent), vars(sent)) == (type(failure), str(failure), vars(failure))
 
 
-def test_importing_questions_is_light() -> None:
-    names = ", ".join(MODULES)
-    code = f"import sys, {names}; assert not {{'torch', 'transformers'}} & set(sys.modules)"
+ENGINE = """
+from model_zoo import Engine
+engine = Engine()
+engine.models()
+assert engine.held() == [] and not engine.started
+engine.close()"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "heavy"),
+    [
+        (ENGINE, {"torch", "transformers"}),  # the home page waits for neither
+        (f"import {', '.join(MODULES)}", {"torch", "transformers"}),
+        ("import model_zoo.types", {"pandas", "xarray", "torch"}),
+    ],
+    ids=["engine", "questions", "types"],
+)
+def test_importing_is_light(code: str, heavy: set[str]) -> None:
+    code = f"import sys\n{code}\nassert not {heavy} & set(sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -273,7 +290,7 @@ def test_a_method_of_the_engine_is_made_of_its_question() -> None:
         (lambda: FillMask("m", "a", 0), "0 predictions cannot be shown. Choose 1 to 1000"),
         (lambda: Restore("m", "a", (1,), (0,), 1001), "1001 predictions cannot be shown"),
         (lambda: ScoreTokens("m", "a", "backwards"), "There is no scheme 'backwards'"),  # type: ignore[arg-type]
-        (lambda: MeasureCost(["m"], ()), "at least one token"),
+        *((lambda of=of: MeasureCost(["m"], *of), "at least one token") for of in (((),), ((0, 16),), ((16,), 0))),
     ],
 )
 def test_what_needs_no_model_is_refused_when_a_question_is_made(make: Callable[[], Any], message: str) -> None:
@@ -283,21 +300,16 @@ def test_what_needs_no_model_is_refused_when_a_question_is_made(make: Callable[[
 
 
 def test_a_list_of_mixed_questions_is_answered_in_order(engine: Engine, causal: str) -> None:
-    mixed: list[Question[Any]] = [
-        FillMask(DEFAULT_MODEL, "The [MASK] sat."),
-        Attend(causal, "a mixed list"),
-        FillMask(DEFAULT_MODEL, "A [MASK].", 3),
-        Attend(causal, "a mixed list"),
-    ]
+    attend = Attend(causal, "a mixed list")
+    mixed = [FillMask(DEFAULT_MODEL, "The [MASK] sat."), attend, FillMask(DEFAULT_MODEL, "A [MASK].", 3), attend]
     answers = engine.ask_all(mixed)
-    assert answers[1] is answers[3] is engine.ask(mixed[1])
-    assert len(answers[0][0].best) == 10
-    assert len(answers[2][0].best) == 3
-
-
-def test_the_scheme_of_the_model_is_remembered_by_its_name(engine: Engine, causal: str) -> None:
-    for model, scheme in ((DEFAULT_MODEL, "original"), (causal, "causal")):
+    assert answers[1] is answers[3] is engine.ask(attend)
+    assert [len(answers[place][0].best) for place in (0, 2)] == [10, 3]
+    for model, scheme in ((DEFAULT_MODEL, "original"), (causal, "causal")):  # the one that is usual for the model
         assert engine.token_scores(model, TEXT) is engine.token_scores(model, TEXT, scheme=scheme)  # type: ignore[call-overload]
+    subject = engine.cost_subject(DEFAULT_MODEL)
+    assert subject is engine.cost_subject(DEFAULT_MODEL)
+    assert subject == next(engine.measure_cost([DEFAULT_MODEL]))
 
 
 def test_what_fails_in_a_list_is_named_by_its_place_in_the_whole_list(engine: Engine) -> None:
@@ -334,17 +346,6 @@ def test_a_long_list_of_states_pushes_nothing_out_of_memory(checkpoint: Checkpoi
     assert states[0] is states[2]
     kept = engine.encoded_states(model, ["cat", TEXT])
     assert all(first is other for first, other in zip(engine.encoded_states(model, ["cat", TEXT]), kept, strict=True))
-
-
-@pytest.mark.slow
-def test_what_the_cost_of_a_model_is_told_by_is_remembered(engine: Engine) -> None:
-    subject = engine.cost_subject(DEFAULT_MODEL)
-    assert engine.cost_subject(DEFAULT_MODEL) is subject
-    events: list[CostEvent] = []
-    for event in engine.measure_cost([DEFAULT_MODEL]):
-        events.append(event)
-        break
-    assert events == [subject]
 
 
 def test_why_not_says_what_asking_raises(engine: Engine, causal: str) -> None:

@@ -37,14 +37,10 @@ TEXTS = [
 
 
 @pytest.fixture(params=["id", "folder", "hub cache"])
-def opened(
-    request: pytest.FixtureRequest,
-    engine: Engine,
-    tmp_path: Path,
-    no_hub: None,  # noqa: ARG001
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[tuple[Engine, str]]:
+def opened(request: pytest.FixtureRequest, engine: Engine, tmp_path: Path) -> Iterator[tuple[Engine, str]]:
     """An engine without a hub, and what the model is called there."""
+    request.getfixturevalue("no_hub")
+    monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
     if request.param != "hub cache":
         yield engine, ID if request.param == "id" else str(FOLDER)
         return

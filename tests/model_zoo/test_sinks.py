@@ -18,9 +18,7 @@ BUNDLED = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None a
 
 def by_loops(run: AttentionRun, layer: int, head: int, place: int) -> dict[str, float]:
     """All numbers of one head and one special token, from vectors as wide as the model."""
-    assert run.states is not None
     projection = run.output_projections[layer]
-    assert projection is not None
     special = run.encoding.special if any(run.encoding.special) else (True, *[False] * (run.n_tokens - 1))
     queries = [query for query in range(run.n_tokens) if not special[query]]
     weights, f = run.head(layer, head), run.value(layer, head).astype(np.float64) @ projection[head]

@@ -23,10 +23,9 @@ def logits_by_transformers(engine: Engine, model: str, text: str, position: int)
         inputs = loaded.inputs([loaded.encode(text)])
         inputs["input_ids"][0, position] = loaded.tokenizer.mask_token_id
         vectors = []
-        hook = loaded.model.get_output_embeddings().register_forward_pre_hook(lambda _, args: vectors.append(args[0]))
-        with torch.inference_mode():
+        head = loaded.model.get_output_embeddings()
+        with head.register_forward_pre_hook(lambda _, args: vectors.append(args[0])), torch.inference_mode():
             output = loaded.model(**inputs)
-        hook.remove()
         logits = getattr(output, "prediction_logits", None)
         return (output.logits if logits is None else logits)[0, position].double(), vectors[-1][0, position].double()
 
@@ -41,7 +40,6 @@ def test_loss_gradient_and_step_are_those_of_autograd(engine: Engine, model: str
     loss.backward()
     assert step.loss == pytest.approx(float(loss.detach()), abs=1e-5)
     ids = [token.id for token in step.tokens]
-    assert free.grad is not None
     assert step.gradient == pytest.approx(free.grad[ids].tolist(), abs=1e-5)
     # An output layer of its own, with these logits: a step of its weights and bias.
     layer = torch.nn.Linear(len(vector), len(logits)).double()
@@ -87,7 +85,6 @@ def test_the_model_stays_as_it_is(engine: Engine) -> None:
         assert all(torch.equal(tensor, before[name]) for name, tensor in loaded.model.state_dict().items())
         assert not any(weight.requires_grad for weight in loaded.model.parameters())
     (answer,) = engine.fill_mask("embedded/bert", text, masked=(position,))
-    assert answer.original is not None
     assert step.answer.probability == pytest.approx(answer.original.probability, abs=1e-6)
 
 

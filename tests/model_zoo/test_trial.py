@@ -44,9 +44,7 @@ def _rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], Mapping[s
     save_file(dict(change(load_file(file))), file, {"format": "pt"})
 
 
-# --- maps -------------------------------------------------------------------------------------------------------------
-
-
+# Maps
 @pytest.mark.parametrize(
     ("name", "head", "settings"),
     [
@@ -87,9 +85,7 @@ def test_the_number_of_heads_is_that_of_the_maps(make: Make, engine: Engine) -> 
         np.testing.assert_allclose(run.layer(layer), maps[0].numpy(), atol=1e-6)
 
 
-# --- alone and in a batch ---------------------------------------------------------------------------------------------
-
-
+# Alone and in a batch
 @pytest.mark.parametrize("name", ["ConvBert", "FNet", "Yoso"])
 def test_a_text_has_the_numbers_in_a_list_that_it_has_alone(name: str, make: Make, engine: Engine) -> None:
     folder = make(name, "ForMaskedLM", **({"embedding_size": 32} if name == "ConvBert" else {}))
@@ -104,9 +100,7 @@ def test_a_text_has_the_numbers_in_a_list_that_it_has_alone(name: str, make: Mak
         assert answer.best[0].probability == pytest.approx(single.best[0].probability, abs=1e-6)
 
 
-# --- layers by their own numbers --------------------------------------------------------------------------------------
-
-
+# Layers by their own numbers
 def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
     folder = make("Lfm2", "ForCausalLM", **HYBRID)
     expected = _plain(folder, "Lfm2Model", SHORT).attentions
@@ -141,8 +135,7 @@ def test_the_head_that_is_switched_off_is_that_of_its_layer(make: Make, engine: 
     assert answer.best[0].probability == pytest.approx(expected, abs=1e-5)
 
 
-# --- causal heads -----------------------------------------------------------------------------------------------------
-
+# Causal heads
 CAUSAL = ["Llama", "Qwen2", "GPTNeoX", "OPT", "Gemma", "Gemma2", "Falcon", "ModernBertDecoder", "Olmo2", "GPTNeo"]
 
 
@@ -182,11 +175,13 @@ def test_a_head_of_a_network_that_sees_what_comes_later_predicts_nothing(make: M
     assert info.mlm  # the same matrices
     assert not info.lm
     assert engine.info(str(make("Roberta", "ForCausalLM", is_decoder=True, pad_token_id=1))).lm
+    info = Engine("cpu").info(str(make("Bert", "LMHeadModel", is_decoder=True)))  # in the same folder
+    assert (info.lm, info.nsp) == (True, None)
 
 
 @pytest.mark.parametrize("pads", [{"pad_token_id": 3}, {"pad_token_id": None}])
 @pytest.mark.parametrize("name", ["GPT2", "Qwen2"])
-def test_classes_read_off_the_last_token_are_those_of_each_text_alone(
+def test_classes_of_many_texts_are_those_of_each_alone(
     name: str, pads: dict[str, Any], make: Make, engine: Engine
 ) -> None:
     """Whatever the config says of padding, and the tokenizer otherwise."""
@@ -199,23 +194,7 @@ def test_classes_read_off_the_last_token_are_those_of_each_text_alone(
         )
 
 
-def test_a_causal_bert_has_no_sentence_head(make: Make, engine: Engine) -> None:
-    info = engine.info(str(make("Bert", "LMHeadModel", is_decoder=True)))
-    assert info.lm
-    assert info.nsp is None
-
-
-# --- weights ----------------------------------------------------------------------------------------------------------
-
-
-def test_weights_that_the_network_has_no_place_for_are_told(make: Make, engine: Engine) -> None:
-    folder = make("Bert", "ForMaskedLM")
-    name = "bert.encoder.layer.0.attention.self.distance_embedding.weight"
-    _rewrite(folder, lambda weights: weights | {name: torch.zeros(127, 8)})
-    with pytest.raises(BadCheckpoint, match="distance_embedding"):
-        engine.info(str(folder))
-
-
+# Weights
 def test_weights_of_other_heads_and_constants_are_left_out_without_a_word(make: Make, engine: Engine) -> None:
     folder = make("Bert", "ForMaskedLM")
     others = {
@@ -229,16 +208,30 @@ def test_weights_of_other_heads_and_constants_are_left_out_without_a_word(make: 
     assert engine.info(str(folder)).mlm
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_told(number: float, make: Make, engine: Engine) -> None:
-    folder = make("Bert", "ForMaskedLM")
-
+def _with_number(number: float) -> Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]]:
     def spoil(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         weights["bert.embeddings.word_embeddings.weight"][-1, 3] = number
         return weights
 
-    _rewrite(folder, spoil)
-    with pytest.raises(BadCheckpoint, match="word_embeddings"):
+    return spoil
+
+
+DISTANCES = {"bert.encoder.layer.0.attention.self.distance_embedding.weight": torch.zeros(127, 8)}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (_with_number(float("nan")), "word_embeddings"),
+        (_with_number(float("inf")), "word_embeddings"),
+        (lambda weights: weights | DISTANCES, "distance_embedding"),
+    ],
+    ids=["nan", "inf", "no place for it"],
+)
+def test_weights_that_a_network_cannot_have_are_told(change: Any, name: str, make: Make, engine: Engine) -> None:
+    folder = make("Bert", "ForMaskedLM")
+    _rewrite(folder, change)
+    with pytest.raises(BadCheckpoint, match=name):
         engine.info(str(folder))
 
 
@@ -262,9 +255,7 @@ def test_rows_of_the_vocabulary_beyond_the_tokenizer_have_a_name(make: Make, eng
         engine.put(str(folder), "The [MASK] sat.", {2: n + 5})
 
 
-# --- what networks stumble over ---------------------------------------------------------------------------------------
-
-
+# What networks stumble over
 def test_types_of_tokens_that_the_config_does_not_count_are_given(make: Make, engine: Engine) -> None:
     folder = make("Funnel", "ForMaskedLM", **FUNNEL)
     ours = engine.fill_mask(str(folder), "The [MASK] sat.")[0].best[0].probability
