@@ -1,6 +1,6 @@
 """Attention between words of many sentences at once, against loops and scipy."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from analysis.corpus.between_words import Strongest, between_words, edges_found,
 from analysis.corpus.examples import DRAWN, STEPS, TOP, Examples
 from analysis.words import Unit, merge
 
-N_WORDS = [5, 3, 1, 7]
 WORD_OF = [
     [-1, 0, 0, 1, 2, 3, 4, 4, -1],
     [-1, 0, 1, 1, 2, -1, -1, -1, -1],
@@ -23,12 +22,6 @@ PRESENT = np.array([[place in row for place in range(7)] for row in WORD_OF])
 
 def weights() -> np.ndarray:
     return np.stack([random_maps(seed, 3, 9, 9, spread=3) for seed in range(4)])
-
-
-def between() -> np.ndarray:
-    attention = between_words(weights(), np.array(WORD_OF), 7)
-    hide_trivial(attention, PRESENT)
-    return attention
 
 
 def test_attention_between_words_is_that_of_merged_units() -> None:
@@ -46,7 +39,8 @@ def test_attention_between_words_is_that_of_merged_units() -> None:
 
 
 def test_the_strongest_pair_is_that_of_a_loop() -> None:
-    attention = between()
+    attention = between_words(weights(), np.array(WORD_OF), 7)
+    hide_trivial(attention, PRESENT)
     strongest = strongest_pairs(attention, attention.argmax(axis=-1), PRESENT)
     for text in range(4):
         there = np.flatnonzero(PRESENT[text])
@@ -93,28 +87,26 @@ def test_of_edges_alike_the_one_that_is_not_gold_is_taken() -> None:
     assert edges_found(actual, np.ones((1, 4), dtype=bool), gold)[0, 0] == 0
 
 
-def examples(numbers: list[int], seed: int = 0) -> Examples:
+def examples(numbers: Iterable[int]) -> Examples:
     """Of sentences with these numbers; each has the same strengths wherever it is."""
-    drawn = [np.random.default_rng([seed, number]) for number in numbers]
+    numbers = list(numbers)
+    drawn = [np.random.default_rng([0, number]) for number in numbers]
     weight = np.array([rng.random(5) for rng in drawn], dtype=np.float32)
     query = np.array([rng.integers(0, 9, 5) for rng in drawn])
     return Examples.from_pairs(Strongest(weight, query, query + 1), np.array(numbers))
 
 
 def test_examples_are_the_same_in_whatever_parts_and_order() -> None:
-    kept = examples(list(range(300)))
+    kept = examples(range(300))
     for n_parts in (3, 17):
-        parts = [examples(list(range(place, 300, n_parts))) for place in range(n_parts)]
+        parts = [examples(range(place, 300, n_parts)) for place in range(n_parts)]
         added = parts[0]
         for part in parts[:0:-1]:
             added = part + added
         for head in range(5):
             assert added.strongest(head) == kept.strongest(head)
             assert added.sample(head) == kept.sample(head)
-
-
-def test_examples_are_the_strongest_and_a_sample_of_every_strength() -> None:
-    kept = examples(list(range(300)))
+    # Examples are the strongest and a sample of every strength.
     weights_ = {number: np.random.default_rng([0, number]).random(5).astype(np.float32) for number in range(300)}
     for head in range(5):
         order = sorted(range(300), key=lambda number: -weights_[number][head])
@@ -125,9 +117,6 @@ def test_examples_are_the_strongest_and_a_sample_of_every_strength() -> None:
             assert all(edges[step] <= entry.weight < edges[step + 1] for entry in inside)
     drawn = {entry.sentence for inside in kept.sample(0) for entry in inside}
     assert drawn != {entry.sentence for inside in kept.sample(1) for entry in inside}
-
-
-def test_few_sentences_leave_room_in_the_samples() -> None:
     kept = examples([7])
     assert [entry.sentence for entry in kept.strongest(2)] == [7]
     assert sum(map(len, kept.sample(2))) == 1

@@ -1,25 +1,11 @@
 """Numbers about heads that are off, by hand and against scipy: means, intervals over clusters, correlations, curves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from analysis.corpus import importance
-from analysis.corpus.importance import (
-    Curve,
-    Mean,
-    compare_head,
-    compared_sets,
-    effects,
-    gradient_estimates,
-    mean_of,
-    points,
-    share_of,
-    spearman,
-    together,
-)
+from analysis.corpus.importance import Curve, Mean, mean_of
 
 
 def test_of_independent_items_it_is_students_t() -> None:
@@ -28,17 +14,12 @@ def test_of_independent_items_it_is_students_t() -> None:
     low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
     assert (mean.value, mean.low, mean.high) == pytest.approx((values.mean(), low, high))
     assert (mean.n, mean.n_clusters) == (40, 40)
-
-
-def test_what_is_nan_is_not_counted_and_one_cluster_says_nothing() -> None:
+    # What is NaN is not counted and one cluster says nothing.
     mean = mean_of([1.0, np.nan, 3.0], [4, 5, 4])
     assert (mean.value, mean.n, mean.n_clusters) == (2.0, 2, 1)
     assert np.isnan([mean.low, mean.high]).all()
     assert mean_of([np.nan], [0]).n == 0
-
-
-def test_items_of_one_sentence_are_not_counted_as_several() -> None:
-    """Each item ten times over in its cluster: the same interval, not one a third as wide."""
+    # Each item ten times over in its cluster: the same interval, not one a third as wide.
     values = np.random.default_rng(1).normal(size=30)
     once = mean_of(values, np.arange(30))
     often = mean_of(np.repeat(values, 10), np.repeat(np.arange(30), 10))
@@ -58,38 +39,44 @@ def test_intervals_cover_what_is_true(share: float) -> None:
         covered["mean"] += mean.low <= -0.2 <= mean.high
         kept = rng.random(40) < share
         right = np.where(rng.random(len(clusters)) < 0.5, kept[clusters], rng.random(len(clusters)) < share)
-        mean = share_of(right, clusters)
+        mean = importance.share_of(right, clusters)
         covered["share"] += mean.low <= share <= mean.high
     assert 0.92 < covered["mean"] / 400 < 0.98
     assert 0.92 < covered["share"] / 400 < 0.98
 
 
-def test_a_share_stays_between_its_ends() -> None:
-    share = share_of(np.ones(20), np.arange(20))
-    assert share.high == 1
-    assert 0.8 < share.low < 0.9
-
-
 def test_the_heads_that_one_is_compared_with() -> None:
-    head, *others, complete = compared_sets((2, 5), 12)
+    head, *others, complete = importance.compared_sets((2, 5), 12)
     assert head == ((2, 5),)
     assert len(others) == len(set(others)) == importance.MOST_OTHERS
     assert all(len(other) == 1 and other[0][0] == 2 and other[0][1] != 5 for other in others)
     assert complete == tuple((2, other) for other in range(12))
-    assert compared_sets((2, 5), 12) == compared_sets((2, 5), 12)
-    head, *others, complete = compared_sets((0, 1), 4)
+    assert importance.compared_sets((2, 5), 12) == importance.compared_sets((2, 5), 12)
+    head, *others, complete = importance.compared_sets((0, 1), 4)
     assert others == [((0, 0),), ((0, 2),), ((0, 3),)]
+    assert importance.points(8).tolist() == list(range(9))
+    for n in (72, 144, 25):
+        counts = importance.points(n)
+        assert (counts[0], counts[-1]) == (0, n)
+        assert len(counts) <= importance.MOST_POINTS + 1
+
+    def curve(*values: float) -> Curve:
+        return Curve("one", tuple(range(len(values))), tuple(Mean(value, 0, 1, 9, 9) for value in values))
+
+    averaged = importance.together("at random", [curve(0.9, 0.5, 0.1), curve(0.9, 0.7)])
+    assert averaged.counts == (0, 1)
+    assert [(score.value, score.low, score.high) for score in averaged.scores] == [(0.9, 0.9, 0.9), (0.6, 0.5, 0.7)]
 
 
 def test_one_head_that_matters() -> None:
     """Head 1 of four lowers ln P by 1, head 3 raises it by 2, and the others move it by nearly nothing."""
     rng = np.random.default_rng(3)
-    sets = compared_sets((0, 1), 4)
+    sets = importance.compared_sets((0, 1), 4)
     base = rng.normal(-3, 1, 50)
     lost = {(0, 0): 0.0, (0, 1): -1.0, (0, 2): 0.01, (0, 3): 2.0}
     rows = [base, *(base + sum(lost[head] for head in heads) + rng.normal(0, 0.1, 50) for heads in sets)]
     scores = np.array(rows, dtype=np.float32)
-    comparison = compare_head(scores, (scores > -3).astype(np.float32), np.arange(50), sets)
+    comparison = importance.compare_head(scores, (scores > -3).astype(np.float32), np.arange(50), sets)
     assert comparison.all_others
     assert comparison.head.change.value == pytest.approx(-1, abs=0.05)
     assert comparison.clear
@@ -97,16 +84,24 @@ def test_one_head_that_matters() -> None:
     assert [entry.heads for entry in comparison.others] == [((0, 0),), ((0, 2),), ((0, 3),)]
     assert comparison.layer.change.value == pytest.approx(1.01, abs=0.1)
     assert comparison.right.value == pytest.approx(np.mean(base > -3))
-    other = compare_head(scores[[0, 2, 1, 3, 4, 5]], (scores > -3).astype(np.float32), np.arange(50), sets)
+    other = importance.compare_head(scores[[0, 2, 1, 3, 4, 5]], (scores > -3).astype(np.float32), np.arange(50), sets)
     assert not other.clear
     assert other.n_as_much >= 1
+    scores = np.array([[0, 0], [1, 3]], dtype=np.float32)
+    (actual,) = importance.effects(scores, np.array([[0, 0], [0, 1]]), [0, 1], (((0, 0), (0, 1)),))
+    assert actual.heads == ((0, 0), (0, 1))
+    assert (actual.change.value, actual.right.value) == (2, 0.5)
 
 
 def test_spearman_is_scipys() -> None:
     rng = np.random.default_rng(4)
     entry, other = rng.integers(0, 9, 50), rng.normal(size=50)
-    assert spearman(entry, other) == pytest.approx(stats.spearmanr(entry, other).statistic)
-    assert np.isnan(spearman(entry, np.zeros(50)))
+    assert importance.spearman(entry, other) == pytest.approx(stats.spearmanr(entry, other).statistic)
+    assert np.isnan(importance.spearman(entry, np.zeros(50)))
+    # A share stays between its ends.
+    share = importance.share_of(np.ones(20), np.arange(20))
+    assert share.high == 1
+    assert 0.8 < share.low < 0.9
 
 
 def test_gradients_that_foretell_what_happens() -> None:
@@ -116,41 +111,17 @@ def test_gradients_that_foretell_what_happens() -> None:
     gradients = (strength + rng.normal(0, 2, (60, 24))).reshape(60, 4, 6).astype(np.float32)
     scores = np.concatenate([np.zeros((1, 60)), -gradients.reshape(60, 24).T]).astype(np.float32)
     clusters = np.arange(60)
-    estimates = gradient_estimates(gradients, scores, clusters)
-    importance, estimate, change = (
+    estimates = importance.gradient_estimates(gradients, scores, clusters)
+    size, estimate, change = (
         np.array([entry.value for entry in part])
         for part in (estimates.importance, estimates.estimate, estimates.change)
     )
     np.testing.assert_allclose(estimate, change, atol=1e-5)
     assert estimates.by_estimate.value == pytest.approx(1)
-    np.testing.assert_allclose(importance.reshape(4, 6), np.abs(gradients).mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(size.reshape(4, 6), np.abs(gradients).mean(axis=0), atol=1e-5)
     assert all(entry.low < entry.value < entry.high for entry in estimates.importance)
-    expected = stats.spearmanr(importance, -change).statistic
+    expected = stats.spearmanr(size, -change).statistic
     assert estimates.by_importance.value == pytest.approx(expected)
     assert -1 <= estimates.by_importance.low <= expected <= estimates.by_importance.high <= 1
     gradients[7] = np.nan
-    assert gradient_estimates(gradients, scores, clusters).by_estimate.n == 59
-
-
-def test_points_of_a_curve() -> None:
-    assert points(8).tolist() == list(range(9))
-    for n in (72, 144, 25):
-        counts = points(n)
-        assert (counts[0], counts[-1]) == (0, n)
-        assert len(counts) <= importance.MOST_POINTS + 1
-
-
-def test_several_orders_are_their_mean_and_range() -> None:
-    def curve(*values: float) -> Curve:
-        return Curve("one", tuple(range(len(values))), tuple(Mean(value, 0, 1, 9, 9) for value in values))
-
-    averaged = together("at random", [curve(0.9, 0.5, 0.1), curve(0.9, 0.7)])
-    assert averaged.counts == (0, 1)
-    assert [(score.value, score.low, score.high) for score in averaged.scores] == [(0.9, 0.9, 0.9), (0.6, 0.5, 0.7)]
-
-
-def test_effects_are_those_of_each_set() -> None:
-    scores = np.array([[0, 0], [1, 3]], dtype=np.float32)
-    (actual,) = effects(scores, np.array([[0, 0], [0, 1]]), [0, 1], (((0, 0), (0, 1)),))
-    assert actual.heads == ((0, 0), (0, 1))
-    assert (actual.change.value, actual.right.value) == (2, 0.5)
+    assert importance.gradient_estimates(gradients, scores, clusters).by_estimate.n == 59

@@ -1,7 +1,5 @@
 """Means over queries with intervals over sentences, from sums: against the jackknife, scipy and simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -27,9 +25,7 @@ def test_sums_of_parts_are_those_of_the_whole() -> None:
             added = part + added
         for name in ("s", "ss", "sn", "n", "nn", "texts"):
             np.testing.assert_allclose(getattr(added, name), getattr(moments, name), rtol=1e-12)
-
-
-def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> None:
+    # Sentences of a frame are one unit however they are cut into parts.
     sums, counts = drawn(4)
     frames = np.random.default_rng(5).integers(0, 9, len(sums))
     moments = Moments.from_sums(
@@ -48,21 +44,29 @@ def test_sentences_of_a_frame_are_one_unit_however_they_are_cut_into_parts() -> 
         np.testing.assert_allclose(added.intervals(shares=True), moments.intervals(shares=True))
 
 
-def test_the_variance_is_near_that_of_the_jackknife() -> None:
-    sums, counts = drawn(1, 200)
-    there = counts[:, 0] > 0
-    s, n = sums[there, 0], counts[there, 0]
-    left_out = (s.sum() - s) / (n.sum() - n)
-    jackknife = (len(s) - 1) / len(s) * ((left_out - left_out.mean()) ** 2).sum()
-    assert Moments.from_sums(sums, counts).variances[0] == pytest.approx(jackknife, rel=0.03)
-
-
 def test_with_one_query_a_sentence_it_is_the_interval_of_a_mean() -> None:
     values = np.random.default_rng(2).normal(3, 1, (50, 1))
     moments = Moments.from_sums(values, np.ones((50, 1)))
     low, high = moments.intervals(shares=False)
     expected = stats.t.interval(0.95, 49, values.mean(), stats.sem(values[:, 0]))
     assert (low[0], high[0]) == pytest.approx(expected)
+    # What was never counted is NaN, and what is always so is not certain.
+    nothing = Moments.from_sums(np.zeros((5, 1)), np.zeros((5, 1)))
+    assert np.isnan(nothing.means).all()
+    assert np.isnan(nothing.intervals(shares=True)).all()
+    always = Moments.from_sums(np.full((20, 1), 3.0), np.full((20, 1), 3.0))
+    low, high = always.intervals(shares=True)
+    assert 0.8 < low[0] < 0.9
+    assert high[0] == 1.0
+    moments = Moments.from_sums(np.array([[2.0]]), np.array([[4.0]]))
+    assert (moments.intervals(shares=True)[0][0], moments.intervals(shares=True)[1][0]) == (0.0, 1.0)
+    # The variance is near that of the jackknife.
+    sums, counts = drawn(1, 200)
+    there = counts[:, 0] > 0
+    s, n = sums[there, 0], counts[there, 0]
+    left_out = (s.sum() - s) / (n.sum() - n)
+    jackknife = (len(s) - 1) / len(s) * ((left_out - left_out.mean()) ** 2).sum()
+    assert Moments.from_sums(sums, counts).variances[0] == pytest.approx(jackknife, rel=0.03)
 
 
 @pytest.mark.slow
@@ -78,15 +82,3 @@ def test_intervals_cover_the_truth_in_95_of_100_simulations() -> None:
         low, high = Moments.from_sums((shares * counts)[some, None], counts[some, None]).intervals(shares=True)
         covered += low[0] <= truth <= high[0]
     assert 0.925 <= covered / 600 <= 0.975
-
-
-def test_what_was_never_counted_is_nan_and_what_is_always_so_is_not_certain() -> None:
-    nothing = Moments.from_sums(np.zeros((5, 1)), np.zeros((5, 1)))
-    assert np.isnan(nothing.means).all()
-    assert np.isnan(nothing.intervals(shares=True)).all()
-    always = Moments.from_sums(np.full((20, 1), 3.0), np.full((20, 1), 3.0))
-    low, high = always.intervals(shares=True)
-    assert 0.8 < low[0] < 0.9
-    assert high[0] == 1.0
-    moments = Moments.from_sums(np.array([[2.0]]), np.array([[4.0]]))
-    assert (moments.intervals(shares=True)[0][0], moments.intervals(shares=True)[1][0]) == (0.0, 1.0)

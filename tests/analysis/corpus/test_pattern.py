@@ -1,11 +1,10 @@
 """Patterns: which words match, what is refused, and that no sentence which matches is left out beforehand."""
 
-from __future__ import annotations
-
 import string
 
 import pytest
 from builders import encoding
+from corpora import corpus
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,16 +12,10 @@ from analysis.corpus.pattern import KINDS, Kind, Pattern
 from analysis.corpus.sentences import Corpus, Sentence
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
-from reading.sentences import plain_words
 
 
-def corpus(*texts: str) -> Corpus:
-    made = Corpus()
-    for text in texts:
-        spans = plain_words(text)
-        upos = ["PUNCT" if not text[start:end].isalnum() else "X" for start, end in spans]
-        made.add(text, spans, upos, ["dep"] * len(spans), [-2] * len(spans))
-    return made
+def upos(word: str) -> str:
+    return "X" if word.isalnum() else "PUNCT"
 
 
 TREE = Sentence(
@@ -56,6 +49,11 @@ def test_tokens_match_as_the_tokenizer_writes_them() -> None:
     assert Pattern.parsed("piece", "##til").tokens(tokens) == [2, 4]
     assert Pattern.parsed("piece", "un, [SEP]").tokens(tokens) == [1, 5]
     assert Pattern.parsed("word", "un").tokens(tokens) == []
+    assert Pattern.parsed("word", "It,it , IT") == Pattern("word", ("it",))
+    assert str(Pattern.parsed("word", "he, she")) == "“he” or “she”"
+    assert str(Pattern.parsed("upos", "noun")) == "NOUN"
+    with pytest.raises(InvalidInput, match="Choose word, piece"):
+        Pattern("letters", ("a",))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "text"), [("word", ""), ("word", "  "), ("deprel", ":pass"), ("word", "a" * 201)])
@@ -64,19 +62,8 @@ def test_nothing_to_look_for_is_refused(kind: Kind, text: str) -> None:
         Pattern.parsed(kind, text)
 
 
-def test_a_kind_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="Choose word, piece"):
-        Pattern("letters", ("a",))  # type: ignore[arg-type]
-
-
-def test_equal_patterns_are_equal_and_say_what_they_are() -> None:
-    assert Pattern.parsed("word", "It,it , IT") == Pattern("word", ("it",))
-    assert str(Pattern.parsed("word", "he, she")) == "“he” or “she”"
-    assert str(Pattern.parsed("upos", "noun")) == "NOUN"
-
-
 def test_sentences_are_left_out_beforehand() -> None:
-    made = corpus("The cat sat.", "A dog, one", "Ein Café")
+    made = corpus("The cat sat.", "A dog, one", "Ein Café", upos=upos)
     assert Pattern.parsed("word", "CAT").sentences(made).tolist() == [True, False, False]
     assert Pattern.parsed("upos", "PUNCT").sentences(made).tolist() == [True, True, False]
     assert Pattern.parsed("deprel", "obj").sentences(made).tolist() == [False] * 3
@@ -97,7 +84,7 @@ SIGNS = "abAB.,'- éßİﬁ東##▁Ġ[]1" + string.whitespace
     typed=st.text(st.one_of(st.sampled_from(SIGNS), st.characters()), max_size=12),
 )
 def test_no_sentence_that_matches_is_left_out(texts: list[str], kind: Kind, typed: str) -> None:
-    made = corpus(*texts)
+    made = corpus(*texts, upos=upos, deprel=lambda _: "dep")
     try:
         pattern = Pattern.parsed(kind, typed)
     except InvalidInput:

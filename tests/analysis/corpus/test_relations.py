@@ -1,40 +1,17 @@
 """Heads chosen on one half and judged on the other, against what is known by hand, by simulation and from scipy."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
+from corpora import sentence
 from scipy import stats
 
 from analysis.corpus import relations
-from analysis.corpus.relations import (
-    ALL,
-    FEWEST,
-    OFFSETS,
-    Cases,
-    Relation,
-    RelationQuery,
-    best_ensemble,
-    bootstrap,
-    ensembles,
-    findings,
-    holm,
-    p_better,
-    relation_queries,
-)
-from analysis.corpus.sentences import NO_HEAD, ROOT, Sentence, is_judged
+from analysis.corpus.every_head import shares_right
+from analysis.corpus.relation_names import ends, looks, short
+from analysis.corpus.relations import ALL, Cases, Relation, RelationQuery, bootstrap
+from analysis.corpus.sentences import NO_HEAD, ROOT, is_judged
 
 OBJ, SUBJ = Relation("obj", "up"), Relation("nsubj", "down")
-
-
-def sentence(words: str, heads: Sequence[int], deprel: Sequence[str], number: int = 0) -> Sentence:
-    spans, start = [], 0
-    for word in words.split():
-        spans.append((start, start + len(word)))
-        start += len(word) + 1
-    return Sentence(number, words, tuple(spans), ("X",) * len(spans), tuple(deprel), tuple(heads))
 
 
 DOG = sentence(
@@ -51,38 +28,26 @@ def cases(right: np.ndarray, offsets: np.ndarray, n_sentences: int, relation: Re
 
 
 def test_cases_are_asked_from_both_ends_and_several_dependents_are_one() -> None:
-    questions = list(relation_queries(DOG, np.ones(7, dtype=bool)))
+    questions = list(relations.relation_queries(DOG, np.ones(7, dtype=bool)))
     assert sum(entry.relation.direction == "up" for entry in questions) == 5  # neither the root nor punctuation
     assert RelationQuery(Relation("amod", "up"), 1, (3,)) in questions
     assert RelationQuery(Relation("amod", "up"), 2, (3,)) in questions
-    assert [entry for entry in questions if entry.relation == ("amod", "down")] == [
-        RelationQuery(Relation("amod", "down"), 3, (1, 2))
-    ]
+    down = Relation("amod", "down")
+    assert [entry for entry in questions if entry.relation == down] == [RelationQuery(down, 3, (1, 2))]
     assert {entry.relation.deprel for entry in questions} == {"det", "amod", "nsubj", "obj"}
-
-
-def test_words_without_a_token_or_a_known_head_are_in_no_case() -> None:
+    # Words without a token or a known head are in no case.
     placed = np.array([True, True, False, True, True, False, True])
-    questions = list(relation_queries(DOG, placed))
-    assert {(entry.query, entry.partners) for entry in questions} == {
-        (0, (3,)),
-        (3, (0,)),
-        (1, (3,)),
-        (3, (1,)),
-        (3, (4,)),
-        (4, (3,)),
-    }
+    questions = list(relations.relation_queries(DOG, placed))
+    assert {(entry.query, *entry.partners) for entry in questions} == {(0, 3), (3, 0), (1, 3), (3, 1), (3, 4), (4, 3)}
     unknown = sentence("a b c", [NO_HEAD, ROOT, 1], ["dep", "root", "obj"])
-    assert [entry.query for entry in relation_queries(unknown, np.ones(3, dtype=bool))] == [2, 1]
-
-
-def test_offsets_count_where_one_of_the_partners_is() -> None:
+    assert [entry.query for entry in relations.relation_queries(unknown, np.ones(3, dtype=bool))] == [2, 1]
+    # Offsets count where one of the partners is.
     entry = RelationQuery(Relation("amod", "down"), 3, (1, 2))
-    assert {offset for place, offset in enumerate(OFFSETS) if entry.offsets >> place & 1} == {-2, -1}
+    assert {offset for place, offset in enumerate(relations.OFFSETS) if entry.offsets >> place & 1} == {-2, -1}
     assert entry.nearest == 2
     assert RelationQuery(OBJ, 0, (30,)).offsets == 0
-    assert len(OFFSETS) == 20
-    assert 0 not in OFFSETS
+    assert len(relations.OFFSETS) == 20
+    assert 0 not in relations.OFFSETS
 
 
 def test_packing_keeps_which_heads_are_right() -> None:
@@ -92,9 +57,7 @@ def test_packing_keeps_which_heads_are_right() -> None:
     np.testing.assert_array_equal(actual.heads_right(), right)
     assert actual.offsets_right().sum(axis=1).tolist() == [1] * 40
     np.testing.assert_allclose(actual.chance, 0.1)
-
-
-def test_joined_cases_keep_their_relations_under_other_names() -> None:
+    # Joined cases keep their relations under other names.
     rng = np.random.default_rng(1)
     parts = [
         cases(rng.random((20, 5)) < 0.5, rng.integers(1, 5, 20), 10, relation)
@@ -115,8 +78,7 @@ def test_the_head_is_chosen_on_one_half_and_judged_on_the_other() -> None:
     n = 400
     judged = np.arange(n) % 200 % 2 == 0
     right = np.stack([~judged, np.arange(n) // 2 % 2 == 0], axis=1)
-    finding = findings(cases(right, np.full(n, 3), 200)).get(OBJ)
-    assert finding is not None
+    finding = relations.findings(cases(right, np.full(n, 3), 200)).get(OBJ)
     assert finding.head == 0
     assert finding.choosing[0] == 1.0
     assert finding.accuracy.share == 0.0
@@ -129,17 +91,24 @@ def test_halves_share_no_sentence_not_even_one_that_differs_in_case_or_spaces() 
     texts = [f"The {noun} saw the {other} ." for noun in ("dog", "cat", "king") for other in ("tree", "house", "man")]
     assert {is_judged(text) for text in texts} == {False, True}
     for text in texts:
-        assert is_judged(text) == is_judged(text.upper()) == is_judged(f"  {text.replace(' ', '   ')}\n")
+        assert (
+            is_judged(text)
+            == is_judged(text.upper())
+            == is_judged(f"  {text.replace(' ', '   ').replace('T', 'Ｔ')}\n")
+        )
     many = [is_judged(f"sentence {number}") for number in range(4000)]
     assert abs(np.mean(many) - 0.5) < 0.03
 
 
-@pytest.mark.parametrize("n", [FEWEST - 1, FEWEST])
+@pytest.mark.parametrize("n", [relations.FEWEST - 1, relations.FEWEST])
 def test_too_few_cases_are_told_and_not_judged(n: int) -> None:
-    finding = findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
-    assert bool(finding.relations) == (n == FEWEST)
-    assert finding.too_few == (() if n == FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
-    assert findings(Cases.build([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).relations == ()
+    finding = relations.findings(cases(np.ones((2 * n, 2)), np.ones(2 * n), 2 * n))
+    assert bool(finding.relations) == (n == relations.FEWEST)
+    assert finding.too_few == (() if n == relations.FEWEST else ((ALL, 2 * n), (OBJ, 2 * n)))
+    assert (
+        relations.findings(Cases.build([], np.zeros((0, 4), dtype=bool), *[np.zeros(0, dtype=np.int64)] * 3)).relations
+        == ()
+    )
 
 
 @pytest.mark.slow
@@ -156,15 +125,14 @@ def test_random_heads_find_nothing_beyond_the_offset_in_95_of_100_seeds() -> Non
             parts.append(
                 cases(rng.random((120, 72)) < 0.1, np.where(offsets == 0, 2, offsets), 60, Relation(name, "up"))
             )
-        false_alarms += any(entry.p <= 0.05 for entry in findings(Cases.joined(parts)).relations)
+        false_alarms += any(entry.p <= 0.05 for entry in relations.findings(Cases.joined(parts)).relations)
     assert false_alarms <= 5
 
 
 def test_a_head_that_is_better_than_the_offset_is_found_to_be() -> None:
     rng = np.random.default_rng(2)
     right = rng.random((300, 10)) < np.array([0.8, *[0.1] * 9])
-    finding = findings(cases(right, rng.choice([1, 2, 3], 300), 150)).get(OBJ)
-    assert finding is not None
+    finding = relations.findings(cases(right, rng.choice([1, 2, 3], 300), 150)).get(OBJ)
     assert finding.head == 0
     assert finding.p < 0.001
     assert finding.by_offset.high < finding.accuracy.low
@@ -202,15 +170,10 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
     assert actual.share == right.mean()
     assert (actual.low, actual.high) == pytest.approx((expected.low, expected.high), abs=0.02)
     assert bootstrap([]) == []
-
-
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, 0.6]) == [1.0, 1.0]
-    assert holm([]) == []
-
-
-def test_p_is_that_of_drawn_signs_and_of_the_normal_distribution_for_many() -> None:
+    assert relations.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert relations.holm([0.5, 0.6]) == [1.0, 1.0]
+    assert relations.holm([]) == []
+    # P is that of drawn signs and of the normal distribution for many.
     rng = np.random.default_rng(5)
     a, b = rng.random(40) < 0.8, rng.random(40) < 0.5
     sentence_ = np.arange(40)
@@ -223,24 +186,65 @@ def test_p_is_that_of_drawn_signs_and_of_the_normal_distribution_for_many() -> N
         n_resamples=9999,
         random_state=np.random.default_rng(6),
     ).pvalue
-    assert p_better(a, b, sentence_) == pytest.approx(expected, abs=0.01)
-    assert p_better(a, a, sentence_) == 1.0
+    assert relations.p_better(a, b, sentence_) == pytest.approx(expected, abs=0.01)
+    assert relations.p_better(a, a, sentence_) == 1.0
     many = rng.random(4000) < 0.52, rng.random(4000) < 0.5
     expected = stats.norm.sf((many[0].astype(float) - many[1]).sum() / np.sqrt((many[0] != many[1]).sum()))
-    assert p_better(*many, np.arange(4000)) == pytest.approx(expected)
+    assert relations.p_better(*many, np.arange(4000)) == pytest.approx(expected)
 
 
 def test_ensembles_are_all_small_sets_of_the_best_heads() -> None:
     rng = np.random.default_rng(7)
     right = rng.random((200, 10)) < np.linspace(0.1, 0.9, 10)
-    finding = findings(cases(right, np.ones(200), 100)).get(OBJ)
-    assert finding is not None
-    groups = ensembles(finding)
+    finding = relations.findings(cases(right, np.ones(200), 100)).get(OBJ)
+    groups = relations.ensembles(finding)
     assert len(groups) == len(set(groups)) == 6 + 15 + 20 + 15
     assert (9,) in groups
     assert {head for group in groups for head in group} == set(np.argsort(-finding.choosing)[:6].tolist())
-    best = best_ensemble(OBJ, groups, cases(rng.random((200, 56)) < np.array([*[0.2] * 55, 1]), np.ones(200), 100))
-    assert best is not None
+    best = relations.best_ensemble(
+        OBJ, groups, cases(rng.random((200, 56)) < np.array([*[0.2] * 55, 1]), np.ones(200), 100)
+    )
     assert best.heads == groups[55]
     assert best.accuracy.share > 0.95
     assert relations.MOST_IN_ENSEMBLE == 4
+
+
+def cases_of(sentences: list[int], right: np.ndarray) -> Cases:
+    """A case for each entry, in the sentence of that number."""
+    n = len(sentences)
+    questions = [RelationQuery(OBJ, 1, (0,))] * n
+    return Cases.build(questions, right, np.array(sentences), np.ones(n, dtype=bool), np.full(n, 9))
+
+
+def test_the_shares_are_those_of_the_cases() -> None:
+    right = np.array([[1, 0, 1], [1, 0, 0], [1, 1, 0], [1, 0, 0]], dtype=bool)
+    values, lows, highs = shares_right(cases_of([5, 5, 7, 9], right))
+    assert values.tolist() == [1.0, 0.25, 0.25]
+    assert (lows <= values).all()
+    assert (values <= highs).all()
+    assert lows[0] < 1  # four of four do not prove it
+    values, lows, highs = shares_right(cases_of([], np.zeros((0, 3), dtype=bool)))
+    assert np.isnan([values, lows, highs]).all()
+
+
+def test_the_intervals_are_those_of_a_bootstrap_over_sentences() -> None:
+    rng = np.random.default_rng(0)
+    sentences = np.repeat(np.arange(150), 3)
+    kind = rng.uniform(0.1, 0.9, size=150)[sentences, None]  # words of a sentence are alike
+    right = rng.uniform(size=(450, 4)) < kind
+    _, lows, highs = shares_right(cases_of(sentences.tolist(), right))
+    for head, drawn in enumerate(bootstrap([(column, sentences) for column in right.T])):
+        assert abs(lows[head] - drawn.low) < 0.015
+        assert abs(highs[head] - drawn.high) < 0.015
+
+
+def test_a_direction_says_which_end_looks() -> None:
+    assert ends(Relation("obj", "down")) == ("verb", "object")
+    assert ends(Relation("obj", "up")) == ("object", "verb")
+    assert short(Relation("obj", "down")) == "obj: verb → object"
+    assert looks(Relation("obj", "up")) == "looks from an object at its verb"
+    assert looks(Relation("nsubj", "down")) == "looks from a verb at its subject"
+    assert ends(ALL) == ("word", "head")
+    assert ends(Relation("own", "up")) == ("dependent", "head")
+    assert ends(Relation("own", "down")) == ("head", "dependent")
+    assert short(ALL) == "all: word → head"

@@ -1,31 +1,16 @@
 """A corpus: what is put in comes out, halves are by the text alone, and the rarest word is the rarest."""
 
-from __future__ import annotations
-
+import corpora
 import pytest
 
-from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus, is_judged
+from analysis.corpus.sentences import NO_HEAD, ROOT, Corpus
 from reading.sentences import plain_words
 
 
-def _corpus(*texts: str) -> Corpus:
-    corpus = Corpus(files=["a.txt"])
-    for line, text in enumerate(texts, start=1):
-        corpus.add(text, plain_words(text), source=(0, line))
-    return corpus
-
-
 def _tree() -> Corpus:
-    corpus = _corpus("Dogs bark.")
-    corpus.add(
-        "She sees it.",
-        plain_words("She sees it."),
-        ["PRON", "VERB", "PRON", "PUNCT"],
-        ["nsubj", "root", "obj", "punct"],
-        [1, ROOT, 1, 1],
-        (0, 9),
-        (0, 1, 2),
-    )
+    corpus = corpora.corpus("Dogs bark.")
+    tree = ["PRON", "VERB", "PRON", "PUNCT"], ["nsubj", "root", "obj", "punct"], [1, ROOT, 1, 1]
+    corpus.add("She sees it.", plain_words("She sees it."), *tree, (0, 9), (0, 1, 2))
     return corpus
 
 
@@ -46,15 +31,9 @@ def test_what_is_added_comes_out() -> None:
     assert corpus.where(1) == "a.txt, line 9"
     assert corpus.has_trees
     assert corpus.has_parts_of_speech
-
-
-def test_columns_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="a sentence of 2 words"):
         Corpus().add("a b", [(0, 1), (2, 3)], heads=[ROOT])
-
-
-def test_a_corpus_without_trees_says_so() -> None:
-    corpus = _corpus("Dogs bark.")
+    corpus = corpora.corpus("Dogs bark.")
     assert not corpus.has_trees
     assert not corpus.has_parts_of_speech
     assert not Corpus().has_trees
@@ -87,31 +66,18 @@ def test_words_of_plain_text(text: str, words: list[str]) -> None:
     assert [text[start:end] for start, end in plain_words(text)] == words
 
 
-@pytest.mark.parametrize("twin", ["the CAT sat.", "The  cat\tsat. ", "Ｔhe cat sat."])
-def test_texts_alike_are_in_one_half(twin: str) -> None:
-    assert is_judged(twin) == is_judged("The cat sat.")
-
-
-def test_halves_are_even() -> None:
-    assert 450 < sum(is_judged(f"sentence {number}") for number in range(1000)) < 550
-
-
 def test_the_rarest_word_by_own_counts() -> None:
-    corpus = _corpus("the cat saw the dog", "The dog saw a bird", "a bird saw a Cat")
+    corpus = corpora.corpus("the cat saw the dog", "The dog saw a bird", "a bird saw a Cat")
     corpus.find_rare()
     # the 3, saw 3, a 3, and two each of dog, bird and cat; of words equally rare it is the first.
     assert [sentence.rare for sentence in corpus] == [(1, None), (1, None), (1, None)]
-
-
-def test_the_rarest_word_by_a_list() -> None:
-    corpus = _corpus("the cat saw the zyx !", "the the .")
+    # The rarest word by a list.
+    corpus = corpora.corpus("the cat saw the zyx !", "the the .")
     corpus.find_rare({"the": 10.0, "cat": 2.0, "saw": 3.0})
     assert corpus.sentence(0).rare == (1, 4), "a word that is not in the list is rarer than all that are"
     assert corpus.sentence(1).rare == (None, None), "all words alike, and signs are no words"
-
-
-def test_rarest_words_are_forgotten_with_a_new_sentence() -> None:
-    corpus = _corpus("one two two")
+    # Rarest words are forgotten with a new sentence.
+    corpus = corpora.corpus("one two two")
     corpus.find_rare()
     assert corpus.sentence(0).rare == (0, None)
     corpus.add("one one one", plain_words("one one one"))
