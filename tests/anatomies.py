@@ -1,7 +1,5 @@
 """Small models taken apart by hand: numbers computed here, in numpy, from random weights."""
 
-from __future__ import annotations
-
 import numpy as np
 from builders import encoding, info
 

@@ -1,7 +1,5 @@
 """Models, texts and attention by hand, made once: each test states what it is about and leaves the rest to these."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,19 +11,9 @@ from model_zoo.types import AttentionRun, Encoding, FloatArray, LayerAttention, 
 def info(**overrides: Any) -> ModelInfo:
     """A BERT of one layer and one head without any prediction head, in float32 on the CPU."""
     plain: dict[str, Any] = {
-        "id": "test/model",
-        "revision": "r",
-        "family": "bert",
-        "n_layers": 1,
-        "n_heads": 1,
-        "width": 4,
-        "parameters": 1,
-        "max_tokens": None,
-        "mlm": False,
-        "nsp": None,
-        "device": "cpu",
-        "dtype": "float32",
-    }
+        "id": "test/model", "revision": "r", "family": "bert", "n_layers": 1, "n_heads": 1, "width": 4,
+        "parameters": 1, "max_tokens": None, "mlm": False, "nsp": None, "device": "cpu", "dtype": "float32",
+    }  # fmt: skip
     return ModelInfo(**(plain | overrides))
 
 

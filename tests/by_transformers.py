@@ -1,7 +1,5 @@
 """The numbers of a checkpoint's folder by transformers alone, from a network that is read anew each time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

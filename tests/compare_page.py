@@ -1,7 +1,5 @@
 """The page "Compare" as its tests use it: its matrices, its sentences, the numbers it should show."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

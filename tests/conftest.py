@@ -1,7 +1,5 @@
 """Fixtures of all rooms: tiny checkpoints on disk, a small hub, engines; and the option ``--hub``."""
 
-from __future__ import annotations
-
 import functools
 import gc
 import os
@@ -23,7 +21,6 @@ import torch
 from forked import PROCESSES
 from loopback_hub import Hub, point_to, running_hub
 from published import LAYOUTS, Publication, write
-from quickness import mark_quick
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from transformers import AutoTokenizer
@@ -76,7 +73,11 @@ def pytest_collection() -> Iterator[Any]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mark_quick(items)
+    """Quick are all tests but those that say that they are slow, that drive a browser, and that ask a cluster."""
+    for item in items:
+        asks_a_cluster = {"cluster", "clustered"} & {*getattr(item, "fixturenames", ())} or "clustered" in item.nodeid
+        if not asks_a_cluster and not any(item.get_closest_marker(name) for name in ("slow", "browser", "gpu")):
+            item.add_marker("quick")
     if "PYTEST_XDIST_WORKER" in os.environ:  # they are handed out in this order, and what takes longest comes first
         slow = {process_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
         first = {"browser 0": 0, "browser 1": 0, "cluster": 1}

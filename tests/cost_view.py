@@ -1,7 +1,5 @@
 """The view "Cost" as its tests use it: measure, wait, look."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Texts as several tokenizers cut them: by hand, and drawn at random."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import builders
@@ -45,8 +43,7 @@ def ranges(units: Sequence[Unit]) -> list[tuple[int, int]]:
 
 CONTRACTION = "I don't know"
 WORDPIECE = encoding(
-    CONTRACTION,
-    [("i", 0, (0, 1)), ("don", 1, (2, 5)), ("'", 2, (5, 6)), ("t", 3, (6, 7)), ("know", 4, (8, 12))],
+    CONTRACTION, [("i", 0, (0, 1)), ("don", 1, (2, 5)), ("'", 2, (5, 6)), ("t", 3, (6, 7)), ("know", 4, (8, 12))]
 )
 
 

@@ -1,7 +1,5 @@
 """A saved picture of the lines, as its tests read it."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 

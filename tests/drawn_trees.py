@@ -1,7 +1,5 @@
 """Trees to test with: one drawn by hand, random ones, and points whose squared distances are those of a tree."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.probing.trees import Tree, tree_depths

@@ -1,7 +1,5 @@
 """Whether two results are equal to the last bit."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

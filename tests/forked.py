@@ -4,8 +4,6 @@
 arguments, environment and limits. tests/model_zoo/test_pickles.py starts real ones.
 """
 
-from __future__ import annotations
-
 import functools
 import multiprocessing
 import os

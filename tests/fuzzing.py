@@ -4,8 +4,6 @@ The suite tries the same two thousand each time. ``HYPOTHESIS_PROFILE=fuzz pytes
 many, others each time.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 IN_THE_SUITE = os.environ.get("HYPOTHESIS_PROFILE") != "fuzz"
 _TIMES = 1 if IN_THE_SUITE else 50
 
-# Inputs for each reader, question and page in the suite: 2,000 and more in all, which test_count.py holds.
+# Inputs for each reader, question and page in the suite: 2,000 and more in all.
 A_READER, A_QUESTION, A_LINK, A_PAGE = 140, 26, 70, 10
 
 MARKUP = st.sampled_from(
@@ -40,10 +38,7 @@ def tries(count: int, strategy: st.SearchStrategy[T], check: Callable[[T], None]
 
     @given(strategy)
     @settings(
-        max_examples=count * _TIMES,
-        derandomize=IN_THE_SUITE,
-        database=None,
-        suppress_health_check=list(HealthCheck),
+        max_examples=count * _TIMES, derandomize=IN_THE_SUITE, database=None, suppress_health_check=list(HealthCheck)
     )
     def run_with(value: T) -> None:
         nonlocal done

@@ -1,7 +1,5 @@
 """A study whose encoder waits for a permission for each text, to be watched and stopped."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Iterator, Sequence
 
@@ -42,7 +40,7 @@ class Endless(Job):
     """Work without an end."""
 
     doing = "waiting"
-    share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
+    share, progress, n_ended = 0.0, "", 0
 
     def steps(self) -> Generator[None, None, None]:
         while True:

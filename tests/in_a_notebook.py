@@ -1,7 +1,5 @@
 """A widget as a browser has it, without a browser."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

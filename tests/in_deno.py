@@ -1,7 +1,5 @@
 """Scripts run outside a browser: in Deno, which the development requirements install."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The steps of a journey through the app in a browser, and what is seen after them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

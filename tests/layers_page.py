@@ -1,7 +1,5 @@
 """The page "Layers" as its tests use it: run, look at figures and sentences, paste data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 
@@ -44,7 +42,7 @@ def written(app: AppTest) -> dict[tuple[float, float], str]:
     """What stands in the cells of the picture: (column, row) -> text, without its bold type."""
     return {
         (a["x"], a["y"]): a["text"].replace("<b>", "").replace("</b>", "") for a in figure(app)["layout"]["annotations"]
-    }  # type: ignore[index]
+    }
 
 
 def nothing_yet(app: AppTest) -> bool:

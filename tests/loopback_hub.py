@@ -1,7 +1,5 @@
 """A small hub on this machine that answers huggingface_hub as the real one does."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
@@ -131,12 +129,10 @@ class Hub:
                 if path == f"{api}/commits/{requested}":
                     return as_json(self.commits(model, commit))
                 if path in (f"{api}/tree/{requested}", f"{api}/tree/{requested}/"):
-                    return as_json(
-                        [
-                            {"type": "file", "path": name, "size": file.stat().st_size, "oid": sha1(file.read_bytes())}
-                            for name, file in files_in(folder).items()
-                        ]
-                    )
+                    return as_json([
+                        {"type": "file", "path": name, "size": file.stat().st_size, "oid": sha1(file.read_bytes())}
+                        for name, file in files_in(folder).items()
+                    ])  # fmt: skip
                 if path.startswith(f"{api}/tree/{requested}/"):  # a folder that no model has
                     return 404, {"X-Error-Code": "EntryNotFound"}, b"{}"
                 prefix = f"/{model}/resolve/{requested}/"
@@ -168,15 +164,10 @@ class Hub:
         if offered is not None and newest == offered.commit:
             made = {offered.commit: offered.author} | dict.fromkeys((offered.parent, FIRST_COMMIT), "someone")
         return [
-            {
-                "id": commit,
-                "title": "Add a file",
-                "message": "",
-                "authors": [{"user": author, "avatar": ""}],
-                "date": f"2023-03-{len(made) - place:02}T10:00:00.000Z",
-            }
+            {"id": commit, "title": "Add a file", "message": "", "authors": [{"user": author, "avatar": ""}],
+             "date": f"2023-03-{len(made) - place:02}T10:00:00.000Z"}
             for place, (commit, author) in enumerate(made.items())
-        ]
+        ]  # fmt: skip
 
     def discussions(self, model: str, query: dict[str, str]) -> dict[str, Any]:
         """One page of what people have asked and offered, newest first."""
@@ -201,17 +192,10 @@ class Hub:
         commit, folder = self.revisions(model)[revision]
         files = files_in(folder)
         info: dict[str, Any] = {
-            "_id": "1",
-            "id": model,
-            "modelId": model,
-            "sha": commit,
-            "private": False,
-            "gated": "manual" if self.gated else False,
-            "tags": [],
-            "downloads": 0,
-            "likes": 0,
+            "_id": "1", "id": model, "modelId": model, "sha": commit, "private": False, "tags": [], "downloads": 0,
+            "likes": 0, "gated": "manual" if self.gated else False,
             "siblings": [{"rfilename": name, "size": file.stat().st_size} for name, file in files.items()],
-        }
+        }  # fmt: skip
         if self.counts_parameters and "model.safetensors" in files:
             count = numbers_in(files["model.safetensors"])
             info["safetensors"] = {"parameters": {"F32": count}, "total": count}
@@ -229,14 +213,9 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 def a_talk(model: str, number: int, title: str, author: str, status: str, *, pull: bool) -> dict[str, Any]:
     return {
-        "num": number,
-        "title": title,
-        "author": {"name": author, "type": "user"},
-        "createdAt": "2023-03-17T10:00:00.000Z",
-        "status": status,
-        "repo": {"name": model, "type": "model"},
-        "isPullRequest": pull,
-    }
+        "num": number, "title": title, "author": {"name": author, "type": "user"}, "status": status,
+        "createdAt": "2023-03-17T10:00:00.000Z", "repo": {"name": model, "type": "model"}, "isPullRequest": pull,
+    }  # fmt: skip
 
 
 def sha1(data: bytes) -> str:

@@ -1,7 +1,5 @@
 """Results of probes and of measured costs, small and made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from analysis.latency import Latency

@@ -1,7 +1,5 @@
 """Texts that would be something else than text wherever they are not escaped."""
 
-from __future__ import annotations
-
 import re
 
 NASTY = (

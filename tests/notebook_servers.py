@@ -2,8 +2,6 @@
 settings of whoever starts them, and leave none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What pages and components show: matrices as they are sent to the browser, pictures as it saves them."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -85,7 +83,7 @@ def heatmaps(app: AppTest) -> list[FloatArray]:
     for element in app.get("bidi_component"):
         if element.proto.component_name == "heatmap":
             header, weights = unpacked(element.proto.bytes)
-            numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
+            numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))
             matrices.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
     return matrices
 
@@ -96,7 +94,7 @@ def cell_maps(app: AppTest) -> list[dict[str, Any]]:
     for element in app.get("bidi_component"):
         if element.proto.component_name == "cells":
             header, weights = unpacked(element.proto.bytes)
-            shape = len(header["rows"]), len(header["columns"])  # type: ignore[arg-type]
+            shape = len(header["rows"]), len(header["columns"])
             maps.append({**header, "values": np.frombuffer(weights, dtype="<f4").reshape(shape)})
     return maps
 
@@ -107,7 +105,7 @@ def grids(app: AppTest) -> list[npt.NDArray[np.uint8]]:
     for element in app.get("bidi_component"):
         if element.proto.component_name == "grid":
             header, levels = unpacked(element.proto.bytes)
-            pictures.append(np.frombuffer(levels, dtype=np.uint8).reshape(header["shape"]))  # type: ignore[call-overload]
+            pictures.append(np.frombuffer(levels, dtype=np.uint8).reshape(header["shape"]))
     return pictures
 
 

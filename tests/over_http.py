@@ -1,7 +1,5 @@
 """A plain server that answers for an engine, on a thread."""
 
-from __future__ import annotations
-
 import threading
 
 import uvicorn

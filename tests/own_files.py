@@ -1,7 +1,5 @@
 """Files as visitors bring them to fine-tune on, and what is read of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

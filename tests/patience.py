@@ -1,7 +1,5 @@
 """How long tests wait for what comes at once: one number for all of them, so that no test fails on a slow machine."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

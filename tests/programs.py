@@ -1,7 +1,5 @@
 """Programs that some tests need: without one they are skipped and say so; in CI, which has them all, they fail."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """A visitor's connection by hand: for what no library would send, or leave unanswered."""
 
-from __future__ import annotations
-
 import socket
 
 from patience import PATIENCE

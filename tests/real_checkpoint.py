@@ -1,7 +1,5 @@
 """A checkpoint as its authors published it, from the package that ships it: all-MiniLM-L6-v2."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

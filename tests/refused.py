@@ -1,7 +1,5 @@
 """What a model that cannot be had is refused with."""
 
-from __future__ import annotations
-
 import pytest
 
 from model_zoo import sources

@@ -1,7 +1,5 @@
 """What must hold for whatever a result shows of itself in a notebook."""
 
-from __future__ import annotations
-
 import base64
 from html.parser import HTMLParser
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Run the lines of Python that a view gives, and compare their numbers with those that it shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encodings, layers and runs of two tokens, whose attention is known by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

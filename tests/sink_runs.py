@@ -1,7 +1,5 @@
 """Runs of one layer whose attention, values and stream are given, to measure what special tokens do in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import builders

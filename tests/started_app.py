@@ -3,8 +3,6 @@
 Before any page is drawn, with the text in the words of the exception: as bad as it can be for what is logged.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What hypothesis draws for tests of several packages: texts as people type them, tags, filters of attention."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from analysis.filters import DIRECTIONS, Filter

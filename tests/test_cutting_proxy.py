@@ -1,7 +1,5 @@
 """The proxy that loses connections: it forwards, cuts what is open, refuses for a while, and forwards again."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """examples/: every notebook runs as it stands there, and says what it was kept with."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """docs/hosting.md, the Dockerfile and what they rely on: names exist, places agree, nothing is written elsewhere."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -39,21 +37,15 @@ def block(language: str) -> str:
     return "\n".join(find_all(rf"```{language}\n((?:.|\n)*?)```", PAGE))
 
 
-def test_settings_that_are_named_exist() -> None:
+def test_what_is_named_exists() -> None:
     for name in find_all(rf"{PREFIX}(\w+)", PAGE + DOCKERFILE):
         assert name.lower() in Settings.model_fields
-
-
-def test_options_of_streamlit_that_are_named_exist() -> None:
     options = config.get_config_options()
     for name in find_all(r"--([a-z]+\.[A-Za-z]+)=", PAGE + DOCKERFILE):
         assert name in options
     variables = {option.env_var for option in options.values()}
     for name in find_all(r"(STREAMLIT_[A-Z_]+)", PAGE):
         assert name in variables
-
-
-def test_commands_and_files_that_are_named_exist() -> None:
     for module in find_all(r"python -m ([\w.]+)", PAGE):
         assert find_spec(module)
     for target in find_all(r"\]\(([\w./-]+)\)", PAGE):
@@ -61,7 +53,7 @@ def test_commands_and_files_that_are_named_exist() -> None:
 
 
 def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
-    routes = {route.path for route in server.routes()}  # type: ignore[attr-defined]
+    routes = {route.path for route in server.routes()}
     assert {"/healthz", "/metrics"} <= routes
     assert "/healthz" in DOCKERFILE
     assert all(path in routes for path in find_all(r"location = (/\w+)", PAGE))
@@ -85,12 +77,6 @@ def test_who_passes_the_image_on_is_told_of_the_licences() -> None:
         assert name in sentence.replace("\n", " ")
 
 
-def test_the_container_has_a_python_that_the_project_takes() -> None:
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
-    (version,) = find_all(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
-    assert SpecifierSet(wanted).contains(version)
-
-
 @pytest.mark.parametrize("index", ["", "https://index.example/cpu"])
 def test_the_container_takes_torch_alone_from_another_index(index: str, tmp_path: Path) -> None:
     """Its steps run with a pip that writes down what it is told."""
@@ -109,19 +95,19 @@ def test_the_container_takes_torch_alone_from_another_index(index: str, tmp_path
     assert {"constraints.txt", "requirements.txt"} <= copied <= set(INCLUDED)
 
 
-def test_ports_agree() -> None:
+def test_ports_agree_and_the_container_writes_where_the_page_lets_it() -> None:
     (port,) = set(find_all(r"(?:^EXPOSE |127\.0\.0\.1:|--server\.port=)(\d+)", DOCKERFILE))
     assert f"-p 127.0.0.1:{port}:{port}" in PAGE
     behind_the_proxy = re.findall(r"server 127\.0\.0\.1:(\d+);", PAGE)
     assert sorted(behind_the_proxy) == find_all(r"--server\.port=(\d+)", PAGE)
-
-
-def test_the_container_writes_where_the_page_lets_it() -> None:
     (user,) = find_all(r"^USER (\d+):\d+$", DOCKERFILE)
     assert user != "0"
     environment = dict(item.split("=") for item in find_all(r"^ENV (.+)$", DOCKERFILE)[0].split())
     assert f"--tmpfs {environment['HOME']}:size=" in PAGE
     assert f":{environment['HF_HOME']} " in PAGE
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    (version,) = find_all(r"^ARG BASE=python:([\d.]+)-slim(?:@sha256:[0-9a-f]{64})?$", DOCKERFILE)
+    assert SpecifierSet(wanted).contains(version)
 
 
 def test_the_table_for_signing_in_is_one_that_the_app_takes() -> None:
@@ -159,6 +145,9 @@ print(json.dumps([engine().state().n_answered, sorted(touched)]))
 """
 
 
+OPTIONS = {"PYTHONDONTWRITEBYTECODE": "1", f"{PREFIX}HOSTED": "1", "OMP_NUM_THREADS": "1"}
+
+
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files that .dockerignore lets into the image, and no others."""
@@ -180,14 +169,7 @@ def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, t
     done = subprocess.run(
         [sys.executable, "-c", OPENS_A_PAGE, str(PATIENCE)],
         cwd=image,
-        env={
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(home),
-            "TMPDIR": str(temporary),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            f"{PREFIX}HOSTED": "1",
-            "OMP_NUM_THREADS": "1",
-        },
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "TMPDIR": str(temporary)} | OPTIONS,
         capture_output=True,
         text=True,
     )
@@ -200,9 +182,13 @@ def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, t
 
 
 @pytest.mark.slow
-def test_the_app_starts_without_what_only_questions_need() -> None:
-    code = (
-        "import sys, pages, web.app; heavy = {'torch', 'transformers', 'sklearn', 'bertviz'} & set(sys.modules); "
-        "assert not heavy, heavy"
-    )
+@pytest.mark.parametrize(
+    ("imports", "heavy"),
+    [
+        ("pages, web.app", {"torch", "transformers", "sklearn", "bertviz"}),
+        ("jobs.study, jobs.measurement", {"streamlit", "plotly", "torch"}),
+    ],
+)
+def test_what_only_questions_need_is_not_imported_at_first(imports: str, heavy: set[str]) -> None:
+    code = f"import sys, {imports}; loaded = {heavy} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

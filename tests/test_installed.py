@@ -1,7 +1,5 @@
 """The project as pip installs it: what a wheel holds, and that it works where there is no checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import site

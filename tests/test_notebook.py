@@ -2,8 +2,6 @@
 whose blocks follow from each other. What the table names from BertViz is there, and so is what takes its place.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import io
@@ -42,9 +40,7 @@ def test_a_recipe_prints_what_stands_under_it(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SECTIONS)
-def test_blocks_of_a_section_print_what_stands_under_them(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_of_a_section_print_what_stands_under_them(name, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     known = {"__name__": "__main__"}
     for code, expected in SECTIONS[name]:

@@ -1,7 +1,5 @@
 """The page "Train" as its tests use it: train and wait, choose a view, read what is drawn and said."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Two hundred texts by which tokenizers are tried."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from checkpoints import SENTENCES

@@ -1,7 +1,5 @@
 """Small data of every kind, and outcomes by hand, for tests of fine-tuning."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any
@@ -57,17 +55,11 @@ def _item(kind: Kind, rng: np.random.Generator, number: int) -> Item:
     return Scored(text, f"a {' '.join(reversed(words))}", float(number % 6))
 
 
-_LABELS: dict[Kind, tuple[str, ...]] = {
-    "classification": ("early", "late"),
-    "tagging": ("O", "B-THING", "I-THING"),
-    "answering": (),
-    "similarity": (),
-}
-_MEASURES: dict[Kind, str] = {
-    "classification": "accuracy",
-    "tagging": "entity_f1",
-    "answering": "span_f1",
-    "similarity": "spearman",
+_OF_KIND: dict[Kind, dict[str, Any]] = {
+    "classification": {"labels": ("early", "late"), "measure": "accuracy"},
+    "tagging": {"labels": ("O", "B-THING", "I-THING"), "measure": "entity_f1"},
+    "answering": {"labels": (), "measure": "span_f1"},
+    "similarity": {"labels": (), "measure": "spearman"},
 }
 
 
@@ -75,8 +67,7 @@ def data(kind: Kind = "classification", train: int = 12, dev: int = 6, test: int
     """A set of a kind; its items are different in each part."""
     every = items(kind, train + dev + test)
     parts = every[:train], every[train : train + dev], every[train + dev :]
-    plain: dict[str, Any] = {"labels": _LABELS[kind], "measure": _MEASURES[kind]}
-    return Data(f"small {kind}", "A small set", kind, *parts, **(plain | others))
+    return Data(f"small {kind}", "A small set", kind, *parts, **(_OF_KIND[kind] | others))
 
 
 def question(model: str, of: Data | None = None, **settings: Any) -> Finetune:

@@ -151,7 +151,7 @@ def fragment(function: Callable[..., None], run_every: float | None = None) -> C
         with turn(), failures_as_messages():
             function(*args, **kwargs)
 
-    return st.fragment(guarded, run_every=run_every)
+    return st.fragment(guarded, run_every=run_every)  # noqa: TID251  (this is it)
 
 
 def offer_download(error: NotDownloaded) -> None:

@@ -1,7 +1,5 @@
 """Links: whatever they say, every field is read or refused in one sentence, and what was read is written again."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import parse_qsl, quote
 

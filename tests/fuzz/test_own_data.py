@@ -1,7 +1,5 @@
 """Files to fine-tune on, given anything: data that is sound, or InvalidInput with a sentence."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any
@@ -32,25 +30,9 @@ _HEADERS = st.sampled_from(
     ]
 )
 _KEYS = st.sampled_from(
-    [
-        "text",
-        "label",
-        "pair",
-        "score",
-        "question",
-        "context",
-        "answers",
-        "answer_start",
-        "tokens",
-        "tags",
-        "split",
-        "data",
-        "paragraphs",
-        "qas",
-        "is_impossible",
-        "İ",
-    ]
-)
+    ["text", "label", "pair", "score", "question", "context", "answers", "answer_start", "tokens", "tags", "split",
+     "data", "paragraphs", "qas", "is_impossible", "İ"]
+)  # fmt: skip
 _JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | _CELLS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS | TEXTS, inner, max_size=4),

@@ -1,16 +1,9 @@
 """Anything typed into every page: what it shows holds no error but the project's own sentences."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from fuzzing import A_PAGE, TEXTS, tries
 from hypothesis import strategies as st
 from strategies import TYPED
-from walks.visitor import Visitor
 from walks.walk import trouble
 
 from pages import PAGES
@@ -21,9 +14,7 @@ _TYPED = (TEXTS | TYPED).map(lambda text: text.encode("utf-8", "replace").decode
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_anything_can_be_typed_into_every_page(
-    page: Any, visitor: Callable[..., Visitor], checkpoint: Callable[[str], Path]
-) -> None:
+def test_anything_can_be_typed_into_every_page(page, visitor, checkpoint) -> None:
     view = {"view": page.views[-1].name} if page.views else {}
     here = visitor(page.path, model=str(checkpoint("bert")), **view)
 

@@ -1,10 +1,6 @@
 """Every question there is, made of anything: an answer, or one of the project's own errors."""
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +12,7 @@ from strategies import TYPED
 from analysis.corpus.pattern import KINDS, Kind, Pattern
 from analysis.corpus.sentences import Sentence
 from evidence.questions.look import Look
-from model_zoo import Engine, questions
+from model_zoo import questions
 from model_zoo.errors import InvalidInput, ModelZooError
 from model_zoo.question import Comparison
 from model_zoo.questions import questions_in
@@ -134,9 +130,7 @@ def test_every_field_of_a_question_is_made(kind: type[Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
-def test_any_question_is_answered_or_refused_with_a_sentence(
-    kind: type[Any], engine: Engine, checkpoint: Callable[[str], Path], bilstm: str
-) -> None:
+def test_any_question_is_answered_or_refused_with_a_sentence(kind, engine, checkpoint, bilstm) -> None:
     required, optional = {}, {}
     for field in dataclasses.fields(kind):
         if field.name not in ("model", "models"):

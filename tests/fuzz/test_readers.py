@@ -1,7 +1,5 @@
 """Every reader of files, given anything: data, or InvalidInput with a sentence."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -50,17 +48,9 @@ CELLS = TEXTS | st.sampled_from(
     ["a", "b", "good", "bad", "text", "label", "[a]", "{b}", "<c>", "1", "0", "tr", "te", "va", "_", '"', '"x"y']
 )
 _HEADERS = st.sampled_from(
-    [
-        "text,label",
-        "text,pronoun,antecedent,distractor",
-        "a,b,label",
-        "good,bad,phenomenon",
-        "a;b",
-        "text\tlabel",
-        "label|text",
-        "",
-    ]
-)
+    ["text,label", "text,pronoun,antecedent,distractor", "a,b,label", "good,bad,phenomenon", "a;b", "text\tlabel",
+     "label|text", ""]
+)  # fmt: skip
 _IDS = st.sampled_from(["1", "2", "3", "1-2", "1.1", "0", "-1", "9" * 5000, "٣", "x", ""])
 _WORDS = st.builds(
     lambda id_, form, upos, head, deprel, misc: "\t".join([id_, form, "_", upos, "_", "_", head, deprel, "_", misc]),

@@ -1,9 +1,6 @@
 """A search through a corpus, as a job: all that matches, stopped, nothing, and why it cannot be had."""
 
-from __future__ import annotations
-
 import numpy as np
-import pytest
 
 from analysis.corpus.pattern import Pattern
 from analysis.corpus.sentences import Corpus
@@ -54,21 +51,12 @@ def test_when_it_is_stopped_what_was_found_stays(engine: Engine) -> None:
     assert job.progress == "Searching: 64 of 200 sentences, about 17 seconds left."
 
 
-def test_where_no_sentence_can_match_no_model_is_asked() -> None:
-    job = run(AttentionSearchJob(None, TINY, corpus(), IT, Pattern("word", ("zebra",))))  # type: ignore[arg-type]
-    assert job.complete
-    assert job.looks is None
-    assert job.n_total == 0
-
-
-def test_why_it_cannot_be_had_is_told(engine: Engine) -> None:
-    job = run(AttentionSearchJob(engine, "embedded/bilstm", corpus(), IT, CAT))
-    assert job.failure is not None
-    assert "has no attention" in job.failure
-
-
-@pytest.mark.parametrize("layer", [2, 99])
-def test_a_layer_that_does_not_exist_is_told(engine: Engine, layer: int) -> None:
-    job = run(AttentionSearchJob(engine, TINY, corpus(), IT, CAT, layer))
-    assert job.failure is not None
-    assert "layers 1 to 2" in job.failure
+def test_where_no_sentence_can_match_no_model_is_asked_and_why_it_cannot_be_had_is_told(engine: Engine) -> None:
+    job = run(AttentionSearchJob(None, TINY, corpus(), IT, Pattern("word", ("zebra",))))
+    assert (job.complete, job.looks, job.n_total) == (True, None, 0)
+    for model, layer, words in (
+        ("embedded/bilstm", None, "has no attention"),
+        (TINY, 2, "layers 1 to 2"),
+        (TINY, 99, "layers 1 to 2"),
+    ):
+        assert words in str(run(AttentionSearchJob(engine, model, corpus(), IT, CAT, layer)).failure)

@@ -1,7 +1,5 @@
 """What explanations are put to the test beside: the order of words by nearness, by hand; and which words are hidden."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -70,13 +68,10 @@ def test_a_text_too_long_for_one_method_has_the_others(engine: Engine) -> None:
     assert set(result.scores) == {*METHODS} - {"value zeroing"}
 
 
-def test_a_difference_without_a_second_answer_is_refused(engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match="Give the second one"):
-        list(explain(engine, Intervene(TINY, "A [MASK] sat."), "logit difference"))
-
-
-def test_an_answer_to_a_whole_text_is_near_no_word(engine: Engine) -> None:
+def test_an_answer_to_a_whole_text_is_near_no_word_and_a_difference_needs_two(engine: Engine) -> None:
     question = Intervene(TINY, "The cat sat.", text_pair="It slept.", aim=TargetAnswer("next sentence"))
     result = explained(engine, question)
     assert (RANDOM, "deletion") in result.curves
     assert (NEARNESS, "deletion") not in result.curves
+    with pytest.raises(InvalidInput, match="Give the second one"):
+        list(explain(engine, Intervene(TINY, "A [MASK] sat."), "logit difference"))

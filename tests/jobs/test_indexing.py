@@ -1,7 +1,5 @@
 """An index of a corpus, as a job: what it holds, stopped, full, on a full disk, and removed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
@@ -80,18 +78,14 @@ def test_it_ends_where_the_index_is_full(job: Indexing, monkeypatch: pytest.Monk
     assert 0 < job.n_sentences < 200
 
 
-def test_it_is_removed_when_its_visitor_has_left(job: Indexing) -> None:
-    file = run(job).file
+def test_time_left_is_told_and_it_is_removed_when_its_visitor_has_left(job: Indexing) -> None:
+    file = run(job, 64).file
+    job._seconds = 20.0
+    assert job.progress == "Reading: 64 of 200 sentences, about 42 seconds left."
     assert file.exists()
     job.leave()
     assert not file.exists()
     job.forget()  # again: nothing happens
-
-
-def test_time_left_is_told(job: Indexing) -> None:
-    run(job, 64)
-    job._seconds = 20.0
-    assert job.progress == "Reading: 64 of 200 sentences, about 42 seconds left."
 
 
 def full(*_: object) -> None:
@@ -99,46 +93,32 @@ def full(*_: object) -> None:
 
 
 @pytest.mark.parametrize("how", ["before", "while writing"])
-def test_a_full_disk_is_told_and_what_is_there_stays(job: Indexing, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_and_what_is_there_stays(job, engine, how, monkeypatch) -> None:
     run(job, 128)
     if how == "before":
         monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=499_999_999))
     else:
         monkeypatch.setattr(Index, "add", full)
     index = run(job)
-    assert job.failure is not None
-    assert job.failure.startswith("The index of this layer does not fit on the disk; 128 of 200 sentences did.")
+    assert "does not fit on the disk; 128 of 200" in str(job.failure)
     assert index.n_sentences == 128
     assert index.nearest(np.ones(index.width, dtype=np.float32), 1).tokens
+    other = Indexing(engine, TINY, corpus(), 2)  # for which it is full from the beginning
+    while other.running:
+        other.advance()
+    assert "does not fit on the disk; nothing did" in str(other.failure)
+    assert other.n_sentences == 0
+    other.forget()
 
 
-@pytest.mark.parametrize("how", ["before", "while writing"])
-def test_a_disk_that_is_full_from_the_beginning_holds_nothing(
-    job: Indexing, how: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if how == "before":
-        monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=499_999_999))
-    else:
-        monkeypatch.setattr(Index, "add", full)
-    while job.running:
-        job.advance()
-    assert job.failure is not None
-    assert job.failure.startswith("The index of this layer does not fit on the disk; nothing did.")
-    assert job.n_sentences == 0
-
-
-def test_a_file_that_was_cut_short_ends_it_in_a_sentence(job: Indexing) -> None:
+def test_a_file_that_was_cut_short_or_a_layer_that_does_not_exist_ends_it_in_a_sentence(job, engine) -> None:
     index = run(job, 128)
     os.truncate(index.file, 10)
     run(job)
-    assert job.failure == "The file of this index was cut short or removed. Read the sentences again."
-
-
-def test_a_layer_that_does_not_exist_is_told(engine: Engine) -> None:
-    job = Indexing(engine, TINY, corpus(3), 9)
-    while job.running:
-        job.advance()
-    assert job.failure is not None
-    assert "9 does not exist" in job.failure
-    assert job.share == 0
-    job.forget()
+    assert "cut short or removed" in str(job.failure)
+    other = Indexing(engine, TINY, corpus(3), 9)
+    while other.running:
+        other.advance()
+    assert "9 does not exist" in str(other.failure)
+    assert other.share == 0
+    other.forget()

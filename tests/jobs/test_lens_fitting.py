@@ -1,7 +1,5 @@
 """A lens fitted as a job: what a fit repairs and what it cannot, parts and whole, stopped and refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 """A study in the background, on an encoder made for it: progress, stopping, failures, turns."""
 
-from __future__ import annotations
-
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from gated import INFO, SETTINGS, Gate, study
@@ -83,7 +80,7 @@ def test_an_unforeseen_failure_ends_the_run_with_a_sentence(caplog: pytest.LogCa
         raise ZeroDivisionError
         yield
 
-    mine = study(broken, "tense")  # type: ignore[arg-type]
+    mine = study(broken, "tense")
     WORKER.start(mine)
     assert mine.wait(PATIENCE)
     assert "something went wrong inside the app" in mine.failed["tense"]
@@ -97,18 +94,14 @@ def test_two_runs_take_turns() -> None:
     long, short = study(gate, "tense", "clause_depth", "negation", "bigram_shift"), study(gate, "word_content")
     ended: list[str] = []
     for name, run in (("long", long), ("short", short)):
-        run._over.set = functools.partial(_noted, ended, name, run._over.set)  # type: ignore[method-assign]
+        over = run._over.set
+        run._over.set = lambda name=name, over=over: (ended.append(name), over())
         WORKER.start(run)
     assert WORKER.shared(long)
     gate.open.set()
     assert long.wait(PATIENCE)
     assert short.wait(PATIENCE)
     assert ended == ["short", "long"]
-
-
-def _noted(ended: list[str], name: str, plain: Callable[[], None]) -> None:
-    ended.append(name)
-    plain()
 
 
 def test_a_run_ends_with_its_visit() -> None:
@@ -132,12 +125,12 @@ def test_a_structural_probe_can_be_stopped_while_it_is_trained() -> None:
     note = mine._note
 
     def stop_in_the_first_layer(event: object) -> None:
-        note(event)  # type: ignore[arg-type]
+        note(event)
         if isinstance(event, Progress) and event.stage == "probing":
             assert mine.standing("own").words == "probing, 0%"
             mine.stop()
 
-    mine._note = stop_in_the_first_layer  # type: ignore[method-assign]
+    mine._note = stop_in_the_first_layer
     WORKER.start(mine)
     assert mine.wait(PATIENCE)
     assert not results

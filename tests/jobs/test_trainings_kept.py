@@ -1,7 +1,5 @@
 """What trainings leave on the disk: the last models of a visit, and nothing of one that is over."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,7 +20,7 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
 
 def candidate(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Candidate:
     plain: dict[str, object] = {"epochs": 2, "batch": 4, "max_tokens": 32}
-    return Candidate(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
+    return Candidate(name, model, tuning.data(), Settings(**(plain | settings)), teacher)
 
 
 class Held(Worker):

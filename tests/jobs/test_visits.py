@@ -1,7 +1,5 @@
 """A visit ends some time after its last sign of life, and not with a lost connection."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest
@@ -51,25 +49,18 @@ def test_a_connection_lost_for_a_while_stops_nothing(browsers: Browsers) -> None
     assert job.wait(PATIENCE)
 
 
-def test_who_stays_stays(browsers: Browsers) -> None:
-    _, job = browsers.come("a")
-    for _ in range(10):
-        assert browsers.look_after(AWAY)
-    assert not job.stopping
-    browsers.visits.close()
-    assert job.wait(PATIENCE)
-    assert not browsers.look_after(0)
-
-
-def test_each_visit_ends_by_itself(browsers: Browsers) -> None:
+def test_each_visit_ends_by_itself_and_who_stays_stays(browsers: Browsers) -> None:
     _, left = browsers.come("a")
     _, stays = browsers.come("b")
     browsers.connected.remove("a")
     assert browsers.look_after(AWAY + 1)
     assert left.wait(PATIENCE)
+    for _ in range(10):
+        assert browsers.look_after(AWAY)
     assert not stays.stopping
     browsers.visits.close()
     assert stays.wait(PATIENCE)
+    assert not browsers.look_after(0)
 
 
 def test_to_act_is_a_sign_of_life(browsers: Browsers) -> None:

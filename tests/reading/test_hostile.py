@@ -1,7 +1,5 @@
 """Published files that were damaged on their way: each is read, or refused in one sentence with its name and line."""
 
-from __future__ import annotations
-
 import re
 import tracemalloc
 from collections.abc import Callable

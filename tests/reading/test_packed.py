@@ -1,7 +1,5 @@
 """Many items in little memory, each equal to what was put in."""
 
-from __future__ import annotations
-
 import pickle
 import tracemalloc
 

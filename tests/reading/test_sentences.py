@@ -1,7 +1,5 @@
 """A text cut into sentences where a reader would cut it."""
 
-from __future__ import annotations
-
 import pytest
 
 from reading.sentences import split

@@ -1,7 +1,5 @@
 """Files that people bring: every encoding, every line ending, and a sentence for what is no text."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 
@@ -20,17 +18,20 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return text.joined(), text.notes
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_unicode_is_read_without_a_word(encoding: str) -> None:
-    mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
-    assert decoded(mark + TEXT.encode(encoding), "own") == (TEXT, ())
+def test_unicode_is_read_without_a_word_and_a_second_byte_order_mark_is_none_of_the_first_columns_name() -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"):
+        mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
+        assert decoded(mark + TEXT.encode(encoding), "own") == (TEXT, ())
+    for encoding in ("utf-8-sig", "utf-16"):
+        assert decoded("\ufefftext,label\na,b".encode(encoding), "own") == ("text,label\na,b", ())
 
 
 def test_windows_1252_is_read_and_said() -> None:
-    text, notes = decoded(TEXT.encode("cp1252"), "own")
+    text, (note,) = decoded(TEXT.encode("cp1252"), "own")
     assert text == TEXT
-    assert len(notes) == 1
-    assert "Windows-1252" in notes[0]
+    assert "Windows-1252" in note
+    text = "À l'été, où étaient-elles allées? Où? À Bâle, là-bas, à côté. Größe, Öl, Äpfel, Übermut. ÉÉÉ"
+    assert decoded(text.encode("cp1252"), "own")[0] == text  # many accents are a language of the west
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,8 @@ def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
     assert "".join(text.lines(ends=True)) == text.joined()
 
 
-@pytest.mark.parametrize(
-    ("begins", "kind"),
-    [
+def test_what_is_compressed_or_a_picture_is_named_and_never_unpacked() -> None:
+    for begins, kind in (
         (b"PK\x03\x04", "Excel or a zip archive"),
         (b"PK\x05\x06", "Excel or a zip archive"),
         (b"\xd0\xcf\x11\xe0", "an old workbook of Excel"),
@@ -73,15 +73,10 @@ def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
         (b"%PDF-1.7", "a PDF document"),
         (b"\x89PNG\r\n", "a picture"),
         (b"PAR1", "a Parquet table"),
-    ],
-)
-def test_what_is_compressed_or_a_picture_is_named_and_never_unpacked(begins: bytes, kind: str) -> None:
-    with pytest.raises(InvalidInput, match=f"own is .*{kind}.*, not a text file. Save"):
-        decoded(begins + b" and what follows", "own")
-
-
-def test_a_text_may_begin_like_an_archive() -> None:
-    assert decoded(b"PK is a short name.", "own")[0] == "PK is a short name."
+    ):
+        with pytest.raises(InvalidInput, match=f"own is .*{kind}.*, not a text file"):
+            decoded(begins + b" and what follows", "own")
+    assert decoded(b"PK is a short name.", "own")[0] == "PK is a short name."  # a text may begin like an archive
 
 
 def test_a_workbook_that_unpacks_to_a_hundred_times_its_size_is_refused_by_how_it_begins() -> None:
@@ -115,13 +110,10 @@ def test_rows_have_the_numbers_of_their_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "a,b\n" + "x" * (MAX_CELL + 1),
-            r"own, line 2: a cell has more than 131,072 characters. Close the quote",
-        ),
-        ('a,b\n"never closed\n' + "x,y\n" * 40_000, r"own, line 2: a cell has more than 131,072 characters"),
-        ("a,b\n" + "," * delimited.MAX_COLUMNS + "x", r"own, line 2: 201 columns; a table may have up to 200"),
-        ('a,b\n"x"y,z', r"own, line 2: this is not a well-formed table"),
+        ("a,b\n" + "x" * (MAX_CELL + 1), "own, line 2: .* 131,072 characters. Close the quote"),
+        ('a,b\n"never closed\n' + "x,y\n" * 40_000, "own, line 2: .* 131,072 characters"),
+        ("a,b\n" + "," * delimited.MAX_COLUMNS + "x", "own, line 2: 201 columns; .* 200"),
+        ('a,b\n"x"y,z', "own, line 2: .*well-formed table"),
     ],
 )
 def test_tables_beyond_a_limit_are_refused_with_the_line(text: str, message: str) -> None:
@@ -134,18 +126,8 @@ def test_as_many_rows_as_allowed_are_read() -> None:
     assert len(rows("a\n" + "x\n" * 200_000)) == 200_000
 
 
-@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
-def test_chinese_that_is_not_unicode_is_refused_and_not_read_as_accents(encoding: str) -> None:
+def test_chinese_that_is_not_unicode_is_refused_and_not_read_as_accents() -> None:
     text = "text,label\n" + "".join(f"我们都喜欢这部电影{n},{'ab'[n % 2]}\n" for n in range(30))
-    with pytest.raises(InvalidInput, match=r"neither UTF-8 nor UTF-16, .* Save it as UTF-8"):
-        decoded(text.encode(encoding), "own")
-
-
-def test_many_accents_are_a_language_of_the_west() -> None:
-    text = "À l'été, où étaient-elles allées? Où? À Bâle, là-bas, à côté. Größe, Öl, Äpfel, Übermut. ÉÉÉ"
-    assert decoded(text.encode("cp1252"), "own")[0] == text
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_a_second_byte_order_mark_is_none_of_the_first_columns_name(encoding: str) -> None:
-    assert decoded("\ufefftext,label\na,b".encode(encoding), "own") == ("text,label\na,b", ())
+    for encoding in ("gbk", "gb18030"):
+        with pytest.raises(InvalidInput, match="neither UTF-8 nor UTF-16"):
+            decoded(text.encode(encoding), "own")

@@ -1,7 +1,5 @@
 """Engines to ask over HTTP: behind a plain server in this process, and on a real Ray cluster of one machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

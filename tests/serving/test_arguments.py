@@ -1,7 +1,5 @@
 """What ``python -m serving`` is told of its settings: bounds, and a sentence for one that cannot be used."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -39,7 +37,7 @@ def test_every_number_has_bounds_which_are_said() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cpus=inf", "queue"], "The setting cpus is “inf” in the command, and should be a number from 0.01 to 1_000."),
+        (["cpus=inf", "queue"], "“inf” in the command, and should be a number from 0.01 to 1_000."),
         (["replicas=2"], "replicas is not a setting. There are: any_model, "),
     ],
 )

@@ -2,8 +2,6 @@
 bit.
 """
 
-from __future__ import annotations
-
 import pickle
 import threading
 from collections.abc import Iterator
@@ -58,18 +56,15 @@ def local() -> Iterator[Engine]:
 def candidate(request: pytest.FixtureRequest) -> EngineInterface:
     """Each of them: "local" is another engine in this process than what it is compared with."""
     if request.param == "local":
-        return request.getfixturevalue("engine")  # type: ignore[no-any-return]
-    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
+        return request.getfixturevalue("engine")
+    return request.getfixturevalue(request.param)
 
 
-@pytest.mark.parametrize(
-    ("model", "text", "kind"), [(DEFAULT_MODEL, "a \ud800", InvalidInput), ("\ud800", TEXT, UnknownModel)]
-)
-def test_half_of_a_surrogate_pair_is_refused(
-    candidate: EngineInterface, model: str, text: str, kind: type[Exception]
-) -> None:
-    with pytest.raises(kind):
-        candidate.attend(model, text)
+def test_half_of_a_surrogate_pair_is_refused(candidate: EngineInterface) -> None:
+    with pytest.raises(InvalidInput):
+        candidate.attend(DEFAULT_MODEL, "a \ud800")
+    with pytest.raises(UnknownModel):
+        candidate.attend("\ud800", TEXT)
 
 
 @pytest.mark.slow
@@ -106,18 +101,16 @@ def test_runs_that_are_interfered_with(candidate: EngineInterface, local: Engine
     other = "The dog sat on the mat because it was tired."
     put_in = {"masked": (7,), "other": other, "value": "other"}
     moved = [Change(states=(3,), positions=(2,)), Change(feed_forward=(1,))]
-    assert candidate.intervene(DEFAULT_MODEL, TEXT, moved, **put_in) == local.intervene(
-        DEFAULT_MODEL, TEXT, moved, **put_in
-    )  # type: ignore[arg-type]
-    assert candidate.ablate(DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean") == local.ablate(
-        DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean"
-    )
-    for method in METHODS:
-        attribution, other_one = (
-            engine.attribute(DEFAULT_MODEL, TEXT, masked=(3,), method=method, steps=4) for engine in (candidate, local)
-        )
-        assert same(attribution, other_one)
-    assert candidate.decompose(DEFAULT_MODEL, TEXT, masked=(3,)) == local.decompose(DEFAULT_MODEL, TEXT, masked=(3,))
+    for ask in (
+        lambda engine: engine.intervene(DEFAULT_MODEL, TEXT, moved, **put_in),
+        lambda engine: engine.ablate(DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean"),
+        lambda engine: engine.decompose(DEFAULT_MODEL, TEXT, masked=(3,)),
+        *(
+            lambda engine, method=method: engine.attribute(DEFAULT_MODEL, TEXT, masked=(3,), method=method, steps=4)
+            for method in METHODS
+        ),
+    ):
+        assert same(ask(candidate), ask(local))
     with pytest.raises(InvalidInput, match="no layer 9"):
         candidate.intervene(DEFAULT_MODEL, TEXT, [Change(heads=((9, 0),))], masked=(3,))
 
@@ -146,10 +139,7 @@ def test_families_with_masks_and_biases(candidate: EngineInterface, local: Engin
 def test_what_a_decoder_looks_at(candidate: EngineInterface, local: Engine, checkpoint: Any) -> None:
     model = str(checkpoint("bart"))
     for part in ("decoder", "cross"):
-        run, expected = (
-            candidate.attend(model, "a b c d", "e f", stack=part),
-            local.attend(model, "a b c d", "e f", stack=part),
-        )
+        run, expected = (engine.attend(model, "a b c d", "e f", stack=part) for engine in (candidate, local))
         assert (run.source, run.key_encoding, run.stack) == (expected.source, expected.key_encoding, part)
         assert same(run.head(1, 0), expected.head(1, 0))
 
@@ -232,9 +222,8 @@ def test_judging_streams(candidate: EngineInterface) -> None:
     assert first.n_done < first.n_total
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
+def test_failures(candidate: EngineInterface, local: Engine) -> None:
+    for ask in (
         lambda engine: engine.attend(DEFAULT_MODEL, " "),
         lambda engine: engine.fill_mask(DEFAULT_MODEL, "No mask."),
         lambda engine: engine.fill_mask(DEFAULT_MODEL, [MASKED, "No mask."]),
@@ -248,19 +237,17 @@ def test_judging_streams(candidate: EngineInterface) -> None:
         lambda engine: list(engine.iter_next_sentences("embedded/bilstm", [(TEXT, PAIR)])),
         lambda engine: engine.attend("tuned/0123456789abcdef", TEXT),
         lambda engine: engine.tuned_folder("tuned/0123456789abcdef"),
-    ],
-)
-def test_failures(candidate: EngineInterface, local: Engine, ask: Any) -> None:
-    with pytest.raises(ModelZooError) as expected:
-        ask(local)
-    with pytest.raises(type(expected.value)) as raised:
-        ask(candidate)
-    assert str(raised.value) == str(expected.value)
-    assert vars(raised.value) == vars(expected.value)
+    ):
+        with pytest.raises(ModelZooError) as expected:
+            ask(local)
+        with pytest.raises(type(expected.value)) as raised:
+            ask(candidate)
+        assert str(raised.value) == str(expected.value)
+        assert vars(raised.value) == vars(expected.value)
 
 
 def test_a_model_that_is_nowhere(candidate: EngineInterface, no_hub: None) -> None:  # noqa: ARG001
-    with pytest.raises(HubUnreachable, match="is not on this machine, and the hub that has it cannot be reached"):
+    with pytest.raises(HubUnreachable, match="the hub that has it"):
         candidate.attend("nobody/nothing", TEXT)
     assert not candidate.has("nobody/nothing")
     assert candidate.has(DEFAULT_MODEL)
@@ -323,9 +310,3 @@ def test_remote_engines_keep_what_they_were_told(plain: RemoteEngine) -> None:
     assert plain.counts.requests == n_requests
     plain.attend(DEFAULT_MODEL, TEXT).head(0, 1)
     assert plain.counts.requests == n_requests + 1
-
-
-def test_raised_in_the_place_of_several(candidate: EngineInterface) -> None:
-    with pytest.raises(InvalidInput) as raised:
-        candidate.fill_mask(DEFAULT_MODEL, [MASKED, "No mask."])
-    assert raised.value.which == 1

@@ -1,7 +1,6 @@
 """Serve's config and the manifest for Kubernetes are what those who read them take."""
 
-from __future__ import annotations
-
+import copy
 import json
 import re
 import subprocess
@@ -41,82 +40,65 @@ warnings.simplefilter("ignore")
 from ray.serve.schema import ServeDeploySchema
 from ray.serve._private.api import call_user_app_builder_with_args_if_necessary as build
 from serving.app import app
-config = ServeDeploySchema.model_validate(json.load(sys.stdin))
-for application in config.applications:
-    assert application.import_path == "serving.app:app", application.import_path
-    build(app, application.args)
-print("taken")
+for config in json.load(sys.stdin):
+    for application in ServeDeploySchema.model_validate(config).applications:
+        assert application.import_path == "serving.app:app", application.import_path
+        build(app, application.args)
+    print("taken", flush=True)
 """
 
 
-def serve_takes(config: Any) -> str:
-    """What Serve's own schema says of a config, with the arguments that the application takes."""
-    checked = subprocess.run(
-        [sys.executable, "-c", _SERVE_CHECKS], input=json.dumps(config), cwd=ROOT, capture_output=True, text=True
-    )
-    return checked.stdout.strip() or checked.stderr[-2000:]
+def python(code: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], input=typed, cwd=ROOT, capture_output=True, text=True)
 
 
 @pytest.mark.slow
-def test_serve_takes_the_config() -> None:
+def test_serve_takes_the_config_and_the_manifests_and_no_other() -> None:
     config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-    assert serve_takes(config) == "taken"
     assert config["http_options"]["host"] == "127.0.0.1"
+    of_manifest = yaml.safe_load(RAY_SERVICE["spec"]["serveConfigV2"])
+    other = copy.deepcopy(of_manifest)
+    other["applications"][0]["args"]["replicas"] = 3
+    checked = python(_SERVE_CHECKS, json.dumps([config, of_manifest, other]))
+    assert checked.stdout.split() == ["taken", "taken"], checked.stderr[-2000:]
+    assert "Extra inputs are not permitted" in checked.stderr
 
 
-@pytest.mark.slow
-def test_serve_takes_the_manifests_config_and_no_other() -> None:
-    config = yaml.safe_load(RAY_SERVICE["spec"]["serveConfigV2"])
-    assert serve_takes(config) == "taken"
-    config["applications"][0]["args"]["replicas"] = 3
-    assert "Extra inputs are not permitted" in serve_takes(config)
-
-
-@pytest.mark.parametrize(
-    "document",
-    [document for document in DOCUMENTS if document is not RAY_SERVICE],
-    ids=lambda document: document["kind"],
-)
-def test_kubernetes_takes_its_own_kinds(document: dict[str, Any]) -> None:
-    kubernetes_validate.validate(document, KUBERNETES, strict=True)
-
-
-def test_the_ray_service_has_kuberays_fields_and_pods_that_kubernetes_takes() -> None:
+def test_kubernetes_takes_its_own_kinds_and_the_ray_service_has_kuberays_fields() -> None:
+    for document in OTHERS:
+        kubernetes_validate.validate(document, KUBERNETES, strict=True)
+    assert RAY_SERVICE["apiVersion"] == "ray.io/v1"
     spec = RAY_SERVICE["spec"]
     cluster = spec["rayClusterConfig"]
-    assert RAY_SERVICE["apiVersion"] == "ray.io/v1"
-    assert RAY_SERVICE.keys() <= {*FIELDS["RayService"].split()}
-    assert spec.keys() <= {*FIELDS["RayServiceSpec"].split()}
-    assert cluster.keys() <= {*FIELDS["RayClusterSpec"].split()}
-    assert cluster["autoscalerOptions"].keys() <= {*FIELDS["AutoscalerOptions"].split()}
-    groups = {"HeadGroupSpec": [cluster["headGroupSpec"]], "WorkerGroupSpec": cluster["workerGroupSpecs"]}
-    for kind, schemas in groups.items():
-        for group in schemas:
-            assert group.keys() <= {*FIELDS[kind].split()}
-            assert all(isinstance(value, str) for value in group["rayStartParams"].values())
-            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": group["template"]["spec"]}
-            kubernetes_validate.validate(pod, KUBERNETES, strict=True)
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    kinds = ("RayService", "RayServiceSpec", "RayClusterSpec", "AutoscalerOptions", "HeadGroupSpec")
+    for kind, fields in zip(
+        (*kinds, *["WorkerGroupSpec"] * len(cluster["workerGroupSpecs"])),
+        (RAY_SERVICE, spec, cluster, cluster["autoscalerOptions"], *groups),
+        strict=True,
+    ):
+        assert fields.keys() <= {*FIELDS[kind].split()}
+    for group in groups:
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values())
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": group["template"]["spec"]}
+        kubernetes_validate.validate(pod, KUBERNETES, strict=True)
 
 
 def test_versions_and_names_agree() -> None:
     locked = re.search(r"^ray==(.+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
     assert locked is not None
     assert RAY_SERVICE["spec"]["rayClusterConfig"]["rayVersion"] == locked[1]
-    web = next(document for document in DOCUMENTS if document["kind"] == "Deployment")["spec"]["template"]["spec"][
-        "containers"
-    ][0]
-    address = next(document["value"] for document in web["env"] if document["name"] == "INSIDE_BERT_ENGINE")
-    assert address == f"http://{RAY_SERVICE['metadata']['name']}-serve-svc:8000"  # as KubeRay names the service
-    rooms = next(document["value"] for document in web["env"] if document["name"] == "INSIDE_BERT_ROOMS_REDIS")
-    (redis,) = (
-        document
-        for document in OTHERS
-        if document["kind"] == "Service" and document["metadata"]["name"] != "inside-bert-web"
-    )
-    assert rooms == f"redis://{redis['metadata']['name']}:{redis['spec']['ports'][0]['port']}/0"
-    secrets = re.findall(
-        r"name: inside-bert, key: ([\w-]+)", (ROOT / "serving/kuberay.yaml").read_text(encoding="utf-8")
-    )
+    deployment = next(document for document in DOCUMENTS if document["kind"] == "Deployment")
+    (web, *_) = deployment["spec"]["template"]["spec"]["containers"]
+    environment = {variable["name"]: variable.get("value") for variable in web["env"]}
+    service = f"http://{RAY_SERVICE['metadata']['name']}-serve-svc:8000"  # as KubeRay names it
+    assert environment["INSIDE_BERT_ENGINE"] == service
+    services = [document for document in OTHERS if document["kind"] == "Service"]
+    (redis,) = (document for document in services if document["metadata"]["name"] != "inside-bert-web")
+    address = f"redis://{redis['metadata']['name']}:{redis['spec']['ports'][0]['port']}/0"
+    assert environment["INSIDE_BERT_ROOMS_REDIS"] == address
+    manifest = (ROOT / "serving/kuberay.yaml").read_text(encoding="utf-8")
+    secrets = re.findall(r"name: inside-bert, key: ([\w-]+)", manifest)
     documented = Path(ROOT, "docs/hosting.md").read_text(encoding="utf-8")
     assert all(f"--from-literal={key}=" in documented for key in set(secrets))
 
@@ -148,5 +130,5 @@ print("kept true")
 @pytest.mark.slow
 def test_serve_forgets_the_models_that_left_the_memory() -> None:
     """Its list of a replica's models has no public way out; the private one is still as it was."""
-    checked = subprocess.run([sys.executable, "-c", _LET_GO], cwd=ROOT, capture_output=True, text=True)
+    checked = python(_LET_GO)
     assert checked.stdout.strip() == "kept true", checked.stderr[-2000:]

@@ -3,8 +3,6 @@
 (Its name has to have "cluster" in it: all tests that ask one run in one process, see tests/conftest.py.)
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess
@@ -24,7 +22,7 @@ import urllib3
 from patience import PATIENCE, until
 
 from benchmarks.server import ROOT, TOKEN, Cluster
-from model_zoo import DEFAULT_MODEL, Engine, tracing
+from model_zoo import DEFAULT_MODEL, tracing
 from model_zoo.errors import Unreachable
 from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.probe_health import ProbeHealth
@@ -114,9 +112,7 @@ def test_an_update_loses_no_question(cluster: Cluster, clustered: RemoteEngine) 
     assert clustered.counts.unreachable == n_lost
 
 
-def test_a_replica_killed_among_two_hundred_questions_costs_none(
-    cluster: Cluster, clustered: RemoteEngine, engine: Engine
-) -> None:
+def test_a_replica_killed_among_two_hundred_questions_costs_none(cluster, clustered, engine) -> None:
     replicas = until(lambda: replicas_now if len(replicas_now := cluster.replicas()) == 2 else None)
     sentences, lost = texts(200, "cat"), clustered.counts.unreachable
     with asking(clustered, sentences) as replicas_now:

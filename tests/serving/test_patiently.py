@@ -1,7 +1,5 @@
 """A cluster on a busy machine: what Ray gives up too early is begun, or waited for, again."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -17,11 +15,11 @@ def late(times: int, error: Exception) -> Any:
     """What fails so often before it is done; ``tries`` counts."""
 
     def act() -> None:
-        act.tries += 1  # type: ignore[attr-defined]
-        if act.tries <= times:  # type: ignore[attr-defined]
+        act.tries += 1
+        if act.tries <= times:
             raise error
 
-    act.tries = 0  # type: ignore[attr-defined]
+    act.tries = 0
     return act
 
 
@@ -37,9 +35,7 @@ def test_what_comes_late_is_waited_for_again_and_what_never_comes_is_said(error:
     assert act.tries == 4
 
 
-def test_a_node_that_did_not_start_leaves_nothing_and_any_other_error_is_rays_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_node_that_did_not_start_leaves_nothing_and_any_other_error_is_rays_own(monkeypatch) -> None:
     done: list[str] = []
 
     def init(**settings: Any) -> None:

@@ -1,7 +1,5 @@
 """The way there and back, without a cluster: who is refused, what happens when nobody answers, what is kept."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re
@@ -56,9 +54,7 @@ def test_who_does_not_know_the_token_gets_nothing(plain_server: PlainServer, tok
         RemoteEngine(plain_server.address, token).ask(HEALTH)
 
 
-def test_a_wrong_token_is_401_and_a_line_of_the_log_a_minute(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_wrong_token_is_401_and_a_line_of_the_log_a_minute(engine, monkeypatch, caplog) -> None:
     now = 1000.0
     monkeypatch.setattr(service, "time", SimpleNamespace(monotonic=lambda: now))
     client = TestClient(Service(engine, TOKEN))
@@ -83,22 +79,13 @@ def test_a_wrong_token_is_401_and_a_line_of_the_log_a_minute(
 def test_another_version_is_refused_with_a_sentence(plain_server: PlainServer, monkeypatch: pytest.MonkeyPatch) -> None:
     other = RemoteEngine(plain_server.address, TOKEN)
     other._headers[wire.VERSION] = "0.0.9-abc"
-    with pytest.raises(
-        OtherVersion,
-        match=re.escape(f"This app is version 0.0.9-abc, the cluster that holds the models {wire.version()}."),
-    ):
+    with pytest.raises(OtherVersion, match=rf"0\.0\.9-abc, .* {re.escape(wire.version())}\."):
         other.ask(HEALTH)
     with pytest.raises(OtherVersion):
         list(other.fill_all(DEFAULT_MODEL, "The [MASK]."))
     monkeypatch.setattr(wire, "version", lambda: "later")
-    with pytest.raises(OtherVersion, match="the cluster that holds the models later"):
-        RemoteEngine.ask(plain_before(plain_server), HEALTH)
-
-
-def plain_before(server: PlainServer) -> RemoteEngine:
-    remote = RemoteEngine(server.address, TOKEN)
-    remote._headers[wire.VERSION] = "earlier"
-    return remote
+    with pytest.raises(OtherVersion, match="models later"):
+        other.ask(HEALTH)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80\x04.", b"no message", wire.pack([1, 2]), wire.pack("a string")])
@@ -127,9 +114,7 @@ def test_only_a_tuned_models_files_are_removed(plain: RemoteEngine, engine: Engi
     assert engine.has(DEFAULT_MODEL)
 
 
-def test_a_failure_nobody_foresaw_has_an_id_and_no_words(
-    plain: RemoteEngine, engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failure_nobody_foresaw_has_an_id_and_no_words(plain, engine, monkeypatch, caplog) -> None:
     monkeypatch.setattr(Engine, "ask", lambda *_: [][1])
     token = tracing.question_id.set("0123456789abcdef")
     with pytest.raises(Unforeseen, match=r"^IndexError on the cluster, in question 0123456789abcdef$"):
@@ -153,9 +138,7 @@ def test_one_id_from_the_question_to_the_model(plain: RemoteEngine, caplog: pyte
     assert not any(HEALTH.text in line for line in messages)
 
 
-def test_a_cluster_that_is_gone_is_said_and_one_that_is_back_is_used(
-    plain: RemoteEngine, plain_server: PlainServer
-) -> None:
+def test_a_cluster_that_is_gone_is_said_and_one_that_is_back_is_used(plain, plain_server) -> None:
     run = plain.attend(DEFAULT_MODEL, TEXT)
     seen = run.head(0, 0)
     plain_server.stop()
@@ -211,10 +194,8 @@ def torn() -> Response:
     return StreamingResponse(pieces(), media_type=wire.MESSAGE, headers={"Content-Length": "100"})
 
 
-@pytest.mark.parametrize("once", [died, full])
-def test_a_replica_that_dies_or_is_full_for_a_moment_costs_nobody_an_answer(
-    service: Service, once: Callable[[], Response]
-) -> None:
+@pytest.mark.parametrize("once", [died, full, torn])
+def test_a_replica_that_dies_or_is_full_for_a_moment_costs_nobody_an_answer(service, once) -> None:
     server = PlainServer(flaky([once], service))
     remote = RemoteEngine(server.address, TOKEN)
     assert remote.ask(HEALTH)
@@ -233,16 +214,7 @@ def test_asked_once_more_and_not_for_ever(service: Service) -> None:
     server.stop()
 
 
-def test_an_answer_torn_in_the_middle_is_asked_for_again(service: Service) -> None:
-    server = PlainServer(flaky([torn], service))
-    remote = RemoteEngine(server.address, TOKEN)
-    assert remote.ask(HEALTH)
-    server.stop()
-
-
-def test_a_download_is_followed(
-    plain: RemoteEngine, engine: Engine, hub: Any, checkpoint: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_is_followed(plain, engine, hub, checkpoint, monkeypatch) -> None:
     monkeypatch.setattr(engine, "_asks", True)
     hub.models["someone/tiny"] = checkpoint("bert")
     from model_zoo.errors import NotDownloaded
@@ -276,9 +248,7 @@ def test_what_a_click_needs_travels_and_no_more(plain: RemoteEngine) -> None:
     before = plain.counts.received_bytes
     run.head(3, 3)
     wanted = 2 * run.n_tokens * (run.model.width // run.n_heads) * 4
-    state_bytes = 1500 + 500 * len(
-        plain.held()
-    )  # names, shapes, and what the replica says of itself and each of its models
+    state_bytes = 1500 + 500 * len(plain.held())  # names, shapes, and what the replica says of itself and its models
     assert wanted < plain.counts.received_bytes - before < wanted + state_bytes
 
 
@@ -291,9 +261,7 @@ def test_changed_weights_are_other_answers(plain: RemoteEngine) -> None:
     assert plain._key(ReadLayers(question, 0), DEFAULT_MODEL) != (ReadLayers(question, 0), "")
 
 
-def test_state_of_a_replica_that_says_no_more_is_forgotten(
-    plain: RemoteEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_state_of_a_replica_that_says_no_more_is_forgotten(plain, monkeypatch) -> None:
     assert not plain.started
     assert plain.held() == []
     plain.ask(HEALTH)
@@ -311,25 +279,6 @@ def test_a_crowded_replica_is_not_asked_by_name(plain: RemoteEngine, monkeypatch
     monkeypatch.setattr(remote, "_FEW_WAIT", -1)
     assert plain._crowded(DEFAULT_MODEL)
     assert not plain._crowded("embedded/modernbert-that-nobody-has")
-
-
-@pytest.mark.slow
-def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
-    texts = [f"Number {n} sat on the mat." for n in range(30)]
-    answers: dict[str, Any] = {}
-
-    def ask(text: str) -> None:
-        answers[text] = plain.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
-
-    threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    for text in texts:
-        assert [m.best[0].token for m in answers[text]] == [
-            m.best[0].token for m in engine.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
-        ]
 
 
 _LIGHT = """
@@ -381,10 +330,8 @@ def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_pat
     with pytest.raises(UnknownModel):
         tuned.folder(model)
     folder = plain.tuned_folder(model)
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
-        "config.json": b"x" * 10,
-        "model.safetensors": b"x" * 10,
-    }
+    written = {file.name: file.read_bytes() for file in folder.iterdir()}
+    assert written == dict.fromkeys(("config.json", "model.safetensors"), b"x" * 10)
     plain._forget([model])
     with pytest.raises(UnknownModel):
         tuned.folder(model)

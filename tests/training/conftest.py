@@ -37,14 +37,17 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@pytest.fixture
-def teacher(corpus: Path, tmp_path: Path, monkeypatch) -> None:
+@pytest.fixture(scope="module")
+def teacher(corpus: Path, tmp_path_factory):
     """A small teacher where the bundled models would lie."""
+    weights = tmp_path_factory.mktemp("weights")
     recipe = SMALL["bert"]
     tokenizer = make_tokenizer(recipe, corpus, None)
     torch.manual_seed(1)
     model = ARCHITECTURES["bert"].model(make_config(recipe, tokenizer))
-    for module in (models, command):
-        monkeypatch.setattr(module, "WEIGHTS", tmp_path / "weights")
-    model.save_pretrained(tmp_path / "weights" / "small-teacher")
-    tokenizer.save_pretrained(tmp_path / "weights" / "small-teacher")
+    model.save_pretrained(weights / "small-teacher")
+    tokenizer.save_pretrained(weights / "small-teacher")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (models, command):
+            patch.setattr(module, "WEIGHTS", weights)
+        yield

@@ -1,18 +1,12 @@
 """Batches: masking rates within their confidence intervals, pairs that are what their label says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from model_zoo.errors import InvalidInput
-from training.batches import (
-    IS_NEXT,
-    IS_RANDOM,
-    NO_PAIR,
-    Sampler,
-    Shape,
-    SpecialTokens,
-    mask_tokens,
-)
+from training.batches import IS_NEXT, IS_RANDOM, NO_PAIR, Sampler, Shape, SpecialTokens, mask_tokens
 from training.corpus import TokenCorpus
 
 CLS, SEP, MASK, PAD, UNKNOWN = 0, 1, 2, 3, 4
@@ -26,58 +20,35 @@ def _assert_share(n: int, total: int, expected: float) -> None:
     assert abs(n - total * expected) <= 4 * np.sqrt(total * expected * (1 - expected)), (n / total, expected)
 
 
-@pytest.fixture(scope="module")
-def draws():
+def test_which_tokens_are_chosen_and_what_becomes_of_them():
     rng = np.random.default_rng(0)
     ids = rng.integers(0, VOCABULARY, size=(2000, 200))
     ids[:, :40] = rng.choice([CLS, SEP, MASK, PAD, UNKNOWN], size=(2000, 40))
-    return ids, mask_tokens(ids, SPECIAL, 0.2, rng)
-
-
-def test_no_special_token_is_ever_chosen_or_changed(draws):
-    ids, masked = draws
-    special = IS_SPECIAL[ids]
+    masked = mask_tokens(ids, SPECIAL, 0.2, rng)
+    special, chosen = IS_SPECIAL[ids], masked.chosen
     assert special.sum() > 80_000
-    assert not masked.chosen[special].any()
-    np.testing.assert_array_equal(masked.ids[special], ids[special])
+    assert not chosen[special].any()
+    np.testing.assert_array_equal(masked.ids[~chosen], ids[~chosen])  # special tokens among them
 
-
-def test_tokens_that_are_not_chosen_stay(draws):
-    ids, masked = draws
-    np.testing.assert_array_equal(masked.ids[~masked.chosen], ids[~masked.chosen])
-
-
-def test_rates_of_choosing_and_hiding(draws):
-    ids, masked = draws
-    ordinary = ~IS_SPECIAL[ids]
-    chosen = masked.chosen
-    _assert_share(chosen.sum(), ordinary.sum(), 0.20)
+    _assert_share(chosen.sum(), (~special).sum(), 0.20)
+    for column in range(40, 200, 20):  # whatever the position is
+        ordinary = ~special[:, column]
+        _assert_share(chosen[ordinary, column].sum(), ordinary.sum(), 0.20)
     now, before = masked.ids[chosen], ids[chosen]
     by_chance = 0.1 / SPECIAL.ordinary.size  # a random token that happens to be the old one
     _assert_share((now == MASK).sum(), now.size, 0.80)
     _assert_share((now == before).sum(), now.size, 0.10 + by_chance)
-    _assert_share(((now != MASK) & (now != before)).sum(), now.size, 0.10 - by_chance)
-
-
-def test_random_tokens_are_ordinary_and_of_the_whole_vocabulary(draws):
-    ids, masked = draws
-    replaced = masked.ids[masked.chosen & (masked.ids != MASK) & (masked.ids != ids)]
+    replaced = now[(now != MASK) & (now != before)]
+    _assert_share(replaced.size, now.size, 0.10 - by_chance)
     assert not IS_SPECIAL[replaced].any()
-    halves = replaced < VOCABULARY // 2
+    halves = replaced < VOCABULARY // 2  # random tokens are of the whole vocabulary
     _assert_share(halves.sum(), replaced.size, (VOCABULARY // 2 - 5) / (VOCABULARY - 5))
 
 
-def test_choosing_is_independent_of_the_position(draws):
-    ids, masked = draws
-    for column in range(40, 200, 20):
-        ordinary = ~IS_SPECIAL[ids[:, column]]
-        _assert_share(masked.chosen[ordinary, column].sum(), ordinary.sum(), 0.20)
-
-
-@pytest.mark.parametrize(("rate", "expected"), [(0.0, 0), (1.0, 6)])
-def test_extreme_rates(rate: float, expected: int):
+def test_extreme_rates():
     ids = np.array([[CLS, 10, 11, 12, SEP, PAD], [CLS, 13, 14, 15, SEP, PAD]])
-    assert mask_tokens(ids, SPECIAL, rate, np.random.default_rng(0)).chosen.sum() == expected
+    for rate, expected in ((0.0, 0), (1.0, 6)):
+        assert mask_tokens(ids, SPECIAL, rate, np.random.default_rng(0)).chosen.sum() == expected
 
 
 N_DOCUMENTS, N_SENTENCES, SENTENCE_LENGTH = 6, 8, 4
@@ -173,14 +144,7 @@ def test_groups_are_drawn_by_length_times_weight(corpus):
 
 
 def test_pairs_need_two_ordered_documents(corpus):
-    only_one = TokenCorpus(
-        ids=corpus.ids,
-        sentences=corpus.sentences,
-        documents=corpus.documents,
-        ordered=np.arange(N_DOCUMENTS) == 0,
-        group=corpus.group,
-        groups=corpus.groups,
-    )
+    only_one = replace(corpus, ordered=np.arange(N_DOCUMENTS) == 0)
     with pytest.raises(InvalidInput, match=r"holds 1 ordered document\(s\).*\"ordered\": true"):
         Sampler(only_one, {}, SPECIAL, [Shape(length=16, share=1, pairs=0.5)])
     Sampler(only_one, {}, SPECIAL, [Shape(length=16, share=1, pairs=0.0)])

@@ -1,6 +1,5 @@
 """The command that trains: what it does, what it says, and what it refuses."""
 
-import lzma
 import signal
 from pathlib import Path
 
@@ -50,12 +49,8 @@ def test_the_command_trains_resumes_and_exports(shell, tmp_path: Path):
     error = (model.get_input_embeddings().weight - trained).norm() / trained.norm()
     assert error < 0.03
     assert "is_local" not in (tmp_path / "exported" / "tokenizer_config.json").read_text()
-    assert {file.name for file in (tmp_path / "exported").iterdir()} == {
-        "config.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    }
+    names = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    assert {file.name for file in (tmp_path / "exported").iterdir()} == names
 
 
 def test_a_model_can_be_continued_with_a_new_warm_up(shell, tmp_path: Path):
@@ -82,10 +77,7 @@ def test_a_model_can_be_continued_with_a_new_warm_up(shell, tmp_path: Path):
         (["bert", "--corpus", "{corpus}", "--steps", "0"], "must be positive"),
         (["bert", "--export", "{missing}"], "Name its folder with --resume"),
         (["bert", "--export", "{missing}", "--resume", "{missing}"], "There is no checkpoint in"),
-        (
-            ["bert", "--corpus", "{corpus}", "--out", "{missing}", "--start", "{missing}"],
-            "There is no tokenizer in",
-        ),
+        (["bert", "--corpus", "{corpus}", "--out", "{missing}", "--start", "{missing}"], "There is no tokenizer in"),
     ],
 )
 def test_bad_arguments_get_a_message(shell, tmp_path: Path, arguments: list[str], message: str):
@@ -105,15 +97,6 @@ def test_a_run_is_not_overwritten(shell):
     status, _, errors = shell("bert", "--resume", shell.run, "--export", shell.run / "x")
     assert status == 2
     assert "is of the recipe bilstm, not bert" in errors
-
-
-def test_a_corpus_without_ordered_documents(shell, tmp_path: Path):
-    lines = lzma.decompress(shell.corpus.read_bytes()).replace(b'"ordered": true', b'"ordered": false')
-    unordered = tmp_path / "unordered.jsonl.xz"
-    unordered.write_bytes(lzma.compress(lines))
-    status, _, errors = shell("bert", "--corpus", unordered, "--out", shell.run, "--steps", 1)
-    assert status == 2
-    assert "holds 0 ordered document(s)" in errors
 
 
 def test_ctrl_c_saves_and_says_how_to_go_on(shell, monkeypatch):

@@ -1,7 +1,6 @@
 """The visitor's own texts and pairs to fine-tune on: what is read, how it is divided, what is notes."""
 
-from __future__ import annotations
-
+import re
 from collections import Counter
 
 import pytest
@@ -12,6 +11,8 @@ from own_files import to_train_on as read
 from analysis.probing.data import ignoring_case_and_spaces
 from model_zoo.errors import InvalidInput
 from training.finetuning.data import SPLITS, Scored
+
+LINES = [{"text": text, "label": label} for text, label in TEXT]
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -26,18 +27,14 @@ def test_a_table_is_split_by_seventy_ten_twenty_with_labels_in_proportion(separa
 
 
 def test_json_lines_are_the_same_data() -> None:
-    data = read(
-        jsonl([{"sentence": text, "Label": label, "id": 1} for text, label in TEXT]), "own", "classification", 0
-    )
-    assert (data.train, data.dev, data.test) == tuple(
-        read(table(TEXT), "own", "classification", 0).split(split) for split in SPLITS
-    )
+    lines = jsonl([{"sentence": text, "Label": label, "id": 1} for text, label in TEXT])
+    data, expected = (read(file, "own", "classification", 0) for file in (lines, table(TEXT)))
+    assert (data.train, data.dev, data.test) == (expected.train, expected.dev, expected.test)
 
 
 def test_names_of_columns_in_other_case_on_other_lines_are_the_same_columns() -> None:
-    rows = [{"text": text, "label": label} for text, label in TEXT]
     others = [{"Text": f"other {i}", "Label": "ab"[i % 2]} for i in range(12)]
-    data = read(jsonl([*rows, *others]), "own", "classification", 0)
+    data = read(jsonl([*LINES, *others]), "own", "classification", 0)
     assert len(items(data)) == 32
 
 
@@ -70,7 +67,7 @@ def test_pairs_with_the_same_first_text_stay_in_one_split() -> None:
 def test_the_name_tells_items_kind_and_seed_apart_and_the_seed_draws_the_parts() -> None:
     pairs = table([(f"a {i}", f"b {i}", i % 2) for i in range(20)], "text,pair,label")
     actual = [
-        read(data, name, kind, seed)  # type: ignore[arg-type]
+        read(data, name, kind, seed)
         for data, name, kind, seed in [
             (pairs, "own", "classification", 0),
             (pairs, "own", "classification", 1),
@@ -102,18 +99,16 @@ def test_a_column_of_splits_is_the_split() -> None:
         ("test", ("train", "dev"), 20 / 9, "no split to test on: 22% of its training split"),
     ],
 )
-def test_a_split_that_is_missing_is_taken_out_of_the_training_split(
-    lacking: str, inputs: tuple[str, str], share: float, note: str
-) -> None:
+def test_a_split_that_is_missing_is_taken_out_of_the_training_split(lacking, inputs, share, note) -> None:
     rows = [(f"text {i}", "ab"[i % 2], inputs[i >= 80]) for i in range(100)]
     data = read(table(rows, "text,label,split"), "own", "classification", 0)
     assert note in notes(data)
-    assert len(data.split(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
-    assert {item.text for item in data.split(lacking)} < {f"text {i}" for i in range(80)}  # type: ignore[arg-type]
+    assert len(data.split(lacking)) == round(80 * share / 10)
+    assert {item.text for item in data.split(lacking)} < {f"text {i}" for i in range(80)}
 
 
 def test_what_is_in_several_parts_stays_in_the_one_held_out_most() -> None:
-    rows = [(text, label, ("train", "dev", "test")[i % 3]) for i, (text, label) in enumerate(TEXT)]
+    rows = [(text, label, SPLITS[i % 3]) for i, (text, label) in enumerate(TEXT)]
     twins = [("sentence 0", "a", "test"), ("Sentence  1", "b", "train"), ("sentence 3", "b", "dev")]
     data = read(table([*rows, *twins], "text,label,split"), "own", "classification", 0)
     of = {item.text: split for split in SPLITS for item in data.split(split)}
@@ -134,67 +129,38 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
 
 
 NOTED = {
-    "empty texts": (
-        table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]),
-        "Left out 3: rows without a text or a label (lines 22, 23, 24).",
-    ),
-    "a comma outside of quotes": (
-        table([*TEXT, ("Well", " hello", "a")]),
-        "Left out 1: rows of more columns than the first (line 22).",
-    ),
-    "a row that is short": (
-        table([*TEXT, ("Well",)]),
-        "Left out 1: rows of fewer columns than the first (line 22).",
-    ),
+    "empty texts": (table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]), "Left out 3: .*(lines 22, 23, 24)"),
+    "a comma outside of quotes": (table([*TEXT, ("Well", " hello", "a")]), "Left out 1: .*more columns.*(line 22)"),
+    "a row that is short": (table([*TEXT, ("Well",)]), "Left out 1: .*fewer columns.*(line 22)"),
     "lists of a label that is none": (
         jsonl([{"text": t, "label": la} for t, la in [*TEXT, ("x", [None]), ("y", [{}]), ("z", [])]]),
-        "Left out 3: rows without a text or a label (lines 21, 22, 23).",
+        "Left out 3: .*(lines 21, 22, 23)",
     ),
-    "one line with a second text": (
-        jsonl([*({"text": text, "label": label} for text, label in TEXT), {"text": "x", "pair": "y", "label": "a"}]),
-        "",
-    ),
-    "a line without a label": (
-        jsonl([*({"text": text, "label": label} for text, label in TEXT), {"text": "x"}]),
-        "Left out 1: rows without a text or a label (line 21).",
-    ),
-    "repeated": (table([*TEXT, TEXT[0]]), "Left out 1 repeated text."),
-    "two labels": (table([*TEXT, ("sentence 0", "b")]), "Left out 1 text labelled in more than one way."),
-    "numbers": (
-        table([(text, "01"[i % 2]) for i, (text, _) in enumerate(TEXT)]),
-        "The labels are numbers; they are taken as names",
-    ),
-    "one example": (
-        table([*TEXT, ("alone", "c")]),
-        "In one item only, which is to train on, so that no score covers it: “c”.",
-    ),
+    "one line with a second text": (jsonl([*LINES, {"text": "x", "pair": "y", "label": "a"}]), ""),
+    "a line without a label": (jsonl([*LINES, {"text": "x"}]), "Left out 1: .*(line 21)"),
+    "repeated": (table([*TEXT, TEXT[0]]), "Left out 1 repeated text"),
+    "two labels": (table([*TEXT, ("sentence 0", "b")]), "Left out 1 text labelled"),
+    "numbers": (table([(text, "01"[i % 2]) for i, (text, _) in enumerate(TEXT)]), "labels are numbers"),
+    "one example": (table([*TEXT, ("alone", "c")]), "one item only.*: “c”"),
     "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), "own: read as Windows-1252"),
     "only tested": (
-        table(
-            [
-                *((t, la, ("train", "dev", "test")[i % 3]) for i, (t, la) in enumerate(TEXT)),
-                ("x", "c", "test"),
-                ("y", "c", "test"),
-            ],
-            "text,label,split",
-        ),
-        "In no item to train on, so that it cannot be learned: “c”.",
+        table([*((t, la, SPLITS[i % 3]) for i, (t, la) in enumerate(TEXT)),
+               ("x", "c", "test"), ("y", "c", "test")], "text,label,split"),
+        "no item to train on.*: “c”",
     ),
     "shared first texts": (
-        table(
-            [(f"p {i % 12}", f"h {i}", "ab"[i % 2], ("train", "dev", "test")[i // 12]) for i in range(36)],
-            "premise,hypothesis,label,split",
-        ),
-        "As the file has it, 12 first texts are in more than one split: scores can come out too high.",
+        table([(f"p {i % 12}", f"h {i}", "ab"[i % 2], SPLITS[i // 12]) for i in range(36)],
+              "premise,hypothesis,label,split"),
+        "12 first texts are in more than one split",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_is_left_out_or_odd_is_said(case: str) -> None:
     inputs, note = NOTED[case]
     data = read(inputs, "own", "classification", 0)
-    assert note in notes(data)
+    assert re.search(note.replace("(", r"\(").replace(")", r"\)"), notes(data))
     for part in data.notes:
         one_sentence(part)
 
@@ -222,22 +188,22 @@ PAIRS = [(f"first {i}", f"second {i}") for i in range(21)]
 
 
 @pytest.mark.parametrize(
-    ("inputs", "wanted", "note"),
+    ("inputs", "note"),
     [
-        ([i / 4 for i in range(21)], [i / 4 for i in range(21)], ""),
-        ([i / 20 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 0 to 1, were rescaled to 0 to 5."),
-        ([i / 10 - 1 for i in range(21)], [i / 4 for i in range(21)], "The scores, from -1 to 1, were rescaled"),
-        ([i * 5 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 0 to 100, were rescaled"),
-        ([i * 10 + 50 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 50 to 250, were rescaled"),
+        ([i / 4 for i in range(21)], ""),
+        ([i / 20 for i in range(21)], "from 0 to 1, were rescaled to 0 to 5."),
+        ([i / 10 - 1 for i in range(21)], "from -1 to 1, were rescaled"),
+        ([i * 5 for i in range(21)], "from 0 to 100, were rescaled"),
+        ([i * 10 + 50 for i in range(21)], "from 50 to 250, were rescaled"),
     ],
 )
-def test_scores_are_brought_to_the_scale_of_five(inputs: list[float], wanted: list[float], note: str) -> None:
+def test_scores_are_brought_to_the_scale_of_five(inputs: list[float], note: str) -> None:
     rows = [(*pair, score) for pair, score in zip(PAIRS, inputs, strict=True)]
     data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
     assert note in notes(data)
     assert bool(note) == bool(data.notes)
     actual = {item.text: item.score for item in items(data)}
-    assert [actual[first] for first, _ in PAIRS] == pytest.approx(wanted)
+    assert [actual[first] for first, _ in PAIRS] == pytest.approx([i / 4 for i in range(21)])
     assert (data.labels, data.measure) == ((), "spearman")
 
 
@@ -259,11 +225,7 @@ def test_a_pair_turned_round_is_the_same_pair_and_empty_ones_are_left_out() -> N
     ]
     data = read(table(rows, "text1,text2,score"), "own", "similarity", 0)
     assert data.notes == ("Left out 2: rows without two texts and a score (lines 24, 25).", "Left out 1 repeated pair.")
-    comma = read(
-        b"text1;text2;score\n" + b"\n".join(b"a %d;b %d;%d,5" % (i, i, i % 4) for i in range(12)),
-        "own",
-        "similarity",
-        0,
-    )
+    with_commas = b"text1;text2;score\n" + b"\n".join(b"a %d;b %d;%d,5" % (i, i, i % 4) for i in range(12))
+    comma = read(with_commas, "own", "similarity", 0)
     assert {item.score for item in items(comma)} == {0.5, 1.5, 2.5, 3.5}
     assert all(isinstance(item, Scored) for item in items(comma))

@@ -1,7 +1,5 @@
 """The visitor's own entities and questions to fine-tune on: every scheme of tags, and where answers begin."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -11,7 +9,7 @@ from own_files import to_train_on as read
 
 from model_zoo.errors import InvalidInput
 from training.finetuning import entities
-from training.finetuning.data import SPLITS, PassageQuestion, Tagged
+from training.finetuning.data import SPLITS, Data, PassageQuestion, Tagged
 
 CONLL2003 = """-DOCSTART- -X- -X- O
 
@@ -73,23 +71,15 @@ def test_json_lines_tables_and_columns_are_the_same_sentences() -> None:
     assert Tagged(("Ann0", "sleeps"), ("B-PER", "O")) in items(actual[0])
 
 
-def test_a_bracket_may_be_the_first_word_and_a_hash_any() -> None:
-    data = read(
-        ("[ O\nAnn B-PER\n# O\n\n" + "\n\n".join(f"Ann{i} B-PER" for i in range(20))).encode(), "own", "tagging", 0
-    )
+def test_brackets_and_hashes_may_be_words() -> None:
+    data = read(("[ O\nAnn B-PER\n# O\n\n" + sentences(20).replace(" x x", "")).encode(), "own", "tagging", 0)
     assert ("[", "Ann", "#") in {item.words for item in items(data)}
-
-
-@pytest.mark.parametrize("words", ["[ Ann {} ]", "[1] Ann {} x", "( 'Ann {} x"])
-def test_words_between_spaces_may_begin_with_a_bracket(words: str) -> None:
-    rows = [(words.format(i), "O B-PER O O") for i in range(20)]
-    data = read(table(rows, "tokens,tags"), "own", "tagging", 0)
-    assert {item.words for item in items(data)} == {tuple(text.split()) for text, _ in rows}
-
-
-def test_a_hash_before_a_tab_may_be_a_word() -> None:
     data = read("\n\n".join(f"Ann{i}\tB-PER\n#\tO\n1\tO" for i in range(20)).encode(), "own", "tagging", 0)
     assert {item.words for item in items(data)} == {(f"Ann{i}", "#", "1") for i in range(20)}
+    for words in ("[ Ann {} ]", "[1] Ann {} x", "( 'Ann {} x"):
+        rows = [(words.format(i), "O B-PER O O") for i in range(20)]
+        data = read(table(rows, "tokens,tags"), "own", "tagging", 0)
+        assert {item.words for item in items(data)} == {tuple(text.split()) for text, _ in rows}
 
 
 def test_a_sentence_with_a_line_of_another_width_is_left_out_and_most_may_not_be() -> None:
@@ -111,35 +101,26 @@ def test_sentences_with_an_empty_word_are_left_out() -> None:
 # Answering.
 
 
-def squad(n: int = 30, **other: Any) -> bytes:
-    """As SQuAD 2.0 has it: two questions on each passage, of which the second has no answer."""
-    passages = [
-        {
-            "context": f"Ann {i} lives in town {i}.",
-            "qas": [
-                {
-                    "id": f"{i}a",
-                    "question": f"Who is {i}?",
-                    "is_impossible": False,
-                    "answers": [{"text": f"Ann {i}", "answer_start": 0}, {"text": f"{i}", "answer_start": 4}],
-                },
-                {
-                    "id": f"{i}b",
-                    "question": f"How old is {i}?",
-                    "is_impossible": True,
-                    "answers": [],
-                    "plausible_answers": [{"text": "Ann", "answer_start": 0}],
-                },
-            ],
-        }
-        for i in range(n)
-    ]
-    document = {"version": "v2.0", "data": [{"title": "People", "paragraphs": passages}]}
-    return json.dumps(document | other).encode()
+def squad() -> dict[str, Any]:
+    """As SQuAD 2.0 has it: two questions on each of thirty passages, of which the second has no answer."""
+    passages = []
+    for i in range(30):
+        answers = [{"text": f"Ann {i}", "answer_start": 0}, {"text": f"{i}", "answer_start": 4}]
+        plausible = {"plausible_answers": answers[:1]}
+        qas = [
+            {"id": f"{i}a", "question": f"Who is {i}?", "is_impossible": False, "answers": answers},
+            {"id": f"{i}b", "question": f"How old is {i}?", "is_impossible": True, "answers": []} | plausible,
+        ]
+        passages.append({"context": f"Ann {i} lives in town {i}.", "qas": qas})
+    return {"version": "v2.0", "data": [{"title": "People", "paragraphs": passages}]}
+
+
+def read_squad(document: dict[str, Any], indent: int | None = None) -> Data:
+    return read(json.dumps(document, indent=indent).encode(), "own", "answering", 0)
 
 
 def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
-    data = read(squad(), "own", "answering", 0)
+    data = read_squad(squad())
     passages = [{item.pair for item in data.split(split)} for split in SPLITS]
     assert [len(passage) for passage in passages] == [21, 3, 6]
     assert not passages[0] & passages[1] | passages[1] & passages[2] | passages[0] & passages[2]
@@ -147,25 +128,25 @@ def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
     assert passage["Who is 7?"] == PassageQuestion("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
     assert passage["How old is 7?"].answers == ()
     assert (data.notes, data.measure, data.labels) == ((), "span_f1", ())
-    again = read(json.dumps(json.loads(squad()), indent=1).encode(), "own", "answering", 0)
+    again = read_squad(squad(), indent=1)
     assert (again.train, again.test) == (data.train, data.test)
 
 
-@pytest.mark.parametrize("begin", ['{"data": [\n', '{"version": "v2.0", "data": [\n', '{"data": [\n\n'])
-def test_squad_may_have_an_article_a_line(begin: str) -> None:
-    (article,) = json.loads(squad())["data"]
+def test_squad_may_have_an_article_a_line() -> None:
+    (article,) = squad()["data"]
     articles = [{"title": "People", "paragraphs": [passage]} for passage in article["paragraphs"]]
-    data = read((begin + ",\n".join(map(json.dumps, articles)) + "\n]}").encode(), "own", "answering", 0)
-    assert data.train == read(squad(), "own", "answering", 0).train
+    for begin in ('{"data": [\n', '{"version": "v2.0", "data": [\n', '{"data": [\n\n'):
+        data = read((begin + ",\n".join(map(json.dumps, articles)) + "\n]}").encode(), "own", "answering", 0)
+        assert data.train == read_squad(squad()).train
 
 
 def test_squad_1_1_has_no_mark_of_the_impossible() -> None:
-    document = json.loads(squad())
+    document = squad()
     for passage in document["data"][0]["paragraphs"]:
         for question in passage["qas"]:
             del question["is_impossible"]
     document["data"][0]["paragraphs"][0]["qas"][0]["answers"] = []
-    data = read(json.dumps(document).encode(), "own", "answering", 0)
+    data = read_squad(document)
     assert sum(not item.answers for item in items(data)) == 31
 
 
@@ -178,36 +159,26 @@ QUESTIONS: Rows = [(f"Who {i}?", f"  Ann {i} saw Ann {i}.", f"Ann {i}", "") for 
     [
         (("Who?", "  Ann saw Bob.", "Bob", "10"), ((10, "Bob"),), ""),
         (("Who?", "  Ann saw Bob.", " Bob ", "9"), ((10, "Bob"),), ""),
-        (("Who?", "  Ann saw Bob.", "Bob", "8"), ((10, "Bob"),), "found elsewhere in their passage (line 22)."),
-        (("Who?", "Ann, Ann, Ann", "Ann", "9"), ((10, "Ann"),), "found elsewhere in their passage (line 22)."),
-        (("Who?", "Ann, Ann, Ann", "Ann", "4"), ((5, "Ann"),), "found elsewhere in their passage (line 22)."),
-        (("Who?", "Ann saw Bob.", "Bob", "later"), ((8, "Bob"),), "found elsewhere in their passage (line 22)."),
-        (("Who?", "Ann saw Bob.", "Bob", "9" * 5000), ((8, "Bob"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "  Ann saw Bob.", "Bob", "8"), ((10, "Bob"),), "elsewhere in their passage (line 22)."),
+        (("Who?", "Ann, Ann, Ann", "Ann", "9"), ((10, "Ann"),), "elsewhere in their passage (line 22)."),
+        (("Who?", "Ann, Ann, Ann", "Ann", "4"), ((5, "Ann"),), "elsewhere in their passage (line 22)."),
+        (("Who?", "Ann saw Bob.", "Bob", "later"), ((8, "Bob"),), "elsewhere in their passage (line 22)."),
+        (("Who?", "Ann saw Bob.", "Bob", "9" * 5000), ((8, "Bob"),), "elsewhere in their passage (line 22)."),
         (("Who?", "Ann saw Bob.", "Bob", ""), ((8, "Bob"),), ""),
-        (("Who?", "Ann, Ann, Ann", "Ann", ""), ((0, "Ann"),), "more than once, the first place was taken (lines"),
+        (("Who?", "Ann, Ann, Ann", "Ann", ""), ((0, "Ann"),), "first place was taken (lines"),
         (("Who?", "Ann saw Bob.", "", ""), (), ""),
-        (
-            ("Who?", "Ann saw Bob.", "Bobby", ""),
-            None,
-            "not in their passage, letter by letter, and the question where it has no other (line 22).",
-        ),
+        (("Who?", "Ann saw Bob.", "Bobby", ""), None, "not in their passage, letter by letter,"),
         (("Who?", "Ann saw {{}}.", "{{}}", ""), ((8, "{{}}"),), ""),
         (("Who?", "Ann saw [1, {{}}].", "[1, {{}}]", ""), ((8, "[1, {{}}]"),), ""),
-        (("Who?", "", "Bob", ""), None, "Left out 1: lines without a question or a passage (line 22)."),
+        (("Who?", "", "Bob", ""), None, "without a question or a passage (line 22)."),
     ],
 )
 def test_where_an_answer_begins(row: tuple[str, ...], answers: tuple[tuple[int, str], ...] | None, note: str) -> None:
-    data = read(
-        table([*QUESTIONS, row], "question\tcontext\tanswer\tanswer_start".replace("\t", ","), "\t"),
-        "own",
-        "answering",
-        0,
-    )
+    data = read(table([*QUESTIONS, row], "question,context,answer,answer_start", "\t"), "own", "answering", 0)
     actual = [item.answers for item in items(data) if item.text == "Who?"]
     assert actual == ([] if answers is None else [answers])
     assert note in notes(data)
-    usual = "Where an answer is in its passage more than once, the first place was taken (lines 2, 3, 4, 5, 6 …)."
-    assert usual in data.notes
+    assert "first place was taken (lines 2, 3, 4, 5, 6 …)." in notes(data)  # of those before it
     assert len(data.notes) == 1 + (bool(note) and "first place" not in note)
 
 
@@ -225,10 +196,7 @@ def test_several_answers_in_every_form(case: str) -> None:
     rows = [{"question": q, "passage": c, "answers": a} for q, c, a, _ in QUESTIONS]
     data = read(jsonl([*rows, {"question": "Who?", "passage": "Ann saw Bob."} | ANSWERS[case]]), "own", "answering", 0)
     assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
-    left_out = (
-        "Left out 1: answers that are not in their passage, letter by letter, and the question where it has no other"
-    )
-    assert (left_out in notes(data)) == ("Left out" in notes(data)) == (case == "one of two")
+    assert ("Left out 1: answers" in notes(data)) == ("Left out" in notes(data)) == (case == "one of two")
 
 
 def test_a_line_that_names_its_answers_otherwise_is_left_out_and_not_taken_for_unanswered() -> None:

@@ -12,14 +12,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForPreTraining
 from model_zoo.errors import BadCheckpoint, InvalidInput
 from model_zoo.sources import WEIGHTS
 from training import models
-from training.models import (
-    ARCHITECTURES,
-    load_complete,
-    make_model,
-    package_folder,
-    special_tokens,
-    train_vocabulary,
-)
+from training.models import ARCHITECTURES, load_complete, make_model, package_folder, special_tokens, train_vocabulary
 from training.recipes import MINILM, RECIPES, Recipe
 
 SMALL_BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
@@ -38,18 +31,12 @@ def _sizes() -> dict[str, int]:
     """Parameters of each recipe's model, built without memory."""
     sizes = {}
     for name, recipe in RECIPES.items():
-        base = {
-            "hidden_size": 384,
-            "num_hidden_layers": 6,
-            "num_attention_heads": 12,
-            "intermediate_size": 1536,
-        }
+        base = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
         config = (base if recipe.start == MINILM else {}) | dict(recipe.config)
         architecture = ARCHITECTURES[recipe.architecture]
+        config |= {"vocab_size": recipe.own_vocabulary or 30522, "pad_token_id": 0}
         with torch.device("meta"):
-            model = architecture.model(
-                architecture.config(vocab_size=recipe.own_vocabulary or 30522, pad_token_id=0, **config)
-            )
+            model = architecture.model(architecture.config(**config))
         sizes[name] = sum(parameter.numel() for parameter in model.parameters())
     return sizes
 
@@ -84,12 +71,8 @@ def test_a_vocabulary_of_its_own(tokenizer):
     special = special_tokens(tokenizer)
     assert encoded["input_ids"][0] == special.cls
     assert encoded["input_ids"].count(special.sep) == 2
-    assert tokenizer.decode(encoded["input_ids"], skip_special_tokens=True).split() == [
-        "The",
-        "cat",
-        "sat.",
-        "Paris!",
-    ]
+    decoded = tokenizer.decode(encoded["input_ids"], skip_special_tokens=True)
+    assert decoded.split() == ["The", "cat", "sat.", "Paris!"]
     assert tokenizer.mask_token_id == special.mask
     assert special.mask in tokenizer("A [MASK] sat.")["input_ids"]
     assert tokenizer("naïve ☃")["input_ids"].count(tokenizer.unk_token_id) == 0  # every byte has a piece
@@ -112,13 +95,6 @@ def test_a_mask_takes_the_place_of_a_piece_and_its_space(tokenizer):
     assert spans[-3:-1] == [(0, 6), (6, 7)]
 
 
-def test_a_tokenizer_without_a_mask_is_refused(tokenizer):
-    roles = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    maskless = PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer, **roles)
-    with pytest.raises(InvalidInput, match="no mask token"):
-        special_tokens(maskless)
-
-
 @pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
 def test_a_fresh_model_guesses_near_the_unigram_distribution(architecture: str, tokenizer):
     config = {"hidden_size": 16, "num_hidden_layers": 2} if architecture == "bilstm" else SMALL_BERT
@@ -136,12 +112,7 @@ def test_a_fresh_model_guesses_near_the_unigram_distribution(architecture: str, 
     assert math.log(len(tokenizer)) + (frequencies * np.log(frequencies)).sum() > 0.15  # uniform would be worse
 
 
-def test_a_package_that_is_not_installed():
-    with pytest.raises(InvalidInput, match=r"PyPI package no-such-package-here.*pip install"):
-        package_folder("no-such-package-here")
-
-
-def test_a_checkpoint_without_heads_is_refused(tokenizer, tmp_path):
+def test_what_a_model_cannot_be_made_of_is_refused(tokenizer, tmp_path):
     recipe = Recipe(name="t", architecture="bert", config=SMALL_BERT, own_vocabulary=300)
     model = make_model(recipe, tokenizer, np.zeros(len(tokenizer), dtype=np.float32), None, None)
     model.bert.save_pretrained(tmp_path)
@@ -149,6 +120,12 @@ def test_a_checkpoint_without_heads_is_refused(tokenizer, tmp_path):
         load_complete(BertForPreTraining, tmp_path)
     with pytest.raises(BadCheckpoint, match="There is no model in"):
         load_complete(BertForPreTraining, tmp_path / "nothing")
+    with pytest.raises(InvalidInput, match=r"no-such-package-here.*pip install"):
+        package_folder("no-such-package-here")
+    roles = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    maskless = PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer, **roles)
+    with pytest.raises(InvalidInput, match="no mask token"):
+        special_tokens(maskless)
 
 
 EMBEDDED = sorted(folder.name for folder in WEIGHTS.iterdir() if (folder / "config.json").is_file())

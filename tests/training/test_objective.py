@@ -7,19 +7,14 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from training.batches import IS_NEXT, IS_RANDOM, NO_PAIR, Masked, Rows
+from training.batches import IS_RANDOM, NO_PAIR, Masked, Rows
 from training.models import ARCHITECTURES
 from training.objective import Batch, Objective, divergence, matched_layers, mean_cross_entropy
 from training.recipes import Distillation
 
 CONFIGS = {
     "bert": {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16},
-    "modernbert": {
-        "hidden_size": 8,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "intermediate_size": 8,
-    },
+    "modernbert": {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8},
     "bilstm": {"hidden_size": 8, "num_hidden_layers": 2},
 }
 VOCABULARY = 8
@@ -93,11 +88,6 @@ def test_loss_equals_that_of_transformers(architecture: str, batch: Batch):
     assert ("nsp" in losses) == (architecture == "bert")
 
 
-def test_next_label_zero_means_next():
-    # transformers documents index 0 of seq_relationship_logits as "B follows A".
-    assert (IS_NEXT, IS_RANDOM) == (0, 1)
-
-
 def test_divergence_by_hand():
     student, teacher = torch.tensor([[0.25, 0.75]]).log(), torch.tensor([[0.5, 0.5]]).log()
     assert divergence(student, teacher, 1.0).item() == pytest.approx(0.5 * math.log(4 / 3))
@@ -107,9 +97,6 @@ def test_divergence_by_hand():
     by_hand = 4 * 0.5 * (math.log(0.5 / low) + math.log(0.5 / (1 - low)))
     assert divergence(student, teacher, 2.0).item() == pytest.approx(by_hand, rel=1e-5)
     assert divergence(student[:0], teacher[:0], 1.0).item() == 0.0
-
-
-def test_students_layers_are_matched_evenly():
     assert matched_layers(2, 6) == (0, 3, 6)
     assert matched_layers(3, 3) == (0, 1, 2, 3)
 

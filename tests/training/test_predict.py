@@ -1,7 +1,5 @@
 """Predictions with dropout on, as after a forgotten eval(): drawn by a seed, and in this thread alone."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any, cast
@@ -42,13 +40,10 @@ def test_a_seed_draws_the_same_and_leaves_torchs_own_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_another_thread_sees_none_of_it() -> None:
+def test_neither_another_thread_nor_a_model_without_dropout_sees_any_of_it() -> None:
     network = loaded(torch.nn.Dropout(0.5))
     with _dropping(network, 0), ThreadPoolExecutor(1) as other:
         assert torch.equal(other.submit(passed, network).result(), torch.ones(100, 100))
-
-
-def test_without_dropout_layers_nothing_changes() -> None:
     network = loaded(torch.nn.Identity())
     with _dropping(network, 0):
         assert torch.equal(passed(network), torch.ones(100, 100))

@@ -1,7 +1,5 @@
 """The quality of a model as the app tells it: every family, the figures of the evaluator, stopping."""
 
-from __future__ import annotations
-
 import json
 
 import checkpoints
@@ -48,43 +46,21 @@ def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
     assert (last.n_done, last.n_total, last.n_pairs) == (600, 600, 300)
     assert evaluate.main([folder, "--device", "cpu"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["mlm_loss"] == round(last.mlm_loss, 4)
-    assert printed["mlm_accuracy"] == round(last.mlm_accuracy, 4)
-    assert printed["replaced_accuracy"] == round(last.replaced_accuracy, 4)
-    assert printed["kept_accuracy"] == round(last.kept_accuracy, 4)
+    for name in ("mlm_loss", "mlm_accuracy", "replaced_accuracy", "kept_accuracy", "nsp_accuracy"):
+        assert printed[name] == round(getattr(last, name), 4)
     assert 0.7 < last.n_masked / (last.n_masked + last.n_replaced + last.n_kept) < 0.9
-    assert printed["nsp_accuracy"] == round(last.nsp_accuracy, 4)
 
 
-@pytest.fixture
-def complete(monkeypatch) -> EvaluationSet:
-    """Three batches of texts instead of the written ones."""
+def test_quality_can_be_stopped_and_is_remembered_when_whole(checkpoint, monkeypatch):
     complete = EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * BATCH_ROWS)), ())
     monkeypatch.setattr(quality_module, "written_set", lambda: complete)
-    return complete
-
-
-@pytest.mark.usefixtures("complete")
-def test_quality_can_be_stopped(checkpoint):
     engine = Engine("cpu")
-    folder = str(checkpoint("bert_mlm_only"))
-    running = engine.stream(MeasureQuality(folder))
+    question = MeasureQuality(str(checkpoint("bert_mlm_only")))
+    running = engine.stream(question)
     assert [next(running).n_done for _ in range(2)] == [0, BATCH_ROWS]
     running.close()
     assert not any(held.in_use for held in engine.held())
-    n_done = [event.n_done for event in engine.stream(MeasureQuality(folder))]
+    n_done = [event.n_done for event in engine.stream(question)]
     assert n_done == [BATCH_ROWS * n for n in range(4)]
-    engine.close()
-
-
-@pytest.mark.usefixtures("complete")
-def test_quality_is_remembered_when_whole(checkpoint):
-    engine = Engine("cpu")
-    folder = str(checkpoint("bert_mlm_only"))
-    running = engine.stream(MeasureQuality(folder))
-    next(running)
-    running.close()
-    n_done = [event.n_done for event in engine.stream(MeasureQuality(folder))]
-    assert n_done == [BATCH_ROWS * n for n in range(4)]
-    assert [event.n_done for event in engine.stream(MeasureQuality(folder))] == n_done[-1:]
+    assert [event.n_done for event in engine.stream(question)] == n_done[-1:]
     engine.close()

@@ -1,7 +1,5 @@
 """The race by command: a line a training, what stands in the log is not trained again, and tables over seeds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

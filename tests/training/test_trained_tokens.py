@@ -1,7 +1,5 @@
 """The length bundled models were trained at, and what becomes of their heads in longer texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -45,26 +43,19 @@ def beside(engine: Engine, model: str, layer: int, head: int, distance: int, n_t
     return [float(np.mean([of_token[place] for place in part])) for part in parts if part]
 
 
-def test_the_embedded_berts_previous_token_head_is_an_artefact_in_longer_texts(engine: Engine) -> None:
-    """Layer 1 head 3. Tokens that training reached look away, to positions that it did not reach."""
-    head = "embedded/bert", 0, 2, -1
-    assert beside(engine, *head, 128) == [pytest.approx(0.98, abs=0.01)]
-    early, late = beside(engine, *head, 512)
-    assert early == pytest.approx(0.22, abs=0.03)
-    assert late == pytest.approx(0.94, abs=0.03)
-
-
-def test_the_tinyberts_next_token_head_is_lost_beyond_the_trained_positions(engine: Engine) -> None:
-    """Layer 1 head 1. Here the tokens that training reached stay what they are."""
-    head = "embedded/tinybert", 0, 0, 1
-    assert beside(engine, *head, 128) == [pytest.approx(0.74, abs=0.02)]
-    early, late = beside(engine, *head, 512)
-    assert early == pytest.approx(0.72, abs=0.02)
-    assert late < 0.03
-
-
-def test_rotary_positions_carry_the_modernberts_previous_token_head_on(engine: Engine) -> None:
-    """Layer 2 head 2, which sees 8 tokens each way: distances, unlike positions, are the trained ones."""
-    head = "embedded/modernbert", 1, 1, -1
-    assert beside(engine, *head, 128) == [pytest.approx(0.88, abs=0.02)]
-    assert beside(engine, *head, 512) == [pytest.approx(0.87, abs=0.02), pytest.approx(0.85, abs=0.02)]
+@pytest.mark.parametrize(
+    ("model", "head", "short", "early", "late"),
+    [
+        # Tokens that training reached look away, to positions that it did not reach.
+        ("embedded/bert", (0, 2, -1), (0.98, 0.01), (0.22, 0.03), (0.94, 0.03)),
+        # Here the tokens that training reached stay what they are, and the head is lost beyond.
+        ("embedded/tinybert", (0, 0, 1), (0.74, 0.02), (0.72, 0.02), (0.0, 0.03)),
+        # It sees 8 tokens each way: distances, unlike positions, are the trained ones.
+        ("embedded/modernbert", (1, 1, -1), (0.88, 0.02), (0.87, 0.02), (0.85, 0.02)),
+    ],
+)
+def test_heads_in_texts_longer_than_training(engine: Engine, model: str, head, short, early, late) -> None:
+    """Of each its layer, its number and how far it looks; its attention there and how much that may differ."""
+    expected = [pytest.approx(value, abs=tolerance) for value, tolerance in (short, early, late)]
+    assert beside(engine, model, *head, 128) == expected[:1]
+    assert beside(engine, model, *head, 512) == expected[1:]

@@ -1,42 +1,22 @@
 """Lines as Python: how values are written, and how parts become one script."""
 
-from __future__ import annotations
-
 import ast
 
 import numpy as np
-import pytest
 
 from model_zoo.tuned import new_id
 from ui.as_python import Part, arguments, literal, read_bytes, script
 
 VALUES = [
-    "plain",
-    'with "double"',
-    "with 'single'",
-    "both \" and '",
-    "back\\slash and\nnew line",
-    "naïve 🙂 \u2028 \ud800",
-    ("a", 'b"'),
-    ("one",),
-    (),
-    ["x", (1, 2)],
-    [(0, 3), (2, 8)],
-    0.1,
-    True,
-    None,
-    7,
-]
+    "plain", 'with "double"', "with 'single'", "both \" and '", "back\\slash and\nnew line", "naïve 🙂 \u2028 \ud800",
+    ("a", 'b"'), ("one",), (), ["x", (1, 2)], [(0, 3), (2, 8)], 0.1, True, None, 7,
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_value_is_read_back_as_it_was(value: object) -> None:
-    assert ast.literal_eval(literal(value)) == value
-
-
-def test_texts_stand_in_double_quotes_as_everywhere_in_the_project() -> None:
-    assert literal("it's") == '"it\'s"'
-    assert literal("plain") == '"plain"'
+def test_a_value_is_read_back_as_it_was() -> None:
+    for value in VALUES:
+        assert ast.literal_eval(literal(value)) == value
+    assert literal("it's") == '"it\'s"'  # in double quotes, as everywhere in the project
     assert literal('"') == "'\"'"
 
 
@@ -68,21 +48,15 @@ def test_of_a_model_that_was_trained_here_is_said_where_its_folder_goes() -> Non
 
 
 PASTED = [
-    "a,b\none,two\n",
-    "one line",
-    "a \"quoted\" one\nand 'another'\n",
-    'ends in a quote\n"',
-    'three """ of them\n',
-    "back\\nslash\n",
-    "carriage\r\nreturn\r\n",
-    "naïve 🙂\n\u2028\ttab\n",
-]
+    "a,b\none,two\n", "one line", "a \"quoted\" one\nand 'another'\n", 'ends in a quote\n"', 'three """ of them\n',
+    "back\\nslash\n", "carriage\r\nreturn\r\n", "naïve 🙂\n\u2028\ttab\n",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", PASTED, ids=repr)
-def test_what_was_pasted_stands_in_the_line(text: str) -> None:
-    lines = read_bytes("pasted", text.encode(), uploaded=False)
-    namespace: dict[str, object] = {}
-    exec(lines.text, namespace)
-    assert namespace["data"] == text.encode()
-    assert not lines.uses
+def test_what_was_pasted_stands_in_the_line() -> None:
+    for text in PASTED:
+        lines = read_bytes("pasted", text.encode(), uploaded=False)
+        namespace: dict[str, object] = {}
+        exec(lines.text, namespace)
+        assert namespace["data"] == text.encode()
+        assert not lines.uses

@@ -1,7 +1,5 @@
 """What the app hears of its components."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Example sentences on a page: where they lead, what is drawn and what can be saved of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -22,7 +20,7 @@ def _script(sentences: object, *, table: bool = True) -> None:
     from web.engine import engine
 
     info = engine().info("embedded/bert")
-    example_sentences.show(sentences, info, "examples", "examples", measure="share", table=table)  # type: ignore[arg-type]
+    example_sentences.show(sentences, info, "examples", "examples", measure="share", table=table)
 
 
 def drawn_data(app: AppTest) -> dict[str, object]:
@@ -36,7 +34,7 @@ def test_what_is_drawn_and_what_can_be_saved() -> None:
     assert not app.exception
     header = drawn_data(app)
     assert header["ways"] == ["Attention", "Cause"]
-    assert [row["text"] for row in header["rows"]] == ["The cat sat."] * 2  # type: ignore[attr-defined]
+    assert [row["text"] for row in header["rows"]] == ["The cat sat."] * 2
     assert to_save(app) == ["Sentences (CSV)"]
     ((_, file),) = app.session_state["saved_shelf"].files.items()
     _, first, second = file.make().decode().splitlines()

@@ -1,7 +1,5 @@
 """The glossary: its lines, its marks in texts, and the links of dotted words."""
 
-from __future__ import annotations
-
 import pytest
 
 from ui import glossary
@@ -15,24 +13,6 @@ def test_lines_are_in_order_and_each_has_a_sentence() -> None:
         assert term.name == term.name.strip()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "attention",
-        "encoder",
-        "masked language modelling",
-        "epoch",
-        "cross-entropy",
-        "task head",
-        "residual stream",
-        "self-repair",
-        "glue",
-    ],
-)
-def test_terms_that_students_look_up_are_there(name: str) -> None:
-    assert name in TERMS
-
-
 def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
     html = link_terms("These [[shares|softmax]] add up; [[Softmax]] makes them.")
     assert html.count('class="term"') == 2
@@ -42,17 +22,11 @@ def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
     assert terms("[[shares|softmax]] and [[Query]]") == ["softmax", "query"]
 
 
-def test_a_term_of_several_words_is_found_by_its_link() -> None:
+def test_terms_of_several_words_lists_and_unknown_ones() -> None:
     assert 'href="glossary?term=attention+knockout"' in term_html("knockout", "attention knockout")
     assert glossary.link("all") == '<a href="glossary" target="_blank">all</a>'
-
-
-def test_a_list_shows_each_term_as_it_is_written() -> None:
     names = [part.partition(">")[2].partition("<")[0] for part in list_terms(("lstm", "CKA")).split(", <span")]
     assert names == ["LSTM", "CKA"]
-
-
-def test_an_unknown_term_is_an_error() -> None:
     with pytest.raises(KeyError):
         link_terms("[[flux capacitor]]")
 

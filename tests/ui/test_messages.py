@@ -1,11 +1,8 @@
 """Failures that nobody foresaw: counted, logged without what was typed, and shown with a way on."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -21,7 +18,6 @@ from ui.widgets import LAYER
 from web.failures import unforeseen
 from web.settings import Settings
 
-ROOT = Path(__file__).parents[2]
 SECRET = "My secret sentence."
 
 
@@ -39,9 +35,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_failure_is_counted_logged_and_has_a_way_on(
-    visitor: Callable[..., Visitor], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failure_is_counted_logged_and_has_a_way_on(visitor, caplog) -> None:
     here = visitor("pages/attention/page.py", text=SECRET)
     before = unforeseen().n
     with caplog.at_level(logging.ERROR):
@@ -53,9 +47,9 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     assert unforeseen().n == before + 1
     (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
     assert entry.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
-    assert (entry.exception, entry.page) == ("ValueError", "Attention")  # type: ignore[attr-defined]
-    assert entry.steps == ["view=lines", "layer", "layer"]  # type: ignore[attr-defined]
-    assert entry.frames[-1].endswith("in fails")  # type: ignore[attr-defined]
+    assert (entry.exception, entry.page) == ("ValueError", "Attention")
+    assert entry.steps == ["view=lines", "layer", "layer"]
+    assert entry.frames[-1].endswith("in fails")
     assert not [record for record in caplog.records if "secret" in str(vars(record))]
     assert not any(record.exc_info for record in caplog.records)
 
@@ -79,9 +73,7 @@ def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], mon
     assert len([button for button in here.widgets() if button.key == "start-anew"]) == 1
 
 
-def test_a_callback_that_fails_is_told_as_a_page_is(
-    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_callback_that_fails_is_told_as_a_page_is(visitor, monkeypatch, caplog) -> None:
     """No page is drawn after it, and Streamlit's own words about it offer nothing to do."""
 
     def fails(_values: object) -> None:
@@ -102,9 +94,7 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
     assert here.value("text", None) == SECRET
 
 
-def test_a_failure_before_any_page_is_told_too(
-    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_before_any_page_is_told_too(visitor, monkeypatch) -> None:
     def fails(_pages: object) -> None:
         raise ValueError(SECRET)
 
@@ -119,9 +109,7 @@ def test_a_failure_before_any_page_is_told_too(
 
 @pytest.mark.usefixtures("broken")
 @pytest.mark.parametrize("details", [True, False])
-def test_details_are_for_those_who_run_the_app_themselves(
-    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch, details: bool
-) -> None:
+def test_details_are_for_those_who_run_the_app_themselves(visitor, monkeypatch, details) -> None:
     monkeypatch.setattr(messages, "settings", lambda: Settings(error_details=details))
     here = visitor("pages/attention/page.py", text=SECRET, view="lines", layer="3")
     text = unescaped(here)
@@ -135,34 +123,21 @@ def unescaped(here: Visitor) -> str:
 
 
 @pytest.mark.usefixtures("broken")
-def test_steps_name_no_value_that_was_made_up(
-    visitor: Callable[..., Visitor], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_steps_name_no_value_that_was_made_up(visitor, caplog) -> None:
     """An address can hold any words in the place of a choice."""
     here = visitor("pages/attention/page.py", view="grid")
     here.go("pages/attention/page.py", {"view": "secret words"})
     with caplog.at_level(logging.ERROR, logger="ui.messages"):
         here.go("pages/attention/page.py", {"view": "lines", "layer": "3"})
     (entry,) = [record for record in caplog.records if record.name == "ui.messages"]
-    assert "view" in entry.steps  # type: ignore[attr-defined]
-    assert "view=lines" in entry.steps  # type: ignore[attr-defined]
+    assert "view" in entry.steps
+    assert "view=lines" in entry.steps
     assert "secret" not in str(vars(entry))
 
 
-def test_every_fragment_shows_its_failures() -> None:
-    """Only ``messages.fragment`` makes fragments; app.py's own guard does not run with them."""
-    places = [
-        str(path.relative_to(ROOT))
-        for folder in ("ui", "pages", "classroom", "web")
-        for path in (ROOT / folder).rglob("*.py")
-        if "st.fragment(" in path.read_text("utf-8") or "@st.fragment" in path.read_text("utf-8")
-    ]
-    assert places == ["ui/messages.py"]
-
-
-@pytest.mark.parametrize(
-    ("text", "markdown"),
-    [
+def test_what_is_typed_is_parted_where_no_backslash_helps() -> None:
+    """How it looks is seen in ``tests/browser/test_plain_text.py``."""
+    for text, markdown in (
         ("a_b *c*", r"a\_b \*c\*"),
         ("http://a.b", r"http:color[\:]//a\.b"),
         ("WWW.a.b", r"WWW:color[\.]a\.b"),
@@ -172,8 +147,5 @@ def test_every_fragment_shows_its_failures() -> None:
         ("a <-> b >= c", r"a \<:color[\-]\> b \>:color[=] c"),
         ("Layer 3: 12", r"Layer 3\: 12"),
         ("“ישב” (5%), “cat”", "“\u2068ישב\u2069” \\(5%\\), “cat”"),
-    ],
-)
-def test_what_is_typed_is_parted_where_no_backslash_helps(text: str, markdown: str) -> None:
-    """How it looks is seen in ``tests/browser/test_plain_text.py``."""
-    assert messages.as_text(text) == markdown
+    ):
+        assert messages.as_text(text) == markdown

@@ -1,10 +1,6 @@
 """What pages say of a model beside its pictures."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +9,7 @@ from ui import notes
 
 
 @pytest.mark.parametrize(("dtype", "digits"), [("bfloat16", 2), ("float16", 3)])
-def test_numbers_that_are_rounded_more_are_told(
-    dtype: str, digits: int, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_numbers_that_are_rounded_more_are_told(dtype, digits, engine, checkpoint) -> None:
     info = engine.info(str(checkpoint("bert")))
     assert "digits" not in notes.about_model(info, 5)
     line = notes.about_model(replace(info, dtype=dtype, device="cuda"), 5)

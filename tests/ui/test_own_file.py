@@ -1,7 +1,5 @@
 """The one way in which pages read files: once for everybody, and by a job where there is much to read."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator, Iterator
 from functools import partial
@@ -34,7 +32,7 @@ class Gate(Job):
         yield
 
 
-def page(*lists):  # type: ignore[no-untyped-def]  # a script of its own, which imports no types
+def page(*lists):  # a script of its own, which imports no types
     from functools import partial
 
     import streamlit as st
@@ -150,7 +148,7 @@ def test_an_archive_is_never_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     assert at.run().warning
 
 
-def in_an_open_box(name, data):  # type: ignore[no-untyped-def]
+def in_an_open_box(name, data):
     from functools import partial
 
     import streamlit as st
@@ -173,12 +171,12 @@ def test_an_open_box_says_itself_that_a_file_is_not_read_yet_or_cannot_be(monkey
     READER.start(gate)
     at = AppTest.from_function(in_an_open_box, default_timeout=PATIENCE, args=("A-file", b"the\n")).run()
     box = at.get("flex_container")[0]
-    assert [element.type for element in box.children.values()] == ["caption"]  # type: ignore[union-attr]
+    assert [element.type for element in box.children.values()] == ["caption"]
     assert [button.label for button in at.button] == ["Stop"]
     gate.opened.set()
     assert reading_of(at).wait(PATIENCE)
     at.run()
     box = at.get("flex_container")[0]
-    assert [element.type for element in box.children.values()] == ["warning"]  # type: ignore[union-attr]
+    assert [element.type for element in box.children.values()] == ["warning"]
     assert len(at.warning) == 2
     assert not at.text

@@ -1,7 +1,5 @@
 """The loop that runs every page, on a page made for this: what it shows, in which order, and why it cannot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -61,7 +59,7 @@ def script(**query: str) -> AppTest:
                     View("broken", "Broken", fails),
                 ),
                 scene=make,
-                footer=lambda _scene: st.caption("foot"),  # type: ignore[arg-type,return-value]
+                footer=lambda _scene: st.caption("foot"),
             )
         )
 
@@ -136,6 +134,6 @@ def test_an_unknown_page_or_field_of_a_link_is_a_mistake() -> None:
     address.declare("linked", ())
     for wanted in ({"page": "nowhere"}, {"page": "linked", "size": 1}):
         with pytest.raises(KeyError):
-            address.link(**wanted)  # type: ignore[arg-type]
+            address.link(**wanted)
     values: dict[str, Any] = address.link("linked")
     assert values == {}

@@ -1,7 +1,5 @@
 """The document of every page before Streamlit has drawn anything."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -33,11 +31,8 @@ def test_every_script_in_it_may_run() -> None:
         assert {source_of(script) for script in inline} <= set(named)
 
 
-def test_no_document_holds_what_the_browser_would_have_to_fetch_elsewhere() -> None:
+def test_nothing_is_fetched_elsewhere_and_scripts_that_are_fetched_early_are_streamlits() -> None:
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", DOCUMENTS[""].replace(INDEX, ""))
-
-
-def test_scripts_that_are_fetched_early_are_streamlits() -> None:
     for name in shell.SOON + shell.SOON_WITH_VIEWS:
         assert name in shell.preloads([name]), f"Streamlit has no script {name} any more"
     assert shell.preloads(["no such script"]) == ""

@@ -1,7 +1,5 @@
 """The card of sizes: what it says of published and bundled models."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

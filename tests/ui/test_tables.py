@@ -1,7 +1,5 @@
 """Tables of what visitors bring: whole where they fit into one message, else with every text cut, and said so."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from patience import PATIENCE

@@ -1,7 +1,5 @@
 """View "Try it": a text of one's own, answered by a tuned model of every kind, as ``Predict`` answers it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -49,7 +47,7 @@ def _script(scene: object) -> None:
     from ui import address
 
     address.enter("train", "Train", try_it.VIEW.fields)
-    try_it.VIEW.draw(scene)  # type: ignore[arg-type]
+    try_it.VIEW.draw(scene)
     address.publish()
 
 
@@ -94,15 +92,6 @@ def test_nothing_typed_shows_the_first_item_and_offers_others(kind: Kind, traine
     assert "Model: " in prose(app)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("app")
-@pytest.mark.parametrize("kind", ["answering", "similarity"])
-def test_a_second_text_is_asked_for_where_the_task_has_two(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
-    app = opened(trained(kind), text="The cat slept.", pair="   ")
-    assert {"answering": "Type a passage, too.", "similarity": "Type a second text, too."}[kind] in prose(app)
-    assert app.text_area[0].value == "The cat slept."
-
-
 @pytest.mark.usefixtures("app")
 def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Callable[[Kind], Tuned]) -> None:
     outcome = trained("classification")
@@ -118,9 +107,12 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("app")
-def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -> None:
+def test_a_second_text_is_asked_for_where_there_are_two(trained: Callable[[Kind], Tuned]) -> None:
+    app = opened(trained("answering"), text="The cat slept.", pair="   ")
+    assert "Type a passage, too." in prose(app)
+    assert app.text_area[0].value == "The cat slept."
     outcome = trained("classification")
-    train = tuple(replace(item, pair="and the dog") for item in outcome.data.train)  # type: ignore[type-var]
+    train = tuple(replace(item, pair="and the dog") for item in outcome.data.train)
     of_pairs = replace(outcome, data=replace(outcome.data, train=train))
     app = opened(of_pairs, text="The cat slept.")
     assert len(app.text_area) == 2
@@ -129,9 +121,7 @@ def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -
 
 
 @pytest.mark.usefixtures("app")
-def test_words_have_their_tags_and_tokens_show_what_is_learnt_of_them(
-    engine: Engine, trained: Callable[[Kind], Tuned]
-) -> None:
+def test_words_have_their_tags_and_tokens_show_what_is_learnt_of_them(engine, trained) -> None:
     outcome = trained("tagging")
     expected = answer(engine, outcome, "tagging")
     assert isinstance(expected, TaggedWords)
@@ -176,9 +166,7 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
 
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize(("no_answer", "says"), [(-9.0, "**The old baker**"), (9.0, "**no answer in this passage**")])
-def test_the_higher_of_span_and_no_answer_wins(
-    monkeypatch: pytest.MonkeyPatch, trained: Callable[[Kind], Tuned], no_answer: float, says: str
-) -> None:
+def test_the_higher_of_span_and_no_answer_wins(monkeypatch, trained, no_answer, says) -> None:
     answered = Answered(
         (AnswerSpan(0, 13, "The old baker", 3.0),), no_answer, ("the", "old", "baker"), ((0, 3), (4, 7), (8, 13)),
         (2.0, 0.0, 0.0), (0.0, 0.0, 1.0),
@@ -231,10 +219,5 @@ def test_a_model_tuned_elsewhere_is_tried_with_the_examples_of_its_kind(trained:
     of_kind = next(built_in for built_in in SETS.values() if built_in.kind == "classification")
     app.menu_button(key="try").click(0).run()
     assert app.text_area[0].value == of_kind.tries[0][0]
-
-
-@pytest.mark.usefixtures("app")
-def test_a_model_of_a_built_in_set_has_the_tries_of_that_set(trained: Callable[[Kind], Tuned]) -> None:
-    outcome = trained("classification")
     app = opened(replace(outcome, data=replace(outcome.data, name="sentiment")))
     assert len(app.menu_button(key="try").options) == len(SETS["sentiment"].tries)

@@ -2,8 +2,6 @@
 failure.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

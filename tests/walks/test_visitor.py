@@ -1,7 +1,5 @@
 """What went wrong for visitors at first, and that the visitor here does what a browser does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,8 +57,9 @@ def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
     assert len(runs_of_the_app) > before
 
 
-@pytest.mark.parametrize("first", VIEWS)
-@pytest.mark.parametrize("second", ["grid", "lines", "rollout"])
+@pytest.mark.parametrize(
+    ("first", "second"), [(view, ("lines", "rollout", "grid")[place % 3]) for place, view in enumerate(VIEWS)]
+)
 def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[..., Visitor]) -> None:
     """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
     here = visitor("pages/attention/page.py", view=first)
@@ -86,29 +85,22 @@ def test_compare_between_attention_and_predictions(visitor: Callable[..., Visito
     assert query(here)["layer"] == "3"
 
 
-def test_attention_remembers_its_steppers(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention/page.py")
+def test_attention_remembers_its_steppers_and_its_view(visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/attention/page.py", view="rollout")
     here.use(here.widget("layer"), 3)
-    here.use(here.widget("head"), 2)
     before = state_of(here)
     here.detour("pages/masked_words/page.py")
     assert state_of(here) == before
-    assert (before["layer"], before["head"]) == ("3", "2")
-
-
-def test_a_view_from_a_link_stays(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention/page.py", view="rollout", layer="4")
     here.detour("pages/layers/page.py")
     here.use(here.widget("words"), True)
-    assert (query(here)["view"], query(here)["layer"]) == ("rollout", "4")
+    assert (query(here)["view"], query(here)["layer"]) == ("rollout", "3")
 
 
-@pytest.mark.parametrize("typed", ["The sun is out.\n", "\r\nThe sun is out.\n\n"])
-def test_enter_at_the_end_is_no_part_of_the_text(typed: str, visitor: Callable[..., Visitor]) -> None:
+def test_enter_at_the_end_is_no_part_of_the_text(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention/page.py")
-    here.use(here.widget("text"), typed)
-    assert query(here)["text"] == "The sun is out."
-    assert here.widget("text").value == "The sun is out."  # type: ignore[attr-defined]
+    for text, typed in (("The sun is out.", "The sun is out.\n"), ("It rains.", "\r\nIt rains.\n\n")):
+        here.use(here.widget("text"), typed)
+        assert query(here)["text"] == here.widget("text").value == text
 
 
 def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor]) -> None:
@@ -144,23 +136,14 @@ def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visito
     assert (here.value("text", None), here.value("view", None)) == (long, "grid")
 
 
-@pytest.mark.parametrize(("chosen", "masked"), [((0,), "1"), ((2,), "3"), ((0, 2), "1,3")])
-@pytest.mark.parametrize(
-    ("page", "strip", "field", "first"),
-    [
-        ("pages/masked_words/page.py", "mask_strip", "masks", 2),
-        ("pages/compare/page.py?predictions", "mask_strip", "masks", 1),
-    ],
-)
-def test_either_of_two_equal_words_can_be_masked(
-    page: str, strip: str, field: str, first: int, chosen: tuple[int, ...], masked: str, visitor: Callable[..., Visitor]
-) -> None:
+@pytest.mark.parametrize(("page", "view", "first"), [("masked_words", None, 2), ("compare", "predictions", 1)])
+def test_either_of_two_equal_words_can_be_masked(page, view, first, visitor) -> None:
     """A list of options is told by what is read on them, so equal words were one and the same."""
-    page, _, view = page.partition("?")
-    here = visitor(page, text="time after time now", **{field: ""}, **({"view": view} if view else {}))
-    words = here.widget(strip)
-    assert len(set(words.options)) == 4  # type: ignore[attr-defined]
-    here.use(words, tuple(words.options[place] for place in chosen))  # type: ignore[attr-defined]
-    assert trouble(here) is None
-    wanted = ",".join(str(int(place) - 1 + first) for place in masked.split(","))
-    assert query(here)[field] == wanted
+    options = {"view": view} if view else {}
+    here = visitor(f"pages/{page}/page.py", text="time after time now", masks="", **options)
+    for chosen in ((0,), (2,), (0, 2)):
+        words = here.widget("mask_strip")
+        assert len(set(words.options)) == 4
+        here.use(words, tuple(words.options[place] for place in chosen))
+        assert trouble(here) is None
+        assert query(here)["masks"] == ",".join(str(place + first) for place in chosen)

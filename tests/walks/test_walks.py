@@ -1,7 +1,5 @@
 """Walks of fixed seeds over all pages. ``python -m walks --help`` (in tests/) walks on."""
 
-from __future__ import annotations
-
 import pytest
 from walks.visitor import Address
 from walks.walk import Failure, Step, Walk, shortest, take, walk
@@ -86,14 +84,14 @@ def test_the_shortest_way_leaves_out_what_does_not_matter(monkeypatch: pytest.Mo
         Step("use", "layer", 3),
     ]
 
-    read = Field.value.fget  # type: ignore[attr-defined]
+    read = Field.value.fget
 
     def lost(self: Field[object]) -> object:
         if self is HEAD and LAYER.value == 3 and WORDS.value:
             raise KeyError("head")
         return read(self)
 
-    monkeypatch.setattr(Field, "value", Field.value.getter(lost))  # type: ignore[attr-defined]
+    monkeypatch.setattr(Field, "value", Field.value.getter(lost))
     with pytest.raises(Failure, match="Something went wrong") as caught:
         take(way, Walk(Address("pages/attention/page.py")))
     shortest_failure = shortest(caught.value)

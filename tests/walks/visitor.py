@@ -4,8 +4,6 @@ AppTest reruns the whole script whatever was clicked; a browser reruns a fragmen
 widgets when the page changes, and keeps a history. The errors that visitors met lay in that difference.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -273,7 +271,7 @@ class Visitor:
         self._hash = pages.current_page_script_hash
         self._messages = runner.forward_msgs()
         self.tree = parse_tree_from_messages(self._messages)
-        self.tree._runner = self  # type: ignore[assignment]
+        self.tree._runner = self
         root = str(APP.parent)
         self._hashes |= {
             str(Path(str(info["script_path"])).relative_to(root)): hash_ for hash_, info in pages.get_pages().items()

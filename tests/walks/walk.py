@@ -4,8 +4,6 @@ After every action nothing may have gone wrong; the address opened by another vi
 browser's Back and Forward must each give the state that was there. Each of these is a step: a run of the app.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random
@@ -78,8 +76,8 @@ def state_of(visitor: Visitor) -> State:
     for widget in visitor.widgets():
         if getattr(widget, "form_id", ""):  # what is typed into a form and not sent yet is no state of the page
             continue
-        if widget.type not in (*_LEFT_OUT, "button", "menu_button") and widget.proto.id:  # type: ignore[attr-defined]
-            value = widget.value  # type: ignore[attr-defined]
+        if widget.type not in (*_LEFT_OUT, "button", "menu_button") and widget.proto.id:
+            value = widget.value
             state[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]
     for element in visitor.elements():
         if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
@@ -152,7 +150,7 @@ class Walk:
                 element = next((e for e in visitor.elements() if _selectable(e) and _key(e) == step.which), None)
                 if element is None:
                     return False
-                visitor.choose(element, step.value)  # type: ignore[arg-type]
+                visitor.choose(element, step.value)
             case "follow":
                 link = next(
                     (e for e in visitor.elements() if e.type == "page_link" and e.proto.label == step.which), None
@@ -227,7 +225,7 @@ def _that_go(before: State, after: State) -> tuple[State, State]:
 
 def _written(visitor: Visitor) -> State:
     """The fields of the page on screen, as an address would write them if it could be as long as it liked."""
-    page: address.CurrentPage | None = visitor.value(address.CURRENT_PAGE, None)  # type: ignore[assignment]
+    page: address.CurrentPage | None = visitor.value(address.CURRENT_PAGE, None)
     written = {}
     for field in page.fields if page else ():
         value = visitor.value(field.key, field.default)
@@ -244,7 +242,7 @@ def next_step(visitor: Visitor, chance: random.Random) -> Step:
     widgets = [
         widget
         for widget in visitor.widgets()
-        if widget.type not in _LEFT_OUT and (widget.type != "button" or not widget.label.startswith(_LONG))  # type: ignore[attr-defined]
+        if widget.type not in _LEFT_OUT and (widget.type != "button" or not widget.label.startswith(_LONG))
     ]
     elements = [element for element in visitor.elements() if _selectable(element)]
     links = [element.proto.label for element in visitor.elements() if element.type == "page_link"]
@@ -259,7 +257,7 @@ def next_step(visitor: Visitor, chance: random.Random) -> Step:
 
 
 def _name(widget: Widget) -> str:
-    return widget.key or widget.label  # type: ignore[attr-defined,no-any-return]
+    return widget.key or widget.label
 
 
 def _key(element: Element) -> str:
@@ -277,7 +275,7 @@ def _selectable(element: Element) -> bool:
 
 
 def _value(widget: Widget, chance: random.Random) -> object:
-    proto = widget.proto  # type: ignore[attr-defined]
+    proto = widget.proto
     match widget.type:
         case "text_area" | "text_input":
             return chance.choice(_TEXTS)
@@ -286,7 +284,7 @@ def _value(widget: Widget, chance: random.Random) -> object:
         case "number_input":
             low, high = (int(proto.min) if proto.has_min else 1), (int(proto.max) if proto.has_max else 9)
             if getattr(widget, "value", None) is not None and chance.random() < 0.5:
-                return min(max(int(widget.value) + chance.choice((-1, 1)), low), high)  # type: ignore[attr-defined]
+                return min(max(int(widget.value) + chance.choice((-1, 1)), low), high)
             return chance.randint(low, min(high, low + 20))
         case "slider":
             return (
@@ -295,7 +293,7 @@ def _value(widget: Widget, chance: random.Random) -> object:
                 else chance.randint(int(proto.min), int(proto.max))
             )
         case "checkbox" | "toggle":
-            return not widget.value  # type: ignore[attr-defined]
+            return not widget.value
         case "button":
             return None
         case "multiselect":
@@ -314,8 +312,8 @@ def _value(widget: Widget, chance: random.Random) -> object:
 def _options(widget: Widget) -> list[str]:
     """What is read on a list's options; of models those that are there without a network."""
     if widget.type == "select_slider":
-        return list(widget.proto.options)  # type: ignore[attr-defined]
-    options = list(widget.options)  # type: ignore[attr-defined]
+        return list(widget.proto.options)
+    options = list(widget.options)
     return options[: len(_MODELS)] if _name(widget) in ("model", "compare_models") else options
 
 
@@ -329,7 +327,7 @@ def _takes(widget: Widget, value: object) -> bool:
 def _selection(element: Element, chance: random.Random) -> object:
     if element.type == "bidi_component" and element.proto.component_name == "grid":
         header, _ = unpacked(element.proto.bytes)
-        layer, heads = chance.choice(list(enumerate(header["heads"])))  # type: ignore[arg-type]
+        layer, heads = chance.choice(list(enumerate(header["heads"])))
         return {"head": [layer, chance.randrange(heads)]}
     if element.type == "bidi_component":
         token = {"side": chance.choice(["query", "key"]), "index": chance.randint(0, 3)}

@@ -1,7 +1,5 @@
 """The allocator of a server: less memory kept by many threads, in a process of its own."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

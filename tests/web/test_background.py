@@ -1,7 +1,5 @@
 """A visitor's jobs on the screen: they end with the visit."""
 
-from __future__ import annotations
-
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 

@@ -1,7 +1,5 @@
 """The command ``look-inside-bert`` passes its options on to Streamlit's, with the project's app."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,21 +39,13 @@ def test_options_are_passed_on(called: list[tuple[str, dict[str, Any]]], monkeyp
 @pytest.mark.parametrize(
     ("words", "message"), [(("other.py",), "unexpected extra argument"), (("--server.prt=1",), "--server.port")]
 )
-def test_what_it_does_not_know_is_refused(
-    words: tuple[str, ...],
-    message: str,
-    called: list[tuple[str, dict[str, Any]]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_it_does_not_know_is_refused(words, message, called, monkeypatch, capsys) -> None:
     assert give(monkeypatch, *words) == 2
     assert message in capsys.readouterr().err
     assert called == []
 
 
-def test_a_user_without_a_home_is_told_to_set_one(
-    called: list[tuple[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_user_without_a_home_is_told_to_set_one(called, monkeypatch) -> None:
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
 

@@ -1,7 +1,5 @@
 """What Streamlit has not yet sent when a fragment runs again, of the fragments inside it too."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest.mock import MagicMock
 

@@ -1,7 +1,5 @@
 """Sockets that send at once."""
 
-from __future__ import annotations
-
 import socket
 import sys
 

@@ -1,7 +1,5 @@
 """The limit of open files: raised as far as it goes, and said where that is not far."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -24,9 +22,7 @@ print(*resource.getrlimit(resource.RLIMIT_NOFILE))
     ("soft", "hard", "after", "visitors"),
     [(64, 64, 64, 5), (64, 200, 200, 22), (20, 20, 20, 0), (64, 1024, 1024, None), (1024, 1024, 1024, None)],
 )
-def test_it_is_raised_as_far_as_it_goes_and_said_where_it_is_low(
-    soft: int, hard: int, after: int, visitors: int | None
-) -> None:
+def test_it_is_raised_as_far_as_it_goes_and_said_where_it_is_low(soft, hard, after, visitors) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, str(soft), str(hard)], cwd=ROOT, capture_output=True, text=True, check=True
     )

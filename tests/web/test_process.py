@@ -1,7 +1,5 @@
 """What a process keeps for all of its visitors."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

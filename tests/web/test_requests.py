@@ -1,7 +1,5 @@
 """Requests of Streamlit's protocol that reach beyond who sends them."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

@@ -1,7 +1,5 @@
 """Tuned models as files: addresses that nobody can guess, ranges, and what is said where there is none."""
 
-from __future__ import annotations
-
 import gc
 import io
 import os
@@ -92,9 +90,7 @@ def test_an_address_ends_with_the_visit_and_with_the_model(offered: DownloadOffe
     assert client.get("/saved/guessed").status_code == 404
 
 
-def test_where_there_is_no_room_that_is_said(
-    offered: DownloadOffer, client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_there_is_no_room_that_is_said(offered, client, monkeypatch) -> None:
     monkeypatch.setattr(tuned, "_most", len(CONTENT) + 1000)
     full = client.get("/saved/here")
     assert full.status_code == 503
@@ -122,7 +118,7 @@ def test_it_lies_below_the_apps_own_address(base: str, at: str) -> None:
     before = config.get_option("server.baseUrlPath")
     config.set_option("server.baseUrlPath", base)
     try:
-        assert at in {route.path for route in app.routes()}  # type: ignore[attr-defined]
+        assert at in {route.path for route in app.routes()}
     finally:
         config.set_option("server.baseUrlPath", before)
 

@@ -1,7 +1,5 @@
 """A tuned model saved from the server as it is really started, below a path; ended by SIGTERM it leaves nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import urllib.request

@@ -1,7 +1,5 @@
 """Source files that nobody watches are not looked up when a visitor comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from unittest.mock import MagicMock
@@ -37,19 +35,14 @@ async def _watches(*, resumed: bool) -> bool:
     return session.session._local_sources_watcher is not None
 
 
-@pytest.mark.parametrize("resumed", [False, True], ids=["new", "resumed"])
-@pytest.mark.parametrize("watched", ["none", "poll"])
-def test_files_are_watched_only_where_that_is_wanted(watched: str, resumed: bool) -> None:
-    config.set_option("server.fileWatcherType", watched)
-    sources.leave_alone()
-    assert run(_watches(resumed=resumed)) == (watched == "poll")
-
-
-def test_streamlit_left_to_itself_watches_in_a_session_that_is_resumed() -> None:
-    """Where this fails it may heed the setting there, too, and ours can go."""
+def test_files_are_watched_only_where_that_is_wanted() -> None:
+    """Streamlit, left to itself, watches in a session that is resumed: where it heeds the setting, ours can go."""
     config.set_option("server.fileWatcherType", "none")
-    assert not run(_watches(resumed=False))
-    assert run(_watches(resumed=True))
+    assert [run(_watches(resumed=resumed)) for resumed in (False, True)] == [False, True]
+    sources.leave_alone()
+    for watched in ("none", "poll"):
+        config.set_option("server.fileWatcherType", watched)
+        assert {run(_watches(resumed=resumed)) for resumed in (False, True)} == {watched == "poll"}
 
 
 def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """Pages are drawn in turn; who waits is told, and a fragment that is drawn with its page waits for nobody."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,13 +59,10 @@ def test_who_waits_is_told_and_then_drawn(taken: threading.Event, monkeypatch: p
     assert not app.exception
     assert [element.value for element in app.markdown] == ["1 at work"]
     assert len(notes) == 1
-    assert "Waiting for your turn. You are next." in notes[0]
+    assert "You are next." in notes[0]
+    assert "3 ahead of you." in plain(3)
     assert "Waiting" not in str(app.main), "the note is gone"
     assert (turns.PAGES.running, turns.PAGES.waiting) == (0, 0)
-
-
-def test_how_many_are_before_is_said() -> None:
-    assert "3 ahead of you." in turns._note(3)
 
 
 def test_a_page_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
