@@ -48,8 +48,8 @@ class View(Generic[S]):
     ``terms`` are what the literature calls it, by their names in the glossary; they stand beside the page's title.
     ``tab`` orders the tabs, in steps of ten, so that there is room for another one between two. ``draw`` computes
     nothing that a package below can compute. ``fields`` are those that not all views of the page have. ``left_out``
-    says what is on the screen and not in the page's address, in a sentence; "" where there is no such thing. A view that
-    ``starts`` what it shows has a button for that, so that the page's own is not the first one to press.
+    says what is on the screen and not in the page's address, in a sentence; "" where there is no such thing. A view
+    that ``starts`` what it shows has a button for that, so that the page's own is not the first one to press.
     """
 
     name: str
