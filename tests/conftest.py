@@ -205,16 +205,21 @@ def packages_are_looked_through_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def quick_runs() -> Iterator[None]:
-    """Streamlit collects garbage after every run, a quarter of a second with all that tests hold in memory; and threads
-    that wait for each other on busy cores take many times as long as one.
-    """
-    collect, threads = config.get_option("runner.postScriptGC"), torch.get_num_threads()
-    config.set_option("runner.postScriptGC", False)
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Sums in another order are other sums; and threads that wait for each other take many times as long as one."""
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def quick_runs(one_thread: None) -> Iterator[None]:  # noqa: ARG001
+    """Streamlit collects garbage after every run, a quarter of a second with all that tests hold in memory."""
+    collect = config.get_option("runner.postScriptGC")
+    config.set_option("runner.postScriptGC", False)
+    yield
     config.set_option("runner.postScriptGC", collect)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,19 @@ def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:
     """The header and the numbers of a component's data (``viz.component.pack``)."""
     end = 4 + int.from_bytes(packed[:4], "little")
     return json.loads(packed[4:end]), packed[end:]
+
+
+def run_script(
+    script: Callable[..., None], *arguments: object, query: Mapping[str, str] | None = None, **options: Any
+) -> AppTest:
+    """A page of its own that this function draws, opened at an address; nothing may have gone wrong."""
+    app = AppTest.from_function(script, args=arguments, kwargs=options, default_timeout=PATIENCE)
+    for name, value in (query or {}).items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
 
 
 def button(app: AppTest, label: str) -> Button:

@@ -1,8 +1,20 @@
 """A visitor's connection by hand: for what no library would send, or leave unanswered."""
 
+import http.client
 import socket
 
 from patience import PATIENCE
+
+
+def get(host: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers in small letters, body."""
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    finally:
+        connection.close()
 
 
 def connected(host: str) -> socket.socket:

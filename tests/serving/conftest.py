@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-import torch
 from over_http import PlainServer
 from programs import program
 
@@ -12,15 +11,6 @@ from benchmarks.server import cluster as started_cluster
 from model_zoo import Engine
 from serving.remote import RemoteEngine
 from serving.service import Service
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Torch adds up in another order where it has more threads: results are equal bit for bit on as many only."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

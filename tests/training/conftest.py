@@ -29,15 +29,6 @@ def corpus(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def one_thread():
-    """Models this small only lose by threads that wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
 def teacher(corpus: Path, tmp_path_factory):
     """A small teacher where the bundled models would lie."""
     weights = tmp_path_factory.mktemp("weights")

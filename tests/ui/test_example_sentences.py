@@ -3,8 +3,7 @@
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
-from on_screen import to_save, unpacked
-from patience import PATIENCE
+from on_screen import run_script, to_save, unpacked
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -30,8 +29,7 @@ def drawn_data(app: AppTest) -> dict[str, object]:
 
 
 def test_what_is_drawn_and_what_can_be_saved() -> None:
-    app = AppTest.from_function(_script, args=([CAT, replace(CAT, note="again")],), default_timeout=PATIENCE).run()
-    assert not app.exception
+    app = run_script(_script, [CAT, replace(CAT, note="again")])
     header = drawn_data(app)
     assert header["ways"] == ["Attention", "Cause"]
     assert [row["text"] for row in header["rows"]] == ["The cat sat."] * 2
@@ -40,15 +38,12 @@ def test_what_is_drawn_and_what_can_be_saved() -> None:
     _, first, second = file.make().decode().splitlines()
     assert first.endswith(",3,4,sat,cat,cat,83%,,The cat sat.")
     assert second.endswith(",3,4,sat,cat,cat,83%,again,The cat sat.")
-    app = AppTest.from_function(_script, args=([CAT],), kwargs={"table": False}, default_timeout=PATIENCE).run()
-    assert to_save(app) == []
+    assert to_save(run_script(_script, [CAT], table=False)) == []
 
 
 def test_a_sentence_without_a_layer_leads_nowhere_and_none_at_all_is_no_failure() -> None:
     for sentences in ([], [ExampleSentence("The cat sat.", (8, 11))]):
-        app = AppTest.from_function(_script, args=(sentences,), default_timeout=PATIENCE).run()
-        assert not app.exception
-        assert drawn_data(app)["ways"] == []
+        assert drawn_data(run_script(_script, sentences))["ways"] == []
 
 
 def test_every_way_sets_fields_of_its_page(engine: Engine) -> None:

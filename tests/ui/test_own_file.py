@@ -15,7 +15,6 @@ from ui import own_file
 from ui.own_file import Reading
 
 LIST = b"the\t3\ncat\t2\nsat\t1\n"
-CALLS: list[str] = []
 
 
 class Gate(Job):
@@ -33,7 +32,6 @@ class Gate(Job):
 
 
 def page(*lists):  # a script of its own, which imports no types
-    from functools import partial
 
     import streamlit as st
 
@@ -52,17 +50,24 @@ def page(*lists):  # a script of its own, which imports no types
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_read_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    def counted(name: str, data: bytes, read: partial[dict[str, float]]) -> dict[str, float]:
-        CALLS.append(name)
-        return read(name, data)
-
+def nothing_is_read_yet() -> Iterator[None]:
     own_file._READ.clear()
-    CALLS.clear()
-    read = partial(reading.read_frequencies)
-    monkeypatch.setattr(reading, "read_frequencies", lambda name, data: counted(name, data, read))
     yield
     own_file._READ.clear()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files whose words were counted."""
+    names: list[str] = []
+    read = reading.read_frequencies
+    monkeypatch.setattr(reading, "read_frequencies", lambda name, data: names.append(name) or read(name, data))
+    return names
+
+
+@pytest.fixture
+def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
 
 
 def opened(*lists: tuple[str, bytes]) -> AppTest:
@@ -79,24 +84,23 @@ def values(at: AppTest) -> list[str]:
     return [metric.value for metric in at.metric]
 
 
-def test_a_file_is_read_once_for_everybody_by_its_name_and_contents() -> None:
+def test_a_file_is_read_once_for_everybody_by_its_name_and_contents(calls) -> None:
     for _ in range(2):
         assert values(opened(("a.txt", LIST))) == ["3"]
-    assert CALLS == ["a.txt"]
+    assert calls == ["a.txt"]
     assert values(opened(("b.txt", LIST), ("a.txt", LIST + b"mat\t1\n"))) == ["3", "4"]
-    assert CALLS == ["a.txt", "b.txt", "a.txt"]
+    assert calls == ["a.txt", "b.txt", "a.txt"]
 
 
-def test_a_visit_keeps_what_it_reads_whatever_others_bring(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visit_keeps_what_it_reads_whatever_others_bring(calls, monkeypatch) -> None:
     monkeypatch.setattr(own_file, "_READ", LRUCache(1, getsizeof=lambda _kept: 2))
     at = opened(("a.txt", LIST))
     assert values(at.run()) == ["3"]
-    assert CALLS == ["a.txt"]
+    assert calls == ["a.txt"]
 
 
+@pytest.mark.usefixtures("every_file_is_large")
 def test_a_large_file_is_read_by_a_job_that_can_be_stopped_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
     gate = Gate()
     READER.start(gate)
     at = opened(("A-file", LIST))
@@ -116,9 +120,8 @@ def test_a_large_file_is_read_by_a_job_that_can_be_stopped_and_begun_again(monke
     assert values(opened(("A-file", LIST))) == ["3"], "for others, too"
 
 
+@pytest.mark.usefixtures("every_file_is_large")
 def test_two_large_files_of_a_page_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
     monkeypatch.setattr(own_file, "_READ", LRUCache(1, getsizeof=lambda _kept: 2))
     at = opened(("corpus", b"One. Two."), ("A-file", LIST))
     for _ in range(2):
@@ -129,9 +132,8 @@ def test_two_large_files_of_a_page_are_read_one_after_the_other(monkeypatch: pyt
     assert values(at) == ["2", "3"]
 
 
-def test_what_a_job_could_not_read_is_said_at_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
+@pytest.mark.usefixtures("every_file_is_large")
+def test_what_a_job_could_not_read_is_said_at_every_run() -> None:
     at = opened(("A-file", b"the\n"))
     job = reading_of(at)
     assert job.wait(PATIENCE)
@@ -140,8 +142,7 @@ def test_what_a_job_could_not_read_is_said_at_every_run(monkeypatch: pytest.Monk
     assert reading_of(at) is job
 
 
-def test_an_archive_is_never_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
+def test_an_archive_is_never_read_here() -> None:
     at = opened(("corpus.zip", b"PK\x03\x04" + LIST))
     assert [button.label for button in at.button] == ["Stop"]
     assert reading_of(at).wait(PATIENCE)
@@ -149,7 +150,6 @@ def test_an_archive_is_never_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_an_open_box(name, data):
-    from functools import partial
 
     import streamlit as st
 
@@ -164,9 +164,8 @@ def in_an_open_box(name, data):
         st.text("behind")
 
 
-def test_an_open_box_says_itself_that_a_file_is_not_read_yet_or_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(own_file, "_MOST_AT_ONCE", 0)
+@pytest.mark.usefixtures("every_file_is_large")
+def test_an_open_box_says_itself_that_a_file_is_not_read_yet_or_cannot_be() -> None:
     gate = Gate()
     READER.start(gate)
     at = AppTest.from_function(in_an_open_box, default_timeout=PATIENCE, args=("A-file", b"the\n")).run()

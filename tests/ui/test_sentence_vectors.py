@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tuning
-from on_screen import prose
-from patience import PATIENCE
+from on_screen import prose, run_script
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
@@ -53,16 +52,8 @@ def _script() -> None:
     address.publish()
 
 
-def opened(model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
-    app = AppTest.from_function(_script, default_timeout=PATIENCE)
-    app.query_params["model"] = model
-    app.query_params["lines"] = "\n".join(LINES if lines is None else lines)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    assert not app.error
-    return app
+def opened(model: str = MODEL, lines: list[str] = LINES, **query: str) -> AppTest:
+    return run_script(_script, query={"model": model, "lines": "\n".join(lines), **query})
 
 
 def expected(engine: Engine, texts: list[str], model: str = MODEL, layer: int = -1) -> np.ndarray:

@@ -39,7 +39,7 @@ def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: An
         (busy(memory=1000, pages=2), "trouble", "Memory is full. 2 of 30 visitors wait"),
         (replace(FIGURES, engine=replace(FIGURES.engine, moved=("a",))), "busy", "1 model runs on the CPU"),
         (replace(FIGURES, engine=replace(FIGURES.engine, moved=("a", "/home"))), "busy", "2 models run on the CPU"),
-        (replace(FIGURES, cluster=replace(CLUSTER, reachable=False)), "trouble", "not responding"),
+        (replace(FIGURES, cluster=replace(CLUSTER, reachable=False, n_replicas=0)), "trouble", "not responding"),
     ],
 )
 def test_one_sentence_says_whether_all_is_well(figures: Figures, level: str, text: str) -> None:

@@ -2,10 +2,9 @@
 
 import pandas as pd
 import pytest
-from patience import PATIENCE
+from on_screen import run_script
 from streamlit import config
 from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
-from streamlit.testing.v1 import AppTest
 
 from ui.tables import MOST_TEXT, short
 
@@ -37,9 +36,7 @@ def test_what_is_cut_is_said() -> None:
         tables.draw(pd.DataFrame({"a": ["x" * n] * 2}))
 
     def captions(n: int) -> list[str]:
-        app = AppTest.from_function(page, args=(n,), default_timeout=PATIENCE).run()
-        assert not app.exception
-        return [caption.value for caption in app.caption]
+        return [caption.value for caption in run_script(page, n).caption]
 
     assert captions(10) == []
     assert captions(2_000_000) == ["Texts that end in “…” are cut on this screen alone."]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tuning
-from on_screen import button, prose, to_save
+from on_screen import button, prose, run_script, to_save
 from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import charts, lines
@@ -82,10 +82,7 @@ def _script(scene: object) -> None:
 def opened(*tuned: Tuned) -> AppTest:
     first = tuned[0]
     scene = Scene(first.data, None, first.base, first.settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE).run()
-    assert not app.exception
-    assert not app.error
-    return app
+    return run_script(_script, scene)
 
 
 @pytest.mark.usefixtures("app")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import tuning
 from nasty import MARKDOWN, NASTY
-from on_screen import prose, to_save
-from patience import PATIENCE
+from on_screen import prose, run_script, to_save
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 
@@ -54,14 +53,7 @@ def _script(scene: object) -> None:
 def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair: str | None = None) -> AppTest:
     data = tuned[0].data if tuned else None
     scene = Scene(data, None, model, tuning.question(model).settings, tuned)
-    app = AppTest.from_function(_script, args=(scene,), default_timeout=PATIENCE)
-    app.query_params["try_text"] = text
-    if pair is not None:
-        app.query_params["try_pair"] = pair
-    app.run()
-    assert not app.exception
-    assert not app.error
-    return app
+    return run_script(_script, scene, query={"try_text": text} | ({} if pair is None else {"try_pair": pair}))
 
 
 def answer(engine: Engine, outcome: Tuned, kind: Kind) -> Any:

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 from walks.walk import state_of, trouble
 
@@ -45,16 +43,6 @@ def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs
     assert query(here)["layer"] == "3"
     here.use(here.widget("text"), "A dog barked.")
     assert len(runs_of_the_app) == before + 1
-
-
-@pytest.mark.usefixtures("app")
-def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
-    """Why there is a visitor at all; should AppTest learn it one day, the visitor can go."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE).run()
-    app.switch_page("pages/attention/page.py").run()
-    before = len(runs_of_the_app)
-    app.number_input(key="layer").set_value(2).run()
-    assert len(runs_of_the_app) > before
 
 
 @pytest.mark.parametrize(

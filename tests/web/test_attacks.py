@@ -1,6 +1,5 @@
 """What a program that is no browser may try at the server as strangers meet it: really started, and hosted."""
 
-import http.client
 import json
 import re
 import socket
@@ -44,14 +43,7 @@ class Served:
         return self.url.removeprefix("http://")
 
     def get(self, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers in small letters, body."""
-        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
-        try:
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
-        finally:
-            connection.close()
+        return raw_visitor.get(self.host, path, **headers)
 
     def opens(self, page: str = "attention") -> Answer:
         async def visit() -> Answer:

@@ -63,9 +63,3 @@ def test_streamlit_left_to_itself_keeps_what_is_inside(session: Any) -> None:
     """Where it no longer does, there is nothing to mend."""
     session._browser_queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[VIEW])
     assert [message.delta.fragment_id for message in session.flush_browser_queue()] == [BOX, BESIDE, ""]
-
-
-def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fragments, "CLEAR_QUEUE", "_clear_something_else")
-    with pytest.raises(AttributeError, match="_clear_something_else"):
-        fragments.drop_what_is_inside()

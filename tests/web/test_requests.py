@@ -5,7 +5,7 @@ import inspect
 import pytest
 from streamlit.runtime.app_session import AppSession
 
-from web import requests
+from web import fragments, requests, sources
 
 
 def test_streamlit_still_handles_the_request_where_it_is_refused() -> None:
@@ -15,7 +15,15 @@ def test_streamlit_still_handles_the_request_where_it_is_refused() -> None:
     assert sorted(empties) == sorted([requests.CLEAR_CACHE, "clear_session_caches"])  # the other is the session's own
 
 
-def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "CLEAR_CACHE", "_handle_something_else")
-    with pytest.raises(AttributeError, match="_handle_something_else"):
-        requests.refuse()
+@pytest.mark.parametrize(
+    ("module", "name", "mend"),
+    [
+        (requests, "CLEAR_CACHE", requests.refuse),
+        (fragments, "CLEAR_QUEUE", fragments.drop_what_is_inside),
+        (sources, "REGISTER", sources.leave_alone),
+    ],
+)
+def test_an_unknown_name_of_streamlits_ends_the_start(module, name: str, mend, monkeypatch) -> None:
+    monkeypatch.setattr(module, name, "_something_else")
+    with pytest.raises(AttributeError, match="_something_else"):
+        mend()

@@ -43,9 +43,3 @@ def test_files_are_watched_only_where_that_is_wanted() -> None:
     for watched in ("none", "poll"):
         config.set_option("server.fileWatcherType", watched)
         assert {run(_watches(resumed=resumed)) for resumed in (False, True)} == {watched == "poll"}
-
-
-def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "REGISTER", "register_something_else")
-    with pytest.raises(AttributeError, match="register_something_else"):
-        sources.leave_alone()

@@ -5,8 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,14 +37,8 @@ class Started:
     log: Path
 
     def get(self, path: str) -> tuple[int, dict[str, str], str]:
-        """Status, headers in small letters, body."""
-        try:
-            with urllib.request.urlopen(f"http://{self.host}{path}", timeout=PATIENCE) as answer:
-                status, headers, body = answer.status, answer.headers, answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                status, headers, body = error.code, error.headers, error.read()
-        return status, {name.lower(): value for name, value in headers.items()}, body.decode("utf-8", "replace")
+        status, headers, body = raw_visitor.get(self.host, path)
+        return status, headers, body.decode("utf-8", "replace")
 
     def socket(self, session: str = "") -> ClientConnection:
         """A visitor's, who comes back to a ``session``."""
