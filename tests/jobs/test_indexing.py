@@ -79,9 +79,10 @@ def test_it_ends_where_the_index_is_full(job: Indexing, monkeypatch: pytest.Monk
 
 
 def test_time_left_is_told_and_it_is_removed_when_its_visitor_has_left(job: Indexing) -> None:
-    file = run(job, 64).file
+    run(job, 64)
     job._seconds = 20.0
     assert job.progress == "Reading: 64 of 200 sentences, about 42 seconds left."
+    file = run(job).file
     assert file.exists()
     job.leave()
     assert not file.exists()

@@ -39,7 +39,9 @@ def test_files_are_watched_only_where_that_is_wanted() -> None:
     """Streamlit, left to itself, watches in a session that is resumed: where it heeds the setting, ours can go."""
     config.set_option("server.fileWatcherType", "none")
     assert [run(_watches(resumed=resumed)) for resumed in (False, True)] == [False, True]
-    sources.leave_alone()
+    before = getattr(AppSession, sources.REGISTER)
     for watched in ("none", "poll"):
         config.set_option("server.fileWatcherType", watched)
+        setattr(AppSession, sources.REGISTER, before)
+        sources.leave_alone()
         assert {run(_watches(resumed=resumed)) for resumed in (False, True)} == {watched == "poll"}
