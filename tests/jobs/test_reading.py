@@ -38,6 +38,7 @@ def ended(job: Reading) -> Reading:
     return job
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     "call",
     [

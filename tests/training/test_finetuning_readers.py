@@ -1,6 +1,5 @@
 """The visitor's own texts and pairs to fine-tune on: what is read, how it is divided, what is notes."""
 
-import re
 from collections import Counter
 
 import pytest
@@ -129,38 +128,39 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
 
 
 NOTED = {
-    "empty texts": (table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]), "Left out 3: .*(lines 22, 23, 24)"),
-    "a comma outside of quotes": (table([*TEXT, ("Well", " hello", "a")]), "Left out 1: .*more columns.*(line 22)"),
-    "a row that is short": (table([*TEXT, ("Well",)]), "Left out 1: .*fewer columns.*(line 22)"),
+    "empty texts": (table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]), ["Left out 3: ", "(lines 22, 23, 24)"]),
+    "a comma outside of quotes": (table([*TEXT, ("Well", " hello", "a")]), ["Left out 1", "more columns", "(line 22)"]),
+    "a row that is short": (table([*TEXT, ("Well",)]), ["Left out 1: ", "fewer columns", "(line 22)"]),
     "lists of a label that is none": (
         jsonl([{"text": t, "label": la} for t, la in [*TEXT, ("x", [None]), ("y", [{}]), ("z", [])]]),
-        "Left out 3: .*(lines 21, 22, 23)",
+        ["Left out 3: ", "(lines 21, 22, 23)"],
     ),
-    "one line with a second text": (jsonl([*LINES, {"text": "x", "pair": "y", "label": "a"}]), ""),
-    "a line without a label": (jsonl([*LINES, {"text": "x"}]), "Left out 1: .*(line 21)"),
-    "repeated": (table([*TEXT, TEXT[0]]), "Left out 1 repeated text"),
-    "two labels": (table([*TEXT, ("sentence 0", "b")]), "Left out 1 text labelled"),
-    "numbers": (table([(text, "01"[i % 2]) for i, (text, _) in enumerate(TEXT)]), "labels are numbers"),
-    "one example": (table([*TEXT, ("alone", "c")]), "one item only.*: “c”"),
-    "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), "own: read as Windows-1252"),
+    "one line with a second text": (jsonl([*LINES, {"text": "x", "pair": "y", "label": "a"}]), []),
+    "a line without a label": (jsonl([*LINES, {"text": "x"}]), ["Left out 1: ", "(line 21)"]),
+    "repeated": (table([*TEXT, TEXT[0]]), ["Left out 1 repeated text"]),
+    "two labels": (table([*TEXT, ("sentence 0", "b")]), ["Left out 1 text labelled"]),
+    "numbers": (table([(text, "01"[i % 2]) for i, (text, _) in enumerate(TEXT)]), ["labels are numbers"]),
+    "one example": (table([*TEXT, ("alone", "c")]), ["one item only", ": “c”"]),
+    "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), ["own: read as Windows-1252"]),
     "only tested": (
         table([*((t, la, SPLITS[i % 3]) for i, (t, la) in enumerate(TEXT)),
                ("x", "c", "test"), ("y", "c", "test")], "text,label,split"),
-        "no item to train on.*: “c”",
+        ["no item to train on", ": “c”"],
     ),
     "shared first texts": (
         table([(f"p {i % 12}", f"h {i}", "ab"[i % 2], SPLITS[i // 12]) for i in range(36)],
               "premise,hypothesis,label,split"),
-        "12 first texts are in more than one split",
+        ["12 first texts are in more than one split"],
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", NOTED)
 def test_what_is_left_out_or_odd_is_said(case: str) -> None:
-    inputs, note = NOTED[case]
+    inputs, words = NOTED[case]
     data = read(inputs, "own", "classification", 0)
-    assert re.search(note.replace("(", r"\(").replace(")", r"\)"), notes(data))
+    for part in words:
+        assert part in notes(data)
     for part in data.notes:
         one_sentence(part)
 

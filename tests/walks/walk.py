@@ -38,7 +38,6 @@ _LONG = ("Run", "Measure", "Test", "Train", "Race", "Download", "Try again", "St
 _LISTS = ("selectbox", "multiselect", "select_slider", "button_group", "menu_button")
 _LEFT_OUT = ("download_button", "file_uploader")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
-_ALERTS = ("error", "warning", "info", "success", "exception")
 _BROKEN = "Something went wrong inside the app"
 
 
