@@ -131,6 +131,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
 
 
 @pytest.fixture(scope="session")
+def bert(checkpoint: Callable[[str], Path]) -> str:
+    return str(checkpoint("bert"))
+
+
+@pytest.fixture(scope="session")
 def publication(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Publication]:
     """``publication(hub_id)`` is a model of ``published.LAYOUTS``, written once a session."""
     written: dict[str, Publication] = {}

@@ -1,8 +1,5 @@
 """What trainings leave on the disk: the last models of a visit, and nothing of one that is over."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import tuning
 from patience import PATIENCE
@@ -11,11 +8,6 @@ from jobs import Desk, Job, Worker
 from jobs.tuning import MOST_KEPT, Candidate, Training, Tuning
 from model_zoo import Engine, tuned
 from training.finetuning.settings import Settings
-
-
-@pytest.fixture
-def bert(checkpoint: Callable[[str], Path]) -> str:
-    return str(checkpoint("bert"))
 
 
 def candidate(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Candidate:

@@ -28,11 +28,6 @@ DATA = tuning.data()
 N_STEPS = 2 * 3  # twelve items in batches of four, twice
 
 
-@pytest.fixture
-def bert(checkpoint: Callable[[str], Path]) -> str:
-    return str(checkpoint("bert"))
-
-
 def candidate(name: str, model: str, **settings: object) -> Candidate:
     return Candidate(name, model, DATA, replace(SETTINGS, **settings), keep=False)
 

@@ -30,11 +30,6 @@ from training.finetuning.settings import Settings
 pytestmark = pytest.mark.usefixtures("one_thread")  # sums in another order are other sums
 
 
-@pytest.fixture
-def bert(checkpoint: Callable[[str], Path]) -> str:
-    return str(checkpoint("bert"))
-
-
 def losses(actual: Tuned) -> list[float]:
     return [step.loss for step in actual.steps]
 
