@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Generator, Iterator
-from functools import partial
 
 import pytest
 from cachetools import LRUCache
@@ -32,6 +31,7 @@ class Gate(Job):
 
 
 def page(*lists):  # a script of its own, which imports no types
+    from functools import partial
 
     import streamlit as st
 
@@ -150,6 +150,7 @@ def test_an_archive_is_never_read_here() -> None:
 
 
 def in_an_open_box(name, data):
+    from functools import partial
 
     import streamlit as st
 
