@@ -38,7 +38,6 @@ def ended(job: Reading) -> Reading:
     return job
 
 
-@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     "call",
     [
