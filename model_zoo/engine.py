@@ -148,17 +148,19 @@ class Engine(EngineInterface):
         return "float32" if full_precision else self._dtype
 
     def _lease(self, question: Question[Any]) -> AbstractContextManager[LoadedModel]:
-        from model_zoo import loading
-
         device, memory = self._start()
+
+        from model_zoo import loading  # imports torch: threads that import it side by side may each see half of it
+
         halves = loading.dtype_for(device, self._dtype).itemsize < 4
         return memory.lease(question.model, halves and question.full_precision)
 
     def _source(self, model: str, full_precision: bool = False) -> Source:
         """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
+        device, memory = self._start()
+
         from model_zoo import loading
 
-        device, memory = self._start()
         source = self._find(model, loading.dtype_for(device, self._format(full_precision)).itemsize)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)

@@ -59,6 +59,7 @@ LOST_CONNECTION_MESSAGES = (
     "No response received",
     "server is not responding",
     "DoInitPings",
+    "Connection timed out",
 )
 ONE_FONT = "<fontconfig><dir>{fonts}</dir><cachedir>{cache}</cachedir></fontconfig>"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
