@@ -35,8 +35,6 @@ from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, NotDownload
 pytestmark = pytest.mark.slow
 
 TEXT = "The cat sat on the mat."
-# As torch writes today, read in a real process, and as it wrote before 1.6.
-HOW = [{}, pytest.param({"_use_new_zipfile_serialization": False}, marks=pytest.mark.usefixtures("forked"))]
 DAMAGED = "the file is damaged, or is not a pickle that torch wrote"
 
 
@@ -61,6 +59,14 @@ def pickled(checkpoint: Checkpoint, tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.fixture(params=[{}, {"_use_new_zipfile_serialization": False}])
+def how(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """How torch writes: as it does today, read in a real process, and as before 1.6."""
+    if request.param:
+        request.getfixturevalue("forked")
+    return request.param
+
+
 def states(model: str) -> np.ndarray:
     return Engine("cpu").hidden_states(model, [TEXT])[0]
 
@@ -70,7 +76,6 @@ def leftovers(cache: Path) -> list[str]:
     return [folder.name for folder in cache.glob("*") if not (folder / "model.safetensors").is_file()]
 
 
-@pytest.mark.parametrize("how", HOW)
 def test_a_pickle_gives_the_numbers_of_its_tensors(
     how: dict[str, Any], pickled: Callable[..., Path], checkpoint: Checkpoint, cache: Path
 ) -> None:
@@ -143,7 +148,6 @@ def opened(folder: Path) -> str:
     return message(str(folder)).replace(str(folder), "it")
 
 
-@pytest.mark.parametrize("how", HOW)
 def test_code_in_a_pickle_never_runs(
     how: dict[str, Any], pickled: Callable[..., Path], tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
