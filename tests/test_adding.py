@@ -27,7 +27,7 @@ FOUND_BY = {
     "tests/model_zoo/test_eager_attention.py::test_all_that_enters_attention_is_what_the_familys_own_modules_make[rembert]",
     "tests/analysis/probing/test_tasks.py::test_no_word_gives_the_label_away[repeated_noun]",
     "tests/training/test_every_set.py::test_a_set_is_whole[questions_or_not]",
-    "tests/viz/test_every_figure.py::test_every_figure_has_the_layout[lengths.lengths-dark]",
+    "tests/viz/test_every_figure.py::test_every_figure_follows_the_rules[lengths.lengths-dark]",
 }
 
 
