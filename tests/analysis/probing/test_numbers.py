@@ -1,7 +1,5 @@
 """Probes, control tasks, code lengths, similarity and movement against answers known beforehand."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from analysis.probing import Dataset
 from analysis.probing.baselines import bag_of_words, baseline_answers, position, word_bigrams
 from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
-from analysis.probing.classifier import LinearProbe, fit, paired_p
+from analysis.probing.classifier import fit, paired_p
 from analysis.probing.control import control_task, control_word
 from analysis.probing.data import DEV, TEST, TRAIN
-from analysis.probing.features import ArrayVectors, FileVectors, VectorStore
+from analysis.probing.features import ArrayVectors, VectorStore
 from analysis.probing.layers import (
     Depth,
     accuracy_by_text,
@@ -51,15 +49,6 @@ def test_probe_is_scikit_learns_on_standardized_features(n_classes: int, fit_byt
     np.testing.assert_allclose(np.exp(log_p), expected.predict_proba(scaler.transform(x[300:])), atol=0.002)
 
 
-def test_constant_features_and_a_single_label_do_no_harm() -> None:
-    x = np.full((30, 3), 7.3, dtype=np.float32)
-    x[:, 0] = np.arange(30) % 2
-    probe = fit(ArrayVectors(x), np.arange(20), np.arange(20) % 2, 2)
-    assert (probe.log_probabilities(ArrayVectors(x), np.arange(20, 30)).argmax(axis=1) == x[20:, 0]).all()
-    single = fit(ArrayVectors(x), np.arange(20), np.full(20, 2), 4).log_probabilities(ArrayVectors(x), np.arange(2))
-    np.testing.assert_array_equal(np.exp(single), [[0, 0, 1, 0]] * 2)
-
-
 def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.probing.features.BLOCK_BYTES", 4 * 8 * 16)  # blocks of 16 rows
     vectors = np.stack([noise(100, 8, seed) for seed in range(3)])
@@ -68,15 +57,12 @@ def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) 
         store.write(np.arange(60, 100), vectors[:, 60:])
         store.write(np.arange(0, 60)[::-1].copy(), vectors[:, :60][:, ::-1])
         layer = store.layer(2)
-        assert isinstance(layer, FileVectors)
         path: Path = layer.path
         np.testing.assert_array_equal(np.concatenate(list(layer.blocks(rows))), vectors[2, rows])
         assert max(len(block) for block in layer.blocks(rows)) == 16
         labels = (vectors[2, :, 0] > 0).astype(np.int64)
         from_file = fit(layer, np.arange(100), labels, 2, fit_bytes=0)
         from_memory = fit(ArrayVectors(vectors[2]), np.arange(100), labels, 2)
-        assert isinstance(from_file, LinearProbe)
-        assert isinstance(from_memory, LinearProbe)
         np.testing.assert_allclose(from_file.weights, from_memory.weights, atol=0.002)
     assert not path.exists()
 
@@ -85,14 +71,14 @@ def words_dataset(words: list[str], labels: list[str], part: list[int]) -> Datas
     texts = tuple(f"x{i} {word}" for i, word in enumerate(words))
     spans = np.array([[len(text) - len(word), len(text)] for text, word in zip(texts, words, strict=True)])
     return Dataset(
-        name="own",
-        level="token",
-        texts=texts,
-        split=np.array(part),
-        text_of=np.arange(len(words)),
-        labels=tuple(labels),
-        spans=spans,
-    )
+        name="own", level="token", texts=texts, split=np.array(part), text_of=np.arange(len(words)),
+        labels=tuple(labels), spans=spans,
+    )  # fmt: skip
+
+
+def a_sentence(text: str) -> Dataset:
+    zero = np.array([TRAIN])
+    return Dataset(name="own", level="sentence", texts=(text,), split=zero, text_of=zero, labels=("a",))
 
 
 def test_baselines_by_hand() -> None:
@@ -107,13 +93,9 @@ def test_baselines_by_hand() -> None:
     assert correct["word only"].tolist() == [True, False, True]
     new = words_dataset([*words[:7], "d", "e", "f"], labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
     assert "word only" not in baseline_answers(new, np.arange(10) % 2)
-
-
-def test_what_baselines_see_by_hand() -> None:
+    # What baselines see by hand.
     text = "She, too, ran."
-    complete = Dataset(
-        name="own", level="sentence", texts=(text,), split=np.array([0]), text_of=np.array([0]), labels=("a",)
-    )
+    complete = a_sentence(text)
     assert bag_of_words(complete) == [{"she": 1, ",": 2, "too": 1, "ran": 1, ".": 1}]
     pairs = {"¶ she": 1, "she ,": 1, ", too": 1, "too ,": 1, ", ran": 1, "ran .": 1, ". ¶": 1}
     assert word_bigrams(complete) == [bag_of_words(complete)[0] | pairs]
@@ -122,11 +104,10 @@ def test_what_baselines_see_by_hand() -> None:
         spans=np.array([[0, 3], [10, 13]]),
     )  # fmt: skip
     assert word_bigrams(word)[1] == dict.fromkeys(["ran", ", …", "… .", ", ran …", "… ran ."], 1)
-    assert position(word) == [
-        {"from the start 0": 1, "from the end 6": 1},
-        {"from the start 4": 1, "from the end 2": 1},
-    ]
+    assert position(word) == [{f"from the start {a}": 1, f"from the end {b}": 1} for a, b in ((0, 6), (4, 2))]
     assert bag_of_words(word)[0] == bag_of_words(word)[1] == bag_of_words(complete)[0]
+    # Control word of a sentence is its longest.
+    assert control_word(a_sentence("The Farmer walks home."), 0) == "farmer"
 
 
 def test_a_network_finds_what_no_line_parts() -> None:
@@ -141,6 +122,13 @@ def test_a_network_finds_what_no_line_parts() -> None:
         right[kind] = (log_p.argmax(axis=1) == y[400:]).mean()
     assert right["linear"] < 0.65
     assert right["mlp"] > 0.85
+    # Constant features and a single label do no harm.
+    x = np.full((30, 3), 7.3, dtype=np.float32)
+    x[:, 0] = np.arange(30) % 2
+    probe = fit(ArrayVectors(x), np.arange(20), np.arange(20) % 2, 2)
+    assert (probe.log_probabilities(ArrayVectors(x), np.arange(20, 30)).argmax(axis=1) == x[20:, 0]).all()
+    single = fit(ArrayVectors(x), np.arange(20), np.full(20, 2), 4).log_probabilities(ArrayVectors(x), np.arange(2))
+    np.testing.assert_array_equal(np.exp(single), [[0, 0, 1, 0]] * 2)
 
 
 def test_paired_p_by_hand_and_at_its_rate() -> None:
@@ -173,18 +161,6 @@ def test_control_task_is_a_random_function_of_the_word() -> None:
     assert (probe.log_probabilities(vectors, test).argmax(axis=1) == control.labels[test]).mean() == 1.0
 
 
-def test_control_word_of_a_sentence_is_its_longest() -> None:
-    data = Dataset(
-        name="own",
-        level="sentence",
-        texts=("The Farmer walks home.",),
-        split=np.array([TRAIN]),
-        text_of=np.array([0]),
-        labels=("a",),
-    )
-    assert control_word(data, 0) == "farmer"
-
-
 def test_online_code_by_hand() -> None:
     # Two labels at 2 bits each (four classes), then probabilities 1/2, 1/4 and 1/8: 4 + 1 + 2 + 3 bits.
     blocks = [np.log(np.array([0.5, 0.25], dtype=np.float32)), np.log(np.array([0.125], dtype=np.float32))]
@@ -192,9 +168,7 @@ def test_online_code_by_hand() -> None:
     assert code.bits == pytest.approx(10)
     assert code.uniform_bits == 10
     assert code.compression == pytest.approx(1)
-
-
-def test_description_length_is_its_definition_summed() -> None:
+    # Description length is its definition summed.
     x, rows = noise(256, 6), np.arange(256)
     y = (x[:, 0] + 0.3 * noise(256, 1, 5)[:, 0] > 0).astype(np.int64)
     code = description_length(ArrayVectors(x), rows, y, 2, seed=3)
@@ -227,6 +201,13 @@ def test_gains_are_weighted_by_hand() -> None:
     chosen_by = np.array([[3.0, 5.0, 5.0, 6.0]])
     assert expected_layer_of_records(chosen_by, scores).tolist() == [[0.5, 0.7, 0.7, 0.8]]
     assert expected_layer_of_records(chosen_by, np.array([[0.5, 0.8, 0.9, 0.7]])).tolist() == [[0.5, 0.8, 0.8, 0.7]]
+    # Centre of gravity by hand.
+    # Of ten texts with an item each, 5, 7, 4 and 8 are right, and 5 by always giving the same label.
+    right = [np.arange(10) < n for n in (5, 7, 4, 8)]
+    centre = centre_of_gravity(accuracy_by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
+    assert centre.value == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
+    assert centre.low < centre.value < centre.high
+    assert centre_of_gravity(accuracy_by_text(right[:1], np.arange(10)), np.ones(10)) is None
 
 
 def held_out(accuracies: Sequence[float], n: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -265,26 +246,14 @@ def test_items_of_one_text_are_left_out_together() -> None:
     rng = np.random.default_rng(0)
     development, test = (held_out((0.5, 0.7, 0.8), n, rng) for n in (40, 120))
 
-    def actual(copies: int) -> Depth:
+    def actual(copies: int) -> Depth | None:
         sides = ([np.repeat(of_layer, copies) for of_layer in side] for side in (development, test))
         groups = (np.repeat(np.arange(n), copies) for n in (40, 120))
-        depth = expected_layer(*map(accuracy_by_text, sides, groups), seed=0)
-        assert depth is not None
-        return depth
+        return expected_layer(*map(accuracy_by_text, sides, groups), seed=0)
 
-    assert actual(5) == actual(1)  # five words that are always right together are worth no more than one
+    assert None is not actual(5) == actual(1)  # five words that are always right together are worth no more than one
     nothing = accuracy_by_text([np.ones(40, dtype=bool)] * 3, np.arange(40))
     assert expected_layer(nothing, nothing, seed=0) is None
-
-
-def test_centre_of_gravity_by_hand() -> None:
-    # Of ten texts with an item each, 5, 7, 4 and 8 are right, and 5 by always giving the same label.
-    right = [np.arange(10) < n for n in (5, 7, 4, 8)]
-    centre = centre_of_gravity(accuracy_by_text(right, np.arange(10)), (np.arange(10) < 5).astype(np.float64))
-    assert centre is not None
-    assert centre.value == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
-    assert centre.low < centre.value < centre.high
-    assert centre_of_gravity(accuracy_by_text(right[:1], np.arange(10)), np.ones(10)) is None
 
 
 def test_cka_of_a_rotation_is_one_and_the_matrix_is_symmetric() -> None:
@@ -301,9 +270,7 @@ def test_cka_of_a_rotation_is_one_and_the_matrix_is_symmetric() -> None:
     assert matrix[0, 1] == pytest.approx(linear_cka(x, y), abs=1e-6)
     np.testing.assert_allclose(matrix, matrix.T)
     np.testing.assert_allclose(np.diag(matrix), [1, 1, 0], atol=1e-6)
-
-
-def test_cka_of_many_vectors_holds_no_matrix_of_all_pairs() -> None:
+    # CKA of many vectors holds no matrix of all pairs.
     x, y = noise(20_000, 4), noise(20_000, 5, 1)  # all pairs would be 3.2 GB
     tracemalloc.start()
     try:
@@ -311,9 +278,7 @@ def test_cka_of_many_vectors_holds_no_matrix_of_all_pairs() -> None:
         assert tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
-
-
-def test_cka_between_two_models_is_that_of_each_pair_of_layers() -> None:
+    # CKA between two models is that of each pair of layers.
     a = np.stack([noise(50, 6, seed) for seed in range(3)])
     b = np.stack([noise(50, 9, seed) for seed in (7, 8)])
     b[1, :, :6] += 2 * a[2]
@@ -336,18 +301,14 @@ def test_principal_components_are_those_of_the_singular_vectors(n: int) -> None:
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
     np.testing.assert_allclose(np.abs(components.points[0]), np.abs(left[:, :2] * values[:2]), atol=1e-3)
     np.testing.assert_allclose(components.explained[0], values[:2] ** 2 / (values**2).sum(), rtol=1e-4)
-    np.testing.assert_allclose(
-        components.points[1], components.points[0], atol=1e-3
-    )  # the sign follows the layer before
+    np.testing.assert_allclose(*components.points, atol=1e-3)  # the sign follows the layer before
 
 
 def test_movement_by_hand() -> None:
     states = np.array([[[1, 0], [2, 0], [0, 0]], [[0, 1], [4, 0], [1, 1]]], dtype=np.float32)
     np.testing.assert_allclose(movement(states), [[1, 0, 0]], atol=1e-7)
     np.testing.assert_allclose(movement(states, "relative"), [[np.sqrt(2), 1, 0]], atol=1e-6)
-
-
-def test_the_last_step_can_be_taken_before_the_final_norm() -> None:
+    # The last step can be taken before the final norm.
     states = np.array([[[1, 0]], [[1, 1]], [[5, -5]]], dtype=np.float32)
     moved = movement(states, last_unnormed=np.array([[2, 2]], dtype=np.float32))
     np.testing.assert_allclose(moved, [[1 - np.sqrt(0.5)], [0]], atol=1e-7)

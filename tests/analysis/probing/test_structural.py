@@ -1,7 +1,5 @@
 """The structural probe: its measures by hand, on vectors that realize a tree exactly, and on noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,59 +7,49 @@ import pytest
 import scipy.stats
 from drawn_trees import DISTANCES, HEADS, embedded, random_heads
 
-from analysis.probing.structural import (
-    Sentences,
-    distance_spearman,
-    edges_found,
-    fit,
-    loss_and_gradient,
-    mean_over_lengths,
-    mean_over_lengths_interval,
-    spanning_tree,
-    spearman,
-    squared_distances,
-)
+from analysis.probing import structural
+from analysis.probing.structural import Sentences, StructuralProbe, fit
 from analysis.probing.trees import Tree, chain, tree_depths, tree_distances
-
-
-def test_punctuation_is_stepped_over() -> None:
-    counted = np.array([True, False, True, True])
-    assert spanning_tree(chain(4), counted).tolist() == [[0, 2], [2, 3]]
 
 
 def test_the_spanning_tree_is_the_least_and_takes_equal_vectors() -> None:
     distances = np.array([[0, 5, 1, 4], [5, 0, 2, 9], [1, 2, 0, 3], [4, 9, 3, 0]], dtype=np.float64)
-    assert {tuple(e) for e in spanning_tree(distances, np.ones(4, bool)).tolist()} == {(0, 2), (1, 2), (2, 3)}
-    assert len(spanning_tree(np.zeros((5, 5)), np.ones(5, bool))) == 4  # a distance of 0 is an edge too
-    assert edges_found(np.array([[1, 0], [2, 3]]), np.array([[0, 1]])).tolist() == [True, False]
+    assert {tuple(e) for e in structural.spanning_tree(distances, np.ones(4, bool)).tolist()} == {
+        (0, 2),
+        (1, 2),
+        (2, 3),
+    }
+    assert len(structural.spanning_tree(np.zeros((5, 5)), np.ones(5, bool))) == 4  # a distance of 0 is an edge too
+    assert structural.edges_found(np.array([[1, 0], [2, 3]]), np.array([[0, 1]])).tolist() == [True, False]
+    counted = np.array([True, False, True, True])
+    assert structural.spanning_tree(chain(4), counted).tolist() == [[0, 2], [2, 3]]
+    values = [np.array(v) for v in ([1.0], [0.0, np.nan, 0.0], [0.5], [-1.0], [-1.0], [np.nan])]
+    lengths = np.array([5, 5, 50, 4, 51, 7])
+    # length 5: (1 + 0 + 0) / 3 values; length 50: 0.5; 4 and 51 lie outside, 7 has no value
+    assert structural.mean_over_lengths(values, lengths) == pytest.approx((1 / 3 + 0.5) / 2)
+    assert structural.mean_over_lengths(values[3:], lengths[3:]) is None
+    assert structural.mean_over_lengths_interval(values[3:], lengths[3:], draws=5, seed=0) is None
+    assert structural.mean_over_lengths_interval([np.ones(2)] * 9, np.full(9, 6), draws=5, seed=0) == (1, 1)
 
 
 def test_spearman_is_scipys_row_by_row_and_undefined_without_an_order() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(6, 9)), rng.integers(1, 5, size=(6, 9))
     expected = [scipy.stats.spearmanr(x, y).statistic for x, y in zip(a, b, strict=True)]
-    np.testing.assert_allclose(spearman(a, b), expected)
-    assert np.isnan(spearman(a[:1], np.ones((1, 9)))).all()
-    assert spearman(np.ones((1, 9)), b[:1]).tolist() == [0]
-
-
-def test_distance_spearman_leaves_a_words_distance_to_itself_out() -> None:
+    np.testing.assert_allclose(structural.spearman(a, b), expected)
+    assert np.isnan(structural.spearman(a[:1], np.ones((1, 9)))).all()
+    assert structural.spearman(np.ones((1, 9)), b[:1]).tolist() == [0]
+    # The distance of a word to itself is left out.
+    np.testing.assert_allclose(structural.squared_distances(embedded(HEADS) + 1000), DISTANCES, atol=1e-6)
     gold = tree_distances(np.array([1, 2, 3, -1]))  # a chain of four
-    np.testing.assert_allclose(distance_spearman(gold.astype(float), gold), 1)
+    np.testing.assert_allclose(structural.distance_spearman(gold.astype(float), gold), 1)
     turned = gold.max() - gold.astype(float)
-    np.testing.assert_allclose(distance_spearman(turned, gold), -1)  # with itself it would be more
+    np.testing.assert_allclose(structural.distance_spearman(turned, gold), -1)  # with itself it would be more
     star = tree_distances(np.array([-1, 0, 0, 0]))
-    assert np.isnan(distance_spearman(np.random.default_rng(0).random((4, 4)), star)).tolist() == [True] + [False] * 3
-
-
-def test_the_mean_is_over_lengths_from_5_to_50() -> None:
-    values = [np.array(v) for v in ([1.0], [0.0, np.nan, 0.0], [0.5], [-1.0], [-1.0], [np.nan])]
-    lengths = np.array([5, 5, 50, 4, 51, 7])
-    # length 5: (1 + 0 + 0) / 3 values; length 50: 0.5; 4 and 51 lie outside, 7 has no value
-    assert mean_over_lengths(values, lengths) == pytest.approx((1 / 3 + 0.5) / 2)
-    assert mean_over_lengths(values[3:], lengths[3:]) is None
-    assert mean_over_lengths_interval(values[3:], lengths[3:], draws=5, seed=0) is None
-    assert mean_over_lengths_interval([np.ones(2)] * 9, np.full(9, 6), draws=5, seed=0) == (1, 1)
+    assert (
+        np.isnan(structural.distance_spearman(np.random.default_rng(0).random((4, 4)), star)).tolist()
+        == [True] + [False] * 3
+    )
 
 
 @pytest.mark.slow
@@ -72,24 +60,20 @@ def test_the_interval_over_lengths_is_that_of_a_plain_bootstrap() -> None:
     means = []
     for _ in range(2000):
         drawn = rng.integers(80, size=80)
-        means.append(mean_over_lengths([values[i] for i in drawn], lengths[drawn]))
-    interval = mean_over_lengths_interval(values, lengths, draws=2000, seed=0)
+        means.append(structural.mean_over_lengths([values[i] for i in drawn], lengths[drawn]))
+    interval = structural.mean_over_lengths_interval(values, lengths, draws=2000, seed=0)
     np.testing.assert_allclose(interval, np.quantile(means, [0.025, 0.975]), atol=0.005)  # type: ignore[arg-type]
 
 
-def forest(n_sentences: int, words: int, seed: int) -> list[np.ndarray]:
+def forest(n_sentences: int, seed: int) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
-    return [random_heads(rng, words) for _ in range(n_sentences)]
+    return [random_heads(rng, WORDS) for _ in range(n_sentences)]
 
 
 def sentences(vectors: Sequence[np.ndarray], targets: Sequence[np.ndarray]) -> Sentences:
     ends = np.cumsum([len(vector) for vector in vectors])
     places = [np.arange(end - len(vector), end) for vector, end in zip(vectors, ends, strict=True)]
     return Sentences(np.concatenate(vectors).astype(np.float32), places, targets)
-
-
-def test_squared_distances_of_an_embedded_tree_are_its_distances() -> None:
-    np.testing.assert_allclose(squared_distances(embedded(HEADS) + 1000), DISTANCES, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["distance", "depth"])
@@ -101,7 +85,7 @@ def test_the_gradient_is_that_of_finite_differences(kind: str) -> None:
     data = sentences(vectors, targets)
     data = Sentences(np.concatenate(vectors), data.places, targets)  # in double precision
     b = rng.normal(size=(4, 6))
-    loss, gradient = loss_and_gradient(b, data)
+    loss, gradient = structural.loss_and_gradient(b, data)
     # The loss by the paper's formula, pair by pair.
     by_hand = []
     for h, target in zip(vectors, targets, strict=True):
@@ -115,11 +99,29 @@ def test_the_gradient_is_that_of_finite_differences(kind: str) -> None:
     for place in [(0, 0), (1, 3), (3, 5)]:
         step = np.zeros_like(b)
         step[place] = 1e-6
-        slope = (loss_and_gradient(b + step, data)[0] - loss_and_gradient(b - step, data)[0]) / 2e-6
+        slope = (
+            structural.loss_and_gradient(b + step, data)[0] - structural.loss_and_gradient(b - step, data)[0]
+        ) / 2e-6
         assert gradient[place] == pytest.approx(slope, rel=1e-4)
 
 
 WIDTH, WORDS = 24, 9
+
+
+def part(data: Sentences, start: int, stop: int) -> Sentences:
+    return Sentences(data.vectors, data.places[start:stop], data.targets[start:stop])
+
+
+def scores(probe: StructuralProbe, data: Sentences, heads: Sequence[np.ndarray]) -> tuple[float, float]:
+    """UUAS and Spearman's rho of the last sentences, of which ``heads`` are the trees, in the mean."""
+    uuas, order = [], []
+    n = len(heads)
+    for rows, head, target in zip(data.places[-n:], heads, data.targets[-n:], strict=True):
+        distances = probe.distances(data.vectors[rows])
+        tree = Tree(head, np.arange(WORDS), np.zeros(WORDS, bool))
+        uuas.append(structural.edges_found(tree.edges, structural.spanning_tree(distances, ~tree.punctuation)).mean())
+        order.append(np.nanmean(structural.distance_spearman(distances, target)))
+    return float(np.mean(uuas)), float(np.mean(order))
 
 
 @pytest.mark.parametrize("offset", [0.0, 30.0])
@@ -127,38 +129,33 @@ def test_a_tree_that_lies_in_the_vectors_is_found(offset: float) -> None:
     """Trees embedded exactly, turned, and hidden among stronger directions of noise."""
     rng = np.random.default_rng(3)
     turn = np.linalg.qr(rng.normal(size=(WIDTH, WIDTH)))[0]
-    heads = forest(240, WORDS, 4)
+    heads = forest(240, 4)
     vectors = []
     for head in heads:
         points = np.concatenate([embedded(head), rng.normal(size=(WORDS, WIDTH - WORDS + 1))], axis=1)
         vectors.append(points @ turn + offset)
     targets = [tree_distances(head) for head in heads]
     data = sentences(vectors, targets)
-    train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 160), (160, 200)))
+    train, development = part(data, 0, 160), part(data, 160, 200)
     probe = fit(train, development, rank=None)
     assert probe.projection.shape == (WIDTH, WIDTH)
-    uuas, order = [], []
-    for rows, head, target in zip(data.places[200:], heads[200:], targets[200:], strict=True):
-        distances = probe.distances(data.vectors[rows])
-        tree = Tree(head, np.arange(WORDS), np.zeros(WORDS, bool))
-        uuas.append(edges_found(tree.edges, spanning_tree(distances, ~tree.punctuation)).mean())
-        order.append(np.nanmean(distance_spearman(distances, target)))
-    assert np.mean(uuas) == 1
-    assert np.mean(order) > 0.95
+    uuas, order = scores(probe, data, heads[200:])
+    assert uuas == 1
+    assert order > 0.95
     low = fit(train, development, rank=4)
     assert low.projection.shape == (4, WIDTH)
     assert low.development_loss > 2 * probe.development_loss
 
 
 def test_depths_that_lie_in_the_vectors_are_found() -> None:
-    heads = forest(240, WORDS, 5)
+    heads = forest(240, 5)
     rng = np.random.default_rng(0)
     vectors = [
         np.concatenate([embedded(head), rng.normal(scale=3, size=(WORDS, WIDTH - WORDS + 1))], axis=1) for head in heads
     ]
     targets = [tree_depths(head) for head in heads]
     data = sentences(vectors, targets)
-    train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 160), (160, 200)))
+    train, development = part(data, 0, 160), part(data, 160, 200)
     probe = fit(train, development, rank=None)
     for rows, target in zip(data.places[200:], targets[200:], strict=True):
         depths = probe.depths(data.vectors[rows])
@@ -183,30 +180,22 @@ def test_training_goes_on_until_the_probe_is_as_good_as_the_planted_one(kind: st
         vectors.append(np.concatenate([tree, rng.normal(size=(WORDS, width - WORDS + 1))], axis=1) @ turn * scales)
     targets = [tree_distances(head) if kind == "distance" else tree_depths(head) for head in heads]
     data = sentences(vectors, targets)
-    train, development = (
-        Sentences(data.vectors, data.places[a:b], targets[a:b])
-        for a, b in ((0, n_train), (n_train, n_train + n_development))
+    train, development = part(data, 0, n_train), part(data, n_train, n_train + n_development)
+    planted, _ = structural.loss_and_gradient(
+        (np.eye(WORDS - 1, width) @ turn / scales).astype(np.float32), development
     )
-    planted, _ = loss_and_gradient((np.eye(WORDS - 1, width) @ turn / scales).astype(np.float32), development)
     for seed in range(2):
         probe = fit(train, development, seed=seed)
         assert probe.development_loss < 1.12 * planted
-        again, _ = loss_and_gradient(probe.projection, development)
+        again, _ = structural.loss_and_gradient(probe.projection, development)
         assert again == pytest.approx(probe.development_loss, rel=0.01)
 
 
 def test_noise_has_no_trees() -> None:
     rng = np.random.default_rng(6)
-    heads = forest(200, WORDS, 7)
+    heads = forest(200, 7)
     targets = [tree_distances(head) for head in heads]
     data = sentences([rng.normal(size=(WORDS, WIDTH)) for _ in heads], targets)
-    train, development = (Sentences(data.vectors, data.places[a:b], targets[a:b]) for a, b in ((0, 100), (100, 120)))
-    probe = fit(train, development)
-    uuas, order = [], []
-    for rows, head, target in zip(data.places[120:], heads[120:], targets[120:], strict=True):
-        distances = probe.distances(data.vectors[rows])
-        tree = Tree(head, np.arange(WORDS), np.zeros(WORDS, bool))
-        uuas.append(edges_found(tree.edges, spanning_tree(distances, ~tree.punctuation)).mean())
-        order.append(np.nanmean(distance_spearman(distances, target)))
-    assert np.mean(uuas) == pytest.approx(2 / WORDS, abs=0.05)  # n - 1 of n (n - 1) / 2 pairs are edges
-    assert np.mean(order) == pytest.approx(0, abs=0.06)
+    uuas, order = scores(fit(part(data, 0, 100), part(data, 100, 120)), data, heads[120:])
+    assert uuas == pytest.approx(2 / WORDS, abs=0.05)  # n - 1 of n (n - 1) / 2 pairs are edges
+    assert order == pytest.approx(0, abs=0.06)

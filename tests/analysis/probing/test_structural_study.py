@@ -1,7 +1,5 @@
 """The structural probe over layers, on an encoder whose last layer has the trees of the file, and the others noise."""
 
-from __future__ import annotations
-
 import doctest
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +11,7 @@ import pytest
 from drawn_trees import TREE, embedded
 from own_files import trees
 
-from analysis.probing import StructuralLayer, StructuralTask, structural_probe, structural_study
+from analysis.probing import StructuralLayer, StructuralTask, Treebank, structural_probe, structural_study
 from analysis.probing.data import TEST
 from analysis.probing.results import Failed, Progress
 from analysis.probing.settings import Settings
@@ -24,26 +22,21 @@ from model_zoo.types import HiddenStates
 pytestmark = pytest.mark.slow
 
 
-def test_no_punctuation_is_taken_for_the_root() -> None:
-    depths = np.array([2.0, 1.5, 0.4, 2.0, 1.0, 3.0, 2.0, 0.1])
-    assert structural_study._least(depths, TREE) == 2
-
-
 class Parsing:
     """An encoder of three layers, of pieces of up to four characters; the last layer has each word's place in the tree.
 
     A word's pieces lie ``apart`` from each other about the word's own vector, so that only their mean is right.
     """
 
-    def __init__(self, treebank: object, apart: float = 0.0, limit: int = 10**6, knows: bool = True) -> None:
+    def __init__(self, treebank: Treebank, apart: float = 0.0, limit: int = 10**6, knows: bool = True) -> None:
         self.treebank, self.apart, self.limit, self.knows = treebank, apart, limit, knows
 
     def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
-        words = self.treebank.words  # type: ignore[attr-defined]
+        words = self.treebank.words
         for index, text in enumerate(texts):
             rng = np.random.default_rng(crc32(text.encode()))
             items = np.flatnonzero(words.text_of == words.texts.index(text))
-            tree = self.treebank.trees[text]  # type: ignore[attr-defined]
+            tree = self.treebank.trees[text]
             points = embedded(tree.heads)[tree.written]
             offsets, states = [], []
             for item, point in zip(items[: self.limit], points, strict=False):
@@ -71,29 +64,27 @@ def treebank() -> object:
     return trees(template_conllu(220).encode(), "own")
 
 
-def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
+def test_the_layer_that_has_the_trees_is_the_best_one(treebank: Treebank) -> None:
     knows = Parsing(treebank)
     study = structural_probe(
         knows, treebank, untrained=True, untrained_encode=Parsing(treebank, knows=False), bootstrap_draws=200
-    )  # type: ignore[arg-type]
+    )
     noise, last = study.layers[0], study.layers[2]
     assert study.best.layer == 2
     assert study.as_good == (2,)
     assert last.scores.uuas.value == 1
-    assert last.scores.distance_spearman.value > 0.95  # type: ignore[union-attr]
-    assert last.scores.root_accuracy.value == 1  # type: ignore[union-attr]
-    assert last.scores.depth_spearman.value > 0.95  # type: ignore[union-attr]
+    assert last.scores.distance_spearman.value > 0.95
+    assert last.scores.root_accuracy.value == 1
+    assert last.scores.depth_spearman.value > 0.95
     assert noise.scores.uuas.value < 0.35
-    assert abs(noise.scores.distance_spearman.value) < 0.15  # type: ignore[union-attr]
-    assert last.untrained is not None
+    assert abs(noise.scores.distance_spearman.value) < 0.15
     assert last.untrained.uuas.value < 0.35
     assert last.p_chain < 0.01
-    assert last.p_untrained is not None
     assert last.p_untrained < 0.01
     assert (study.n_train, study.n_development, study.n_test) == (132, 22, 66)
     # The chain, counted anew: neighbours that are no punctuation.
-    part = treebank.words.split  # type: ignore[attr-defined]
-    trees = [treebank.trees[text] for text in np.array(treebank.words.texts)[part == TEST]]  # type: ignore[attr-defined]
+    part = treebank.words.split
+    trees = [treebank.trees[text] for text in np.array(treebank.words.texts)[part == TEST]]
     right = total = 0
     for tree in trees:
         words = np.flatnonzero(~tree.punctuation)
@@ -112,39 +103,37 @@ def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
         assert len(sentence.words) == len(sentence.punctuation)
 
 
-def test_the_vector_of_a_word_is_the_mean_of_its_pieces(treebank: object) -> None:
+def test_the_vector_of_a_word_is_the_mean_of_its_pieces(treebank: Treebank) -> None:
     encode = Parsing(treebank, apart=3.0)
     settings = {"bootstrap_draws": 10, "rank": None}
-    mean = structural_probe(encode, treebank, **settings).layers[2].scores.uuas.value  # type: ignore[arg-type]
-    first = structural_probe(encode, treebank, pieces="first", **settings).layers[2].scores.uuas.value  # type: ignore[arg-type]
+    mean = structural_probe(encode, treebank, **settings).layers[2].scores.uuas.value
+    first = structural_probe(encode, treebank, pieces="first", **settings).layers[2].scores.uuas.value
     assert mean == 1
     assert first < 0.9
-
-
-def test_the_same_seed_gives_the_same_numbers_and_another_one_another_split(treebank: object) -> None:
+    # The same seed gives the same numbers and another one another split.
     encode = Parsing(treebank)
-    study = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)  # type: ignore[arg-type]
-    again = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)  # type: ignore[arg-type]
+    study = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)
+    again = structural_probe(encode, treebank, seeds=2, bootstrap_draws=20, rank=8)
     assert study == again
     assert len(study.uuas_of_seeds) == 2
     assert study.uuas_of_seeds[0] == tuple(layer.scores.uuas.value for layer in study.layers)
     assert study.uuas_of_seeds[0] != study.uuas_of_seeds[1]
 
 
-def test_sentences_beyond_the_models_limit_are_left_out_and_counted(treebank: object) -> None:
-    long = sum(len(tree) > 15 for tree in treebank.trees.values())  # type: ignore[attr-defined]
+def test_sentences_beyond_the_models_limit_are_left_out_and_counted(treebank: Treebank) -> None:
+    long = sum(len(tree) > 15 for tree in treebank.trees.values())
     assert 0 < long < 200
-    study = structural_probe(Parsing(treebank, limit=15), treebank, bootstrap_draws=10)  # type: ignore[arg-type]
+    study = structural_probe(Parsing(treebank, limit=15), treebank, bootstrap_draws=10)
     assert study.skipped == long
     assert any(note.startswith(f"{long} sentences were left out") for note in study.notes)
     assert study.n_train + study.n_development + study.n_test == 220 - long
     with pytest.raises(InvalidInput, match="No sentence of own is read in full"):
-        structural_probe(Parsing(treebank, limit=1), treebank)  # type: ignore[arg-type]
+        structural_probe(Parsing(treebank, limit=1), treebank)
 
 
-def test_events_come_in_order_and_failures_are_told(treebank: object) -> None:
+def test_events_come_in_order_and_failures_are_told(treebank: Treebank) -> None:
     settings = Settings(bootstrap_draws=10)
-    task = StructuralTask(treebank, rank=4)  # type: ignore[arg-type]
+    task = StructuralTask(treebank, rank=4)
     events = list(structural_study.run(Parsing(treebank), [task], settings))
     assert [event.layer for event in events if isinstance(event, StructuralLayer)] == [0, 1, 2]
     stages = [event.stage for event in events if isinstance(event, Progress)]
@@ -157,11 +146,10 @@ def test_events_come_in_order_and_failures_are_told(treebank: object) -> None:
         yield
 
     assert list(structural_study.run(broken, [task], settings))[-1] == Failed("own", "No.")
-
-
-def test_the_rank_is_a_number_from_one_on(treebank: object) -> None:
+    # No punctuation is taken for the root.
+    assert structural_study._least(np.array([2.0, 1.5, 0.4, 2.0, 1.0, 3.0, 2.0, 0.1]), TREE) == 2
     with pytest.raises(InvalidInput, match="whole number of at least 1"):
-        StructuralTask(treebank, rank=0)  # type: ignore[arg-type]
+        StructuralTask(treebank, rank=0)
 
 
 def test_the_docstrings_example_is_true() -> None:

@@ -1,7 +1,5 @@
 """Whole studies on a made-up encoder whose layers know what they were given, and the docstring's example."""
 
-from __future__ import annotations
-
 import doctest
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,20 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from analysis import probing
 from analysis.intervals import wilson
-from analysis.probing import (
-    TASKS,
-    Dataset,
-    Failed,
-    LayerResult,
-    Progress,
-    Settings,
-    TaskMap,
-    TaskResult,
-    frame,
-    probe,
-    run,
-)
+from analysis.probing import TASKS, Dataset, Settings, TaskResult, probe
 from analysis.probing.classifier import STRENGTHS, Probe, fit
 from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Plan
@@ -73,14 +60,8 @@ class Knowing:
 def balanced(n: int = 200, name: str = "own") -> tuple[Dataset, dict[str, int]]:
     texts = tuple(f"word{i} and another" for i in range(n))
     labels = tuple("ab"[i % 2] for i in range(n))
-    data = Dataset(
-        name=name,
-        level="sentence",
-        texts=texts,
-        split=np.array([TEST] * 4 + [DEV] * 2 + [TRAIN] * 4)[np.arange(n) % 10],
-        text_of=np.arange(n),
-        labels=labels,
-    )
+    split = np.array([TEST] * 4 + [DEV] * 2 + [TRAIN] * 4)[np.arange(n) % 10]
+    data = Dataset(name=name, level="sentence", texts=texts, split=split, text_of=np.arange(n), labels=labels)
     return data, {text: i % 2 for i, text in enumerate(texts)}
 
 
@@ -98,15 +79,20 @@ def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> N
     assert study.layers[2].wrong == ()
     assert study.not_beaten == ()
     depth, gravity = study.expected_layer, study.centre_of_gravity
-    assert depth is not None
-    assert gravity is not None
     assert depth.value == pytest.approx(2, abs=0.35)
     assert depth.low < 2 < depth.high
     above = np.maximum(np.array(accuracy) - 0.5, 0)
     assert gravity.value == pytest.approx(np.arange(4) @ above / above.sum())
     # 80 of 80 right need not be all that there are.
     assert (study.layers[2].low, study.layers[2].high) == wilson(1.0, 80)
-    assert study.layers[3].selectivity == pytest.approx(1 - (study.layers[3].control_accuracy or 0))
+    # Layers that know are set apart from those that do not.
+    assert study.as_good == (2, 3)
+    assert study.p[0][2] == study.p[2][0] < 0.001
+    assert study.p[2][3] == 1
+    table = study.to_frame()
+    assert table["best_layer"].tolist() == [2] * 4
+    assert table["p_best"].tolist() == list(study.p[2])
+    assert study.layers[3].selectivity == pytest.approx(1 - study.layers[3].control_accuracy)
     assert probe(Knowing(labels), data, pooling="cls").layers[3].accuracy < 0.7  # [CLS] was given nothing
 
 
@@ -122,14 +108,10 @@ def test_wrong_examples_are_wrong_and_the_surest_first() -> None:
 def test_words_are_found_by_their_characters(pieces: str) -> None:
     texts = tuple(f"uncle{i} sees{i} dogs" for i in range(100))
     data = Dataset(
-        name="own",
-        level="token",
-        texts=texts,
-        split=np.array([TEST, DEV, TRAIN, TRAIN])[np.arange(100) % 4],
-        text_of=np.repeat(np.arange(100), 2),
-        labels=("N", "V") * 100,
+        name="own", level="token", texts=texts, split=np.array([TEST, DEV, TRAIN, TRAIN])[np.arange(100) % 4],
+        text_of=np.repeat(np.arange(100), 2), labels=("N", "V") * 100,
         spans=np.array([[[0, t.index(" ")], [t.index(" ") + 1, t.rindex(" ")]] for t in texts]).reshape(-1, 2),
-    )
+    )  # fmt: skip
 
     def encode(wanted: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
         for index, hidden in Knowing({})(wanted):
@@ -142,64 +124,46 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
     study = probe(encode, data, pieces=pieces)
     assert [layer.accuracy for layer in study.layers] == [1.0] * 4
     assert "word only" not in [judge.name for judge in study.baselines]  # no word of the test split is in training
-    cut_off, data = Knowing({}, limit=1), data_with_first_words(data)
+    # The same words with labels that stay two where the second words are cut off.
+    cut_off = Knowing({}, limit=1)
+    data = replace(data, labels=tuple("ab"[i // 2 % 2] for i in range(len(data))))
     assert probe(cut_off, data, pieces=pieces).skipped == 100
     with pytest.raises(ValueError, match="other items"):
         probe(Knowing({}), data, pieces=pieces, untrained=True, untrained_encode=cut_off)
-
-
-def data_with_first_words(data: Dataset) -> Dataset:
-    """The same words with labels that stay two where the second words are cut off."""
-    labels = tuple("ab"[i // 2 % 2] for i in range(len(data)))
-    return Dataset(
-        name="own",
-        level="token",
-        texts=data.texts,
-        split=data.split,
-        text_of=data.text_of,
-        labels=labels,
-        spans=data.spans,
-    )
 
 
 def test_each_sentence_is_encoded_once_for_all_tasks_that_share_it() -> None:
     shared = ["subject_number", "verb_number", "subject_animacy", "tense", "negation", "bigram_shift"]
     encode = Knowing({})
     settings = Settings(sentences=60, control=False)
-    events = list(run(encode, [TASKS[name] for name in shared], settings))
+    events = list(probing.run(encode, [TASKS[name] for name in shared], settings))
     assert len(encode.seen) == len(set(encode.seen)) == 180
     results = {event.task: event for event in events if isinstance(event, TaskResult)}
     assert set(results) == set(shared)
     for name in shared:
-        mine = [e for e in events if isinstance(e, (TaskMap, LayerResult, TaskResult)) and e.task == name]
-        assert [type(e) for e in mine] == [TaskMap, *[LayerResult] * 4, TaskResult]
-    progress = [e for e in events if isinstance(e, Progress) and e.stage == "encoding"]
+        mine = [
+            e for e in events if isinstance(e, (probing.TaskMap, probing.LayerResult, TaskResult)) and e.task == name
+        ]
+        assert [type(e) for e in mine] == [probing.TaskMap, *[probing.LayerResult] * 4, TaskResult]
+    progress = [e for e in events if isinstance(e, probing.Progress) and e.stage == "encoding"]
     assert {(e.total, max(p.done for p in progress if p.tasks == e.tasks)) for e in progress} == {(60, 60)}
-    table = frame(list(results.values()))
+    table = probing.frame(list(results.values()))
     assert len(table) == 24
     assert set(table["seed"]) == {0}
 
 
-def test_a_run_is_repeated_by_its_seed() -> None:
-    data, labels = balanced()
-    once, again = (probe(Knowing(labels), data, sentences=100, mdl=True, seed=7) for _ in range(2))
-    assert once == again
-    assert once != probe(Knowing(labels), data, sentences=100, mdl=True, seed=8)
-    assert (once.layers[3].bits or 0) < 0.8 * (once.layers[0].bits or 0)
-
-
 def test_many_vectors_go_through_files_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    data, labels = balanced(2000)
-    in_memory = probe(Knowing(labels), data, sentences=2000)
+    data, labels = balanced(400)
+    in_memory = probe(Knowing(labels), data, sentences=400)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr("analysis.probing.features.RAM_BYTES", 0)
-    from_files = probe(Knowing(labels), data, sentences=2000)
+    from_files = probe(Knowing(labels), data, sentences=400)
     assert from_files == in_memory
-    running = run(Knowing(labels), [data], Settings(sentences=2000))
-    while not isinstance(next(running), LayerResult):
+    running = probing.run(Knowing(labels), [data], Settings(sentences=400))
+    while not isinstance(next(running), probing.LayerResult):
         pass
     assert list(tmp_path.iterdir())
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert not list(tmp_path.iterdir())
 
 
@@ -213,9 +177,9 @@ def test_a_bad_task_and_a_lost_model_leave_the_rest_alone() -> None:
             raise OutOfMemory("The model was unloaded. Choose it again.")
         yield from knowing(texts)
 
-    events = list(run(lost, [bad, good, TASKS["tense"]], Settings(sentences=200)))
+    events = list(probing.run(lost, [bad, good, TASKS["tense"]], Settings(sentences=200)))
     assert [event.task for event in events if isinstance(event, TaskResult)] == ["own"]
-    failed = {event.task: event.reason for event in events if isinstance(event, Failed)}
+    failed = {event.task: event.reason for event in events if isinstance(event, probing.Failed)}
     assert "at least 20" in failed["tiny"]
     assert failed["tense"] == "The model was unloaded. Choose it again."
     with pytest.raises(InvalidInput, match="at least 20"):
@@ -256,10 +220,10 @@ def on_noise(seed: int) -> TaskResult:
 def test_a_task_has_the_same_numbers_alone_and_beside_others() -> None:
     # subject_number and verb_number have the same sentences; the token task has other and more vectors of them.
     names = ["subject_number", "verb_number", "tense", "word_content"]
-    settings = Settings(sentences=700, control=False)
+    settings = Settings(sentences=200, control=False)
 
     def results(wanted: list[str]) -> dict[str, TaskResult]:
-        events = run(Rounding({}), [TASKS[name] for name in wanted], settings)
+        events = probing.run(Rounding({}), [TASKS[name] for name in wanted], settings)
         return {event.task: event for event in events if isinstance(event, TaskResult)}
 
     together = results(names)
@@ -268,9 +232,7 @@ def test_a_task_has_the_same_numbers_alone_and_beside_others() -> None:
 
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_probes_converge_as_scikit_learns_do_on_every_task(name: str, engine: Engine) -> None:
-    """The same weights as scikit-learn's own defaults, given all the iterations they take, on a real model's vectors;
-    with a tolerance ten times as large, accuracies were several points too low.
-    """
+    """With a tolerance ten times as large, accuracies were several points too low."""
     data = TASKS[name].build(200, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
     plan = Plan([data])
@@ -284,10 +246,9 @@ def test_probes_converge_as_scikit_learns_do_on_every_task(name: str, engine: En
     with store:
         x = np.concatenate(list(store.layer(2).blocks(plan.rows_of[0]))).astype(np.float64)
         for fit_bytes in (10**9, 0):
-            probe_ = fit(
-                store.layer(2), plan.rows_of[0][rows[TRAIN]], labels[rows[TRAIN]], len(set(labels)), fit_bytes=fit_bytes
-            )
-            log_p = probe_.log_probabilities(store.layer(2), plan.rows_of[0][rows[TEST]])
+            learn, judge = (plan.rows_of[0][rows[part]] for part in (TRAIN, TEST))
+            probe_ = fit(store.layer(2), learn, labels[rows[TRAIN]], len(set(labels)), fit_bytes=fit_bytes)
+            log_p = probe_.log_probabilities(store.layer(2), judge)
             theirs = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
             theirs.fit(x[rows[TRAIN]], labels[rows[TRAIN]])
             np.testing.assert_allclose(np.exp(log_p), theirs.predict_proba(x[rows[TEST]]), atol=0.02)
@@ -313,11 +274,9 @@ def test_depth_is_told_only_beyond_all_baselines_and_random_weights() -> None:
     settings = {"untrained": True, "control": False}
     known_by_chance = probe(Knowing(labels), data, untrained_encode=Knowing(labels, since=3), **settings)
     assert known_by_chance.not_beaten == ("random weights",)
-    assert known_by_chance.random_weights is not None
     assert (known_by_chance.random_weights.accuracy, known_by_chance.random_weights.p) == (1, 1)
     assert (known_by_chance.expected_layer, known_by_chance.centre_of_gravity) == (None, None)
     beaten = probe(Knowing(labels), data, untrained_encode=Knowing({}), **settings)
-    assert beaten.random_weights is not None
     assert beaten.random_weights.p < 0.001
     assert beaten.not_beaten == ()
     assert beaten.expected_layer == probe(Knowing(labels), data, control=False).expected_layer is not None
@@ -341,7 +300,7 @@ def test_all_layers_of_a_task_have_one_c(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def watched(*arguments: object, c: float, **more: object) -> Probe:
         used.append(c)
-        return fit(*arguments, c=c, **more)  # type: ignore[arg-type]
+        return fit(*arguments, c=c, **more)
 
     monkeypatch.setattr("analysis.probing.judging.fit", watched)
     monkeypatch.setattr("analysis.probing.mdl.fit", watched)
@@ -354,33 +313,15 @@ def test_all_layers_of_a_task_have_one_c(monkeypatch: pytest.MonkeyPatch) -> Non
     assert set(study.to_frame()["c"]) == {study.c}
 
 
-def test_layers_that_know_are_set_apart_from_those_that_do_not() -> None:
-    data, labels = balanced()
-    study = probe(Knowing(labels), data)
-    assert study.best.layer == 2
-    assert study.as_good == (2, 3)
-    assert study.p[0][2] == study.p[2][0] < 0.001
-    assert study.p[2][3] == 1
-    table = study.to_frame()
-    assert table["best_layer"].tolist() == [2] * 4
-    assert table["p_best"].tolist() == list(study.p[2])
-
-
 def test_more_seeds_make_a_band_and_random_weights_a_baseline() -> None:
     data, labels = balanced()
-    study = probe(
-        Knowing(labels, since=3),
-        data,
-        seeds=3,
-        untrained=True,
-        untrained_encode=Knowing(labels, since=4),
-        control=False,
-    )
+    knows, never = Knowing(labels, since=3), Knowing(labels, since=4)
+    study = probe(knows, data, seeds=3, untrained=True, untrained_encode=never, control=False)
     assert np.shape(study.accuracies) == (3, 4)
     assert study.accuracies[0] == tuple(layer.accuracy for layer in study.layers)
     assert len(set(study.accuracies)) == 3  # another split each
     assert [row[3] for row in study.accuracies] == [1.0] * 3
-    assert all(layer.untrained_accuracy is not None and layer.untrained_accuracy < 0.7 for layer in study.layers)
+    assert all(layer.untrained_accuracy < 0.7 for layer in study.layers)
     table = study.to_frame()
     assert table["highest_of_seeds"].tolist() == np.max(study.accuracies, axis=0).tolist()
     assert table["untrained_accuracy"].max() < 0.7
@@ -390,32 +331,35 @@ def test_more_seeds_make_a_band_and_random_weights_a_baseline() -> None:
     assert built.accuracies[0] != built.accuracies[1]
     with pytest.raises(ValueError, match="random weights"):
         probe(Knowing(labels), data, untrained=True)
-
-
-def test_rounds_tell_which_they_are() -> None:
-    data, labels = balanced()
+    # Rounds tell which they are.
     settings = Settings(seeds=2, untrained=True, control=False)
-    events = list(run(Knowing(labels), [data], settings, untrained=Knowing({})))
-    rounds = list(dict.fromkeys(event.of for event in events if isinstance(event, Progress)))
+    events = list(probing.run(Knowing(labels), [data], settings, untrained=Knowing({})))
+    rounds = list(dict.fromkeys(event.of for event in events if isinstance(event, probing.Progress)))
     assert rounds == ["random weights", "", "seed 1"]
     assert isinstance(events[-1], TaskResult)
 
 
+def test_a_run_is_repeated_by_its_seed() -> None:
+    data, labels = balanced()
+    once, again = (probe(Knowing(labels), data, sentences=100, mdl=True, seed=7) for _ in range(2))
+    assert once == again != probe(Knowing(labels), data, sentences=100, mdl=True, seed=8)
+    assert once.layers[3].bits < 0.8 * once.layers[0].bits
+
+
 def test_a_network_as_a_probe_goes_through_a_whole_study() -> None:
     data, labels = balanced()
-    study = probe(Knowing(labels), data, kind="mlp", mdl=True)
+    study, again = (probe(Knowing(labels), data, kind="mlp", mdl=True) for _ in range(2))
+    assert study == again
     assert all(layer.accuracy > 0.9 for layer in study.layers[2:])
     assert all(layer.accuracy < 0.7 for layer in study.layers[:2])
-    assert (study.layers[3].bits or 0) < 0.9 * (study.layers[0].bits or 0)
-    assert study == probe(Knowing(labels), data, kind="mlp", mdl=True)
+    assert study.layers[3].bits < 0.9 * study.layers[0].bits
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"pooling": "sum"}, {"pieces": "last"}, {"sentences": 0}, {"seed": -1}, {"seeds": 0}, {"kind": "tree"}]
-)
-def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(InvalidInput):
-        Settings(**wrong)  # type: ignore[arg-type]
+def test_impossible_settings_are_refused() -> None:
+    wrong = {"pooling": "sum", "pieces": "last", "sentences": 0, "seed": -1, "seeds": 0, "kind": "tree"}
+    for name, value in wrong.items():
+        with pytest.raises(InvalidInput):
+            Settings(**{name: value})
 
 
 def test_the_example_of_the_docstring_runs() -> None:
