@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from patience import PATIENCE
@@ -23,12 +24,21 @@ from training.evaluation_sets import written_set
 ROOT = Path(__file__).parents[2]
 
 
+class Opened(AppTest):
+    """The app as a visitor has it open: a run that ends in an exception fails the test at once."""
+
+    def _run(self, *args: Any, **kwargs: Any) -> AppTest:
+        super()._run(*args, **kwargs)
+        assert not self.exception
+        return self
+
+
 @pytest.fixture
 def open_page(just_started: None) -> Callable[..., AppTest]:  # noqa: ARG001
     """All pages share the session's engine, as all visitors of the app do."""
 
     def start(path: str, **query: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+        app = Opened(ROOT / "app.py", default_timeout=PATIENCE)
         if path != PAGES[0].path:  # which has no name in the address
             app._page_hash = calc_hash(Path(path).parent.name)  # AppTest finds pages by their names only after a run
         for name, value in query.items():

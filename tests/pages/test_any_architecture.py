@@ -46,5 +46,4 @@ def test_a_view_shows_what_there_is_or_says_why_not(
     app = open_page(
         page.path, view=view.name, model=str(folders[name]), text="The old [MASK] sat on the mat.", layer="2"
     )
-    assert not app.exception
     assert not any("went wrong" in error.value for error in app.error)

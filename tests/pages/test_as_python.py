@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from on_screen import button
+from on_screen import button, drawn
 from run_lines import compiled, compute_what_is_shown
 from streamlit.testing.v1 import AppTest
 
@@ -15,6 +15,8 @@ from model_zoo import Engine
 from pages import PAGES
 from ui import as_python, attended_text
 from ui.page import Page, View
+
+Open = Callable[..., AppTest]
 
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
@@ -41,9 +43,13 @@ def addresses() -> Iterator[tuple[str, dict[str, str]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_a_view_gives_lines_that_compute_what_it_shows(
-    page: Page[Any], view: View[Any], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    page: Page[Any], view: View[Any], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And it opens on a result, without a call to act first."""
     app = open_page(page.path, view=view.name)
+    assert not app.error
+    assert not app.info
+    assert drawn(app) or app.table
     if view.name in LONG.get(page.name, {view.name}):
         compute_what_is_shown(app, engine, monkeypatch)
     else:
@@ -55,7 +61,7 @@ def test_a_view_gives_lines_that_compute_what_it_shows(
     ("name", "query"), [*addresses()], ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
 )
 def test_lines_hold_what_was_chosen(
-    name: str, query: dict[str, str], open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    name: str, query: dict[str, str], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (page,) = [page for page in PAGES if page.name == name]
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
@@ -67,7 +73,7 @@ def test_lines_hold_what_was_chosen(
 def test_lines_name_the_part_of_a_model(
     view: str,
     part: str,
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     checkpoint: Callable[[str], Path],
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
@@ -79,7 +85,7 @@ def test_lines_name_the_part_of_a_model(
 @pytest.mark.slow
 @pytest.mark.parametrize("show", ["weights", "ALTI"])
 def test_lines_cut_a_text_where_the_page_does(
-    show: str, open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
+    show: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(attended_text, "LONGEST", 8)
     app = open_page("pages/attention/page.py", view="lines", show=show, text=NASTY)
@@ -105,7 +111,7 @@ def test_lines_ask_a_causal_model_what_comes_next(
     page: str,
     view: str,
     query: dict[str, str],
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     checkpoint: Callable[[str], Path],
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
@@ -128,7 +134,7 @@ def test_lines_read_the_file_that_was_uploaded(
     key: str,
     several: bool,
     data: bytes,
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

@@ -31,6 +31,8 @@ from pages.train import presets
 from pages.train.presets import Distillation, FromScratch, Race
 from pages.train.results import LearningCurve
 
+Open = Callable[..., AppTest]
+
 pytestmark = pytest.mark.slow
 
 Began = Callable[[AppTest], AppTest]
@@ -107,7 +109,7 @@ def test_a_job_is_done_again(
     query: dict[str, str],
     begin: Began,
     views: tuple[str, ...],
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -126,7 +128,7 @@ def test_a_job_is_done_again(
     )
 
 
-def opened(open_page: Callable[..., AppTest], name: str, query: dict[str, str]) -> AppTest:
+def opened(open_page: Open, name: str, query: dict[str, str]) -> AppTest:
     return open_page(f"pages/{name}/page.py", **query)
 
 
@@ -170,7 +172,7 @@ def test_lines_read_what_was_given(
     content: str,
     begin: Began,
     views: tuple[str, ...],
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     shelf: MemoryUploadedFileManager,  # noqa: ARG001
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
@@ -190,8 +192,6 @@ def test_lines_read_what_was_given(
 
 
 @pytest.mark.usefixtures("quick_timing")
-def test_times_are_measured_again(
-    open_cost: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_times_are_measured_again(open_cost: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted is compared."""
     compute_what_is_shown(cost_view.measured(open_cost("bert", "roberta")), engine, monkeypatch)

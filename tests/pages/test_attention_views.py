@@ -23,6 +23,8 @@ from model_zoo.types import FloatArray
 from pages.attention.page import PAGE as ATTENTION
 from viz.palette import MOST_COLOURS
 
+Open = Callable[..., AppTest]
+
 VIEWS = {view.name: view for view in ATTENTION.views}
 PAGE = "pages/attention/page.py"
 TEXT, PAIR = "The unbelievable dog barked.", "The dog was not tired."
@@ -35,49 +37,22 @@ def heatmap_of(app: AppTest) -> FloatArray:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize("pair", ["", PAIR])
-def test_every_view_draws(name: str, pair: str, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, pair=pair, view=name, layer="3", head="4")
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert app.segmented_control(key="attention_view").value == name
+def test_every_view_takes_every_filter_and_little_text(name: str, open_page: Open) -> None:
+    filters = {"direction": "B->B", "hide": "1", "renorm": "1", "words": "1", "threshold": "0.05", "top": "3"}
+    app = open_page(PAGE, text=TEXT, pair=PAIR, view=name, show="value-weighted", **filters)
+    assert not [*app.error]
+    for query in ({"text": "cat", "pair": "", "direction": "all"}, {"text": TEXT, "pair": TEXT, "direction": "A->B"}):
+        app.query_params.update(query)
+        app.run()
+        assert not [*app.error], query
+    if name in ("grid", "lines", "combined", "rollout"):
+        app.query_params.update({"threshold": "1", "show": "weights"})
+        app.run()
+        assert not [*app.error]
+        assert any("Lower the threshold" in info.value for info in app.info)
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_every_view_takes_every_filter(name: str, open_page: Callable[..., AppTest]) -> None:
-    for direction in ("all", "A->B", "B->B"):
-        app = open_page(
-            PAGE, text=TEXT, pair=PAIR, view=name, direction=direction, hide="1", renorm="1", words="1",
-            show="value-weighted", threshold="0.05", top="3",
-        )  # fmt: skip
-        assert not app.exception
-        assert not app.error
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_one_token_only(name: str, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text="cat", view=name, hide="1", words="1")
-    assert not app.exception
-    assert not app.error
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_two_identical_texts(name: str, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, pair=TEXT, view=name, direction="A->B", words="1")
-    assert not app.exception
-    assert not app.error
-
-
-@pytest.mark.parametrize("name", ["grid", "lines", "combined", "rollout", "bertviz"])
-def test_a_threshold_of_one_leaves_a_sentence(name: str, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, view=name, threshold="1", layer="4", head="2", words="1")
-    assert not app.exception
-    assert not app.error
-    assert any("Lower the threshold" in info.value for info in app.info) or name == "bertviz"
-
-
-def test_the_heatmap_shows_what_the_filter_leaves(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_the_heatmap_shows_what_the_filter_leaves(open_page: Open, engine: Engine) -> None:
     app = open_page(
         PAGE, text=TEXT, pair=PAIR, direction="A->B", words="1", hide="1", renorm="1", top="2", layer="1", head="7"
     )
@@ -88,13 +63,15 @@ def test_the_heatmap_shows_what_the_filter_leaves(open_page: Callable[..., AppTe
     assert any("This shows how sentence A attends to sentence B" in c.value.replace("\\", "") for c in app.caption)
 
 
-def test_several_heads_are_combined(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_several_heads_are_combined(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="1.1,6.12", how="max")
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), combine(Weights(run), [(0, 0), (5, 11)], "max"))
+    app = open_page(PAGE, text=TEXT, view="combined", scope="all", how="norm")
+    assert any("Choose heads of one layer" in message.value for message in [*app.error, *app.warning, *app.info])
 
 
-def test_the_norm_of_a_layers_sum(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_the_norm_of_a_layers_sum(open_page: Open, engine: Engine) -> None:
     """With value-weighted norms and without, since it is about values anyway."""
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     for values in ({}, {"show": "value-weighted"}):
@@ -103,13 +80,7 @@ def test_the_norm_of_a_layers_sum(open_page: Callable[..., AppTest], engine: Eng
         assert any("cancel out" in caption.value for caption in app.caption)
 
 
-def test_the_norm_of_the_sum_of_several_layers_is_refused(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, view="combined", scope="all", how="norm")
-    assert not app.exception
-    assert any("Choose heads of one layer" in message.value for message in [*app.error, *app.warning, *app.info])
-
-
-def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_rollout_on_the_page(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
@@ -118,10 +89,9 @@ def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) 
         np.testing.assert_array_equal(pixels, rollout(maps, 1, 3))
 
 
-def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_page: Callable[..., AppTest]) -> None:
+def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_page: Open) -> None:
     def lines(**query: str) -> dict[str, Any]:
         app = open_page(PAGE, text=TEXT, view="lines", layer="4", head="7", **query)
-        assert not app.exception
         (packed,) = drawn(app)
         return unpacked(packed)[0]
 
@@ -135,7 +105,7 @@ def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_pa
     assert lines(scope="chosen", heads="1.2,3.4")["in_front"] is None
 
 
-def test_several_heads_leave_the_lines_alone(open_page: Callable[..., AppTest]) -> None:
+def test_several_heads_leave_the_lines_alone(open_page: Open) -> None:
     """One head is nothing to combine, so that view has a choice of its own; older links say it by the lines' one."""
     app = open_page(PAGE, text=TEXT, view="lines")
     before = drawn(app)
@@ -145,17 +115,8 @@ def test_several_heads_leave_the_lines_alone(open_page: Callable[..., AppTest]) 
     assert drawn(app) == before
 
 
-@pytest.mark.parametrize("name", ["combined", "lines"])
-def test_all_heads_switched_off(name: str, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, view=name, scope="chosen")
-    assert any("All heads are switched off" in warning.value for warning in app.warning)
-    assert app.text_area(key="text").value == TEXT
-
-
 @pytest.mark.usefixtures("no_answers")
-def test_choosing_filters_and_views_never_runs_the_model(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_choosing_filters_and_views_never_runs_the_model(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[Any] = []
     plain = running.attend
     monkeypatch.setattr(running, "attend", lambda *args, **more: runs.append(args[1]) or plain(*args, **more))
@@ -165,9 +126,10 @@ def test_choosing_filters_and_views_never_runs_the_model(
     app.toggle(key="attention_hide").set_value(True).run()
     app.slider(key="attention_threshold").set_value(0.1).run()
     app.selectbox(key="show").set_value("value-weighted").run()
+    app.number_input(key="head").set_value(7).run()
+    app.number_input(key="layer").set_value(4).run()
     for name in VIEWS:
         app.segmented_control(key="attention_view").set_value(name).run()
-        assert not app.exception
     assert len(runs) == 2
 
 
@@ -187,7 +149,7 @@ def read(app: AppTest) -> str:
     ],
 )
 def test_special_tokens_are_called_as_the_model_calls_them(
-    name: str, titles: set[str], open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+    name: str, titles: set[str], open_page: Open, checkpoint: Callable[[str], Path]
 ) -> None:
     app = open_page(PAGE, view="heads", text=TEXT, model=str(checkpoint(name)))
     columns = json.loads(app.dataframe[0].proto.columns)
@@ -195,27 +157,17 @@ def test_special_tokens_are_called_as_the_model_calls_them(
     assert labels == titles
 
 
-def test_labels_are_counted_and_chance_is_told(open_page: Callable[..., AppTest]) -> None:
+def test_labels_are_counted_and_chance_is_told(open_page: Open) -> None:
     app = open_page(PAGE, view="heads", text=TEXT)
-    counts = app.dataframe[0].value["label"].value_counts()
+    table = app.dataframe[0].value
+    counts = table["label"].value_counts()
     assert len(counts) > 1
     for label, n in counts.items():
         assert re.search(rf"\b{n} (are )?“{label}”", read(app))
     assert "most heads" not in read(app)
     assert "fewer than 5% get a label" in read(app)
     assert "rare" not in read(app)
-
-
-def test_the_page_does_not_say_that_every_token_sees_all(open_page: Callable[..., AppTest]) -> None:
-    """GPT-2 looks back only, Longformer and ModernBERT into windows."""
-    assert "attend to all tokens visible to it" in read(open_page(PAGE, text=TEXT))
-
-
-def test_a_link_from_when_several_texts_were_measured_here_still_opens(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, view="heads", text=TEXT, texts="One dog.\n\nTwo cats sat there.\n")
-    assert not [*app.exception, *app.error, *app.warning]
-    assert len(app.dataframe[0].value) == 72
-    assert "texts" not in app.query_params
+    assert (table.iloc[40]["layer"], table.iloc[40]["head"]) == (4, 5)
 
 
 def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
@@ -223,7 +175,7 @@ def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
     return [dict(parse_qsl(link.query_string)) for link in links]
 
 
-def test_a_head_is_followed_into_a_thousand_sentences(open_page: Callable[..., AppTest]) -> None:
+def test_a_head_is_followed_into_a_thousand_sentences(open_page: Open) -> None:
     here = {"model": "embedded/tinybert", "layer": "2", "head": "3"}
     (head,) = links_to_corpus(open_page(PAGE, view="grid", text=TEXT, **here))
     assert head == here | {"view": "head"}
@@ -232,49 +184,38 @@ def test_a_head_is_followed_into_a_thousand_sentences(open_page: Callable[..., A
     assert again == head
 
 
-def test_a_table_row_opens_its_head(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, view="heads", text=TEXT)
-    row = app.dataframe[0].value.iloc[40]
-    assert (row["layer"], row["head"]) == (4, 5)
+LACKS = [
+    ({"view": "neuron", "token": "99"}, "This text has tokens 1 to"),
+    ({"direction": "A->B"}, "There is only one text here"),
+    ({"view": "combined", "scope": "chosen", "heads": "9.1,2.3"}, "names heads that this model does not have"),
+    ({"view": "combined", "scope": "chosen"}, "All heads are switched off"),
+    ({"view": "lines", "scope": "chosen"}, "All heads are switched off"),
+    ({"view": "bertviz", "bertviz": "model", "text": "word " * 150}, "“All heads”"),
+]
 
 
-def test_a_token_beyond_the_text_is_the_texts_lack(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, view="neuron", token="99")
-    assert any("This text has tokens 1 to" in warning.value for warning in app.warning)
+@pytest.mark.parametrize(("query", "message"), LACKS)
+def test_what_a_link_cannot_have_is_said(query: dict[str, str], message: str, open_page: Open) -> None:
+    app = open_page(PAGE, **{"text": TEXT} | query)
+    assert any(message in element.value for element in (*app.warning, *app.info, *app.error))
+    assert app.text_area(key="text").value.strip() == query.get("text", TEXT).strip()
+    if "heads" in query:
+        assert app.multiselect(key="attention_heads").value == ("2.3",)
+    if "direction" in query:
+        assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
 
 
-def test_a_part_without_a_second_text_falls_back_to_all(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, direction="A->B")
-    assert any("There is only one text here" in info.value for info in app.info)
-    assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
-
-
-def test_a_link_with_heads_the_model_lacks(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="9.1,2.3")
-    assert any("names heads that this model does not have" in warning.value for warning in app.warning)
-    assert app.multiselect(key="attention_heads").value == ("2.3",)
-
-
-def test_bertviz_beyond_its_bound_points_elsewhere(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, view="bertviz", bertviz="model", text="word " * 150)
-    assert not app.exception
-    assert any("“All heads”" in error.value for error in app.error)
-
-
-def test_values_that_a_family_cannot_give(
-    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any], tmp_path: Path
-) -> None:
+def test_values_that_a_family_cannot_give(open_page: Open, checkpoint: Callable[[str], Any], tmp_path: Path) -> None:
     folder = str(varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True))
     for query in ({"show": "value-weighted"}, {"view": "neuron"}, {"view": "combined", "how": "norm"}):
         app = open_page(PAGE, model=folder, text="The cat sat.", **query)
-        assert not app.exception
         assert len(app.error) == 1
         assert app.segmented_control(key="attention_view").value
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_ATTENTION if not FAMILIES[name].interface])
 def test_values_and_queries_outside_the_fused_kernel(
-    name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any], engine: Engine
+    name: str, open_page: Open, checkpoint: Callable[[str], Any], engine: Engine
 ) -> None:
     folder = str(checkpoint(name))
     run = engine.attend(folder, TEXT, max_tokens=1024)

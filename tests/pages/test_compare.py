@@ -19,27 +19,6 @@ from pages.compare import choice
 from pages.compare.fields import COMPARED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("pair", ["", PAIR])
-def test_every_view_draws_and_its_link_restores_it(view: str, pair: str, two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, pair=pair, view=view)
-    clean(app)
-    again = open_page(PAGE, **app.query_params)
-    assert again.segmented_control(key="compare_view").value == view
-    assert prose(again) == prose(app)
-    for before, other in zip(matrices(app), matrices(again), strict=True):
-        np.testing.assert_array_equal(before, other)
-
-
-def test_the_default_page_shows_embedded_models(open_page: Open) -> None:
-    app = open_page(PAGE)
-    clean(app)
-    assert tuple(app.multiselect(key="compare_models").value) == COMPARED.default
-    app.text_area(key="text").set_value(TEXT).run()  # the bare address restores what one sees until something changes
-    assert app.query_params["models"] == ",".join(COMPARED.default)
-
-
 def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="tokens")
     encodings = [engine.encode(model, TEXT) for model in two]
@@ -56,14 +35,21 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
 
 def test_models_that_split_alike_share_a_row_and_a_sentence(open_page: Open) -> None:
     app = open_page(PAGE, view="tokens")
+    clean(app)
+    assert tuple(app.multiselect(key="compare_models").value) == COMPARED.default
     assert any(b"Small ModernBERT, Small LSTM" in picture for picture in drawn(app))
     assert "Small BERT, Tiny BERT, Small ModernBERT and Small LSTM each: 13 tokens" in prose(app).replace("\\", "")
-
-
-def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text="The 猫 sat.", view="tokens")
-    assert "Not in the vocabulary, read as [UNK]: 猫." in prose(app)
+    app.text_area(key="text").set_value(TEXT).run()  # the bare address restores what one sees until something changes
+    assert app.query_params["models"] == ",".join(COMPARED.default)
+    app.segmented_control(key="compare_view").set_value("attention").run()
     clean(app)
+    pictures = matrices(app)  # three with attention and a difference; the fourth model takes no place among them
+    assert len(pictures) == 5
+    assert len({picture.shape for picture in pictures[:4]}) == 1
+    payloads = [str(element.proto) for element in app.get("bidi_component") if "compare-" in str(element.proto)]
+    assert len(payloads) == 4  # what is pointed at in one is shown by all
+    assert all('"group":"compare"' in payload.replace("\\", "").replace(" ", "") for payload in payloads)
+    assert "has no attention to show" in prose(app)
 
 
 def test_each_model_s_unknown_words_are_named_in_every_view(open_page: Open) -> None:
@@ -131,7 +117,6 @@ def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], en
     models, text = ("embedded/bert", two[0]), "The cat sat on the mat. " * 20
     for view in ("tokens", "attention", "predictions"):
         app = open_page(PAGE, models=",".join(models), text=text, view=view)
-        assert not app.exception
         assert not app.error
         if view == "predictions":
             toggles(app)[0].set_value(True).run()
@@ -232,15 +217,15 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
     assert "all layers look more similar than they are" in prose(app)
 
 
-def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
+def test_no_model_and_too_many(two: tuple[str, str], open_page: Open) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="nonsense", masks="a")
+    assert any("Part of the link could not be used" in warning.value for warning in app.warning)
+    assert len(app.dataframe) == 1
     app.selectbox(key="reference-model").set_value(two[1]).run()
     assert tuple(app.multiselect(key="compare_models").value) == (two[1], two[0])
     assert app.query_params["models"] == f"{two[1]},{two[0]}"
-
-
-def test_no_model_and_too_many(two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT)
+    app.multiselect(key="compare_models").set_value([two[0], f"{two[1]}, {two[0]}"]).run()  # typed in one go
+    assert tuple(app.multiselect(key="compare_models").value) == two
     app.multiselect(key="compare_models").set_value([]).run()
     assert "No model is chosen" in prose(app)
     assert app.text_area(key="text").value == TEXT
@@ -249,54 +234,27 @@ def test_no_model_and_too_many(two: tuple[str, str], open_page: Open) -> None:
     assert len(app.multiselect(key="compare_models").value) == 4
 
 
-def test_names_typed_in_one_go_are_taken_apart(two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=two[0], text=TEXT)
-    app.multiselect(key="compare_models").set_value([two[0], f"{two[1]}, {two[0]}"]).run()
-    assert tuple(app.multiselect(key="compare_models").value) == two
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("view", "nonsense"), ("beside", "9"), ("layer_2", "x"), ("head_3", "0"),
-                        ("masks", "a"), ("guesses", "99")]
-)  # fmt: skip
-def test_a_bad_value_in_a_link_is_said(name: str, value: str, two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, **{name: value})
-    assert any("Part of the link could not be used" in warning.value for warning in app.warning)
-    assert len(app.dataframe) == 1
-
-
 @pytest.mark.parametrize("view", ["tokens", "attention", "predictions"])
-@pytest.mark.parametrize(("text", "pair", "message"), [
-    ("", "", "The text is empty"), (" ", PAIR, "The first text is empty"), ("a\x07b", "", "U+0007"),
-])  # fmt: skip
-def test_a_text_that_cannot_be_read_is_said_once(
-    view: str, text: str, pair: str, message: str, two: tuple[str, str], open_page: Open
-) -> None:
+def test_a_text_that_cannot_be_read_is_said_once(view: str, two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), view=view)
-    app.session_state["text"], app.session_state["pair"] = text, pair
-    app.run()
-    assert not app.exception
-    assert [message in warning.value.replace("\\", "") for warning in app.warning] == [True]
-    assert app.text_area(key="text").value == text
-
-
-def test_a_long_text_waits_to_be_asked(open_page: Open) -> None:
-    """All pairs of heads, and a score for every token, take seconds."""
-    app = open_page(PAGE, models="embedded/bert", text="The cat sat on the mat. " * 30, view="attention")
-    assert len(matrices(app)) == 2
-    [toggle] = toggles(app)
-    assert toggle.label == "Compare all heads on these 210 words, which takes a while"
-    app.segmented_control(key="compare_view").set_value("predictions").run()
-    assert [toggle.label for toggle in toggles(app)] == [
-        "Score this long text: up to 212 runs of each model, which takes a while"
-    ]
+    for text, pair, message in (("", "", "is empty"), (" ", PAIR, "first text is empty"), ("a\x07b", "", "U+0007")):
+        app.session_state["text"], app.session_state["pair"] = text, pair
+        app.run()
+        assert [message in warning.value.replace("\\", "") for warning in app.warning] == [True]
+        assert app.text_area(key="text").value == text
 
 
 @pytest.mark.slow
-def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
-    text = "The cat sat on the mat. " * 30
-    app = open_page(PAGE, models="embedded/bert", text=text, view="attention", long="1")
-    assert not app.exception
+def test_a_long_text_waits_to_be_asked(open_page: Open) -> None:
+    """All pairs of heads, and a score for every token, take seconds. A link says that they were asked for."""
+    app = open_page(PAGE, models="embedded/bert", text="The cat sat on the mat. " * 30, view="attention")
+    assert len(matrices(app)) == 2
+    [toggle] = toggles(app)
+    assert "210 words" in toggle.label
+    app.segmented_control(key="compare_view").set_value("predictions").run()
+    [toggle] = toggles(app)
+    assert "212 runs of each model" in toggle.label
+    app = open_page(PAGE, models="embedded/bert", text="The cat sat on the mat. " * 30, view="attention", long="1")
     assert not app.error
     [warning] = app.warning  # of nothing but the length
     assert "saw at most 128 tokens" in warning.value
@@ -318,16 +276,3 @@ def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
     assert choice.name("google-bert/bert-base-uncased") == "BERT base"
     assert [choice.name(str(folder), (str(first), str(other))) for folder in (first, other)] == [str(first), str(other)]
     assert choice.name(str(first), (str(first), "embedded/bert")) == "model"
-
-
-def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open) -> None:
-    """The fourth bundled model has no attention: it is told below, and takes no place among the pictures."""
-    app = open_page(PAGE, text=TEXT, view="attention")
-    clean(app)
-    pictures = matrices(app)
-    assert len(pictures) == 5
-    assert len({picture.shape for picture in pictures[:4]}) == 1
-    payloads = [str(element.proto) for element in app.get("bidi_component") if "compare-" in str(element.proto)]
-    assert len(payloads) == 4  # what is pointed at in one is shown by all
-    assert all('"group":"compare"' in payload.replace("\\", "").replace(" ", "") for payload in payloads)
-    assert "has no attention to show" in prose(app)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from checkpoints import varied
 from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words
-from on_screen import prose
+from on_screen import button, prose
 
 from analysis.alignment import align, all_on_common_words, shares_on_common_words
 from analysis.divergence import best_matches, head_matrix, jensen_shannon
@@ -19,7 +19,7 @@ from model_zoo.types import ContributionMeasure
 from ui.show import WORDS
 
 
-def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="2", head="3", head_2="4")
     a, b = on_words(engine, two, ((1, 2), (1, 3)), TEXT)
     drawn = matrices(app)
@@ -30,25 +30,17 @@ def test_heads_side_by_side_and_their_difference(two: tuple[str, str], open_page
     assert f"divergence is {bits:.3f} bits" in prose(app)
     np.testing.assert_allclose(a.sum(-1), 1, atol=1e-5)
 
-
-def test_which_head_does_the_same(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
     runs = [engine.attend(model, TEXT) for model in two]
     expected = head_matrix(*map(Weights, runs), align([run.encoding for run in runs]))
-    np.testing.assert_allclose(matrices(app)[3], expected, atol=1e-6)
+    np.testing.assert_allclose(drawn[3], expected, atol=1e-6)
     best = best_matches(expected, runs[0].n_heads, runs[1].n_heads)
     table = app.dataframe[0].value
     np.testing.assert_allclose(table["divergence (bits)"], [match.divergence for match in best], atol=1e-6)
 
-
-def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="1", head="2")
-    runs = [engine.attend(model, TEXT) for model in two]
-    divergences = head_matrix(*map(Weights, runs), align([run.encoding for run in runs]))[1]
+    divergences = expected[1]
     layer, head = divmod(int(divergences.argmin()), 4)
-    app.button[
-        [b.label for b in app.button].index(f"Layer {layer + 1} head {head + 1}: {divergences.min():.3f} bits")
-    ].click().run()
+    button(app, f"Layer {layer + 1} head {head + 1}: {divergences.min():.3f} bits").click().run()  # the most alike
     a, b = on_words(engine, two, ((0, 1), (layer, head)), TEXT)
     np.testing.assert_array_equal(matrices(app)[0], a)
     np.testing.assert_array_equal(matrices(app)[2], b)
@@ -72,12 +64,8 @@ def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: O
     app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
     for message in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
         assert message in prose(app)
-    assert [app.number_input(key=key).value for key in ("layer", "head", "compare_layer_2", "compare_head_2")] == [
-        3,
-        4,
-        3,
-        4,
-    ]
+    keys = ("layer", "head", "compare_layer_2", "compare_head_2")
+    assert [app.number_input(key=key).value for key in keys] == [3, 4, 3, 4]
     assert len(matrices(app)) == 4
 
 
@@ -90,12 +78,12 @@ def test_a_model_without_attention(two: tuple[str, str], bilstm: str, open_page:
     app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="2")
     assert f"{Path(bilstm).name} has no attention, so there is nothing to compare" in prose(app)
     assert len(matrices(app)) == 2
+    app.query_params["pair"] = PAIR
     for view in ("tokens", "predictions", "representations"):
-        app = open_page(PAGE, models=models, text=TEXT, pair=PAIR, view=view)
-        clean(app)
+        app.query_params["view"] = view
+        clean(app.run())
     alone = open_page(PAGE, models=bilstm, text=TEXT, view="attention")
     assert "has no attention to show" in prose(alone)
-    assert not alone.exception
 
 
 @pytest.mark.parametrize("measure", ["ALTI", "value zeroing"])
@@ -120,7 +108,7 @@ def test_layers_are_compared_where_heads_have_no_maps(
     assert ("row is scaled to 100%" in prose(app)) == (measure == "value zeroing")
 
     best = matrices(app)[3][1]
-    app.button[[b.label for b in app.button].index(f"Layer {best.argmin() + 1}: {best.min():.3f} bits")].click().run()
+    button(app, f"Layer {best.argmin() + 1}: {best.min():.3f} bits").click().run()
     np.testing.assert_allclose(matrices(app)[2], of_b[best.argmin()], atol=1e-6)
 
 
@@ -145,6 +133,7 @@ def test_a_model_that_lacks_a_measure(
     clean(app)
     assert why in prose(app)
     assert len(matrices(app)) == 4
-    app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="2")
+    app.query_params["beside"] = "2"
+    app.run()
     assert f"“{WORDS[measure].title}” cannot be shown of talking, so there is nothing to compare" in prose(app)
     assert len(matrices(app)) == 2

@@ -23,13 +23,14 @@ from training import quality as quality_module
 from training.measure_quality import MeasureQuality
 from ui import precomputed
 
+Open = Callable[..., AppTest]
+
 pytestmark = pytest.mark.usefixtures("quick_timing")
 
 
 @pytest.mark.slow
-def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_it_opens_with_what_needs_no_timing(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="cost")
-    assert not app.exception
     assert not app.error
     assert [chart.key for chart in app.get("plotly_chart")] == ["size and quality"]
     names = {model: registry.MODELS[model].short_name for model in precomputed.EMBEDDED}
@@ -68,7 +69,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
 
 
 def test_quality_of_other_weights_is_not_shown(
-    open_page: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for model in ("embedded/bert", "embedded/bilstm"):
         text = precomputed.file_of(model).read_text(encoding="utf-8")
@@ -82,7 +83,7 @@ def test_quality_of_other_weights_is_not_shown(
     assert {of_bert["masked correct"], of_bert["NSP correct"], of_lstm["NSP correct"]} == {NOTHING}
 
 
-def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[..., AppTest], called: Called) -> None:
+def test_a_model_of_another_place_opens_without_quality(open_cost: Open, called: Called) -> None:
     app = open_cost("bert", "t5")
     assert list(table(app)) == [called("bert"), called("t5")]
     for row in table(app).values():
@@ -92,7 +93,7 @@ def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[...,
 
 
 def test_a_model_that_could_not_be_timed_is_left_out(
-    open_cost: Callable[..., AppTest], called: Called, monkeypatch: pytest.MonkeyPatch
+    open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = timing._pieces_per_word
 
@@ -103,18 +104,14 @@ def test_a_model_that_could_not_be_timed_is_left_out(
 
     monkeypatch.setattr(timing, "_pieces_per_word", stumble)
     app = open_cost("bert", "roberta")
-    assert not app.exception
     assert list(table(app)) == [called("bert")]
 
 
 @pytest.mark.slow
-def test_curves_and_table_show_what_was_measured(
-    open_cost: Callable[..., AppTest], called: Called, engine: Engine
-) -> None:
+def test_curves_and_table_show_what_was_measured(open_cost: Open, called: Called, engine: Engine) -> None:
     app = open_cost("bert", "xlnet")
     assert not app.get("plotly_chart")
     app = measured(app)
-    assert not app.exception
     assert not app.error
     bert, xlnet = measurement(app).costs
     names = [called("bert"), called("xlnet")]
@@ -155,58 +152,35 @@ def test_curves_and_table_show_what_was_measured(
 
 
 @pytest.mark.slow
-def test_the_address_restores_measure_and_length(open_cost: Callable[..., AppTest], called: Called) -> None:
-    app = measured(open_cost("bert", "t5", measure="words", length="32"))
-    assert not app.warning
-    assert "twice the tokens, twice the time" not in lines(app)
-    bert = measurement(app).costs[0]
-    assert lines(app)[called("bert")]["y"] == pytest.approx([latency.words_per_second for latency in bert.curve])
-    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[1].median:,.2f} (")
-    app.select_slider(key="compare_length").set_value(64).run()
-    assert app.query_params["length"] == "64"
-    assert app.query_params["measure"] == "words"
-    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[2].median:,.2f} (")
-
-
-@pytest.mark.slow
-def test_a_length_that_was_not_measured_becomes_the_nearest(open_cost: Callable[..., AppTest]) -> None:
-    app = measured(open_cost("bert", "roberta", length="500"))
-    assert app.select_slider(key="compare_length").value == 64
-
-
-@pytest.mark.slow
-def test_looking_otherwise_measures_nothing_again(open_cost: Callable[..., AppTest]) -> None:
-    app = measured(open_cost("bert", "t5"))
-    first = measurement(app)
-    for name in ("tokens", "words", "latency"):
-        app.session_state["compare_measure"] = name
-        app.run()
-        assert not app.exception
-    app.session_state["compare_view"] = "tokens"
-    app.run()
-    app.session_state["compare_view"] = "cost"
-    app.run()
-    assert measurement(app) is first
-    assert app.get("plotly_chart")
-
-
-@pytest.mark.slow
-def test_other_models_above_are_said(
-    open_cost: Callable[..., AppTest], called: Called, checkpoint: Callable[[str], Path]
+def test_looking_otherwise_measures_nothing_again(
+    open_cost: Open, called: Called, checkpoint: Callable[[str], Path]
 ) -> None:
-    app = measured(open_cost("bert", "t5"))
+    """A length that was not measured becomes the nearest; other models above are told of."""
+    app = measured(open_cost("bert", "roberta", measure="words", length="500"))
+    assert not app.warning
+    first = measurement(app)
+    assert "twice the tokens, twice the time" not in lines(app)
+    bert = first.costs[0]
+    assert lines(app)[called("bert")]["y"] == pytest.approx([latency.words_per_second for latency in bert.curve])
+    assert app.select_slider(key="compare_length").value == 64
+    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[2].median:,.2f} (")
+    app.select_slider(key="compare_length").set_value(32).run()
+    assert (app.query_params["length"], app.query_params["measure"]) == ("32", "words")
+    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[1].median:,.2f} (")
+    for key, value in (("measure", "tokens"), ("measure", "latency"), ("view", "tokens"), ("view", "cost")):
+        app.session_state[f"compare_{key}"] = value
+        app.run()
+    assert measurement(app) is first
     app.session_state["compare_models"] = [str(checkpoint("bert"))]
     app.run()
-    assert f"This is the last measurement ({called('bert')}, {called('t5')})" in prose(app)
-    assert set(lines(app)) >= {called("bert"), called("t5")}
+    assert f"This is the last measurement ({called('bert')}, {called('roberta')})" in prose(app)
+    assert set(lines(app)) >= {called("bert"), called("roberta")}
     app = measured(app)
     assert "This is the last measurement" not in prose(app)
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 
-def test_a_model_that_cannot_be_judged_is_said(
-    open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_cannot_be_judged_is_said(open_cost: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_loaded: object) -> Iterator[Quality]:
         raise OutOfMemory("No room is left. Wait and try again.")
         yield
@@ -217,14 +191,11 @@ def test_a_model_that_cannot_be_judged_is_said(
     assert app.get("plotly_chart")
 
 
-def test_a_restless_machine_is_said(open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restless_machine_and_what_a_pass_adds_on_a_gpu_are_told(
+    open_cost: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ticks = itertools.cycle([1.0, 9.0, 1.0])
-    monkeypatch.setattr(timing, "_timed", lambda _: (next(ticks) / 1000, None))
-    app = measured(open_cost("bert", "t5"))
-    assert any("keeps the machine busy" in warning.value for warning in app.warning)
-
-
-def test_what_a_pass_adds_on_a_gpu_is_shown(open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "_timed", lambda one_pass: (0.001, 10_000 * one_pass.n_tokens))
+    monkeypatch.setattr(timing, "_timed", lambda one_pass: (next(ticks) / 1000, 10_000 * one_pass.n_tokens))
     app = measured(open_cost("bert", "t5", length="64"))
     assert [row["extra memory per pass, MB"] for row in table(app).values()] == ["0.6", "0.6"]
+    assert any("keeps the machine busy" in warning.value for warning in app.warning)

@@ -87,7 +87,6 @@ def test_the_table_has_every_head_and_every_interval(numbers: Numbers) -> None:
 
 def test_the_scatter_has_the_chosen_measures_and_marks_the_chosen_head(open_page: Open) -> None:
     app = open_page(PAGE, view="all", model=TINY, across="obj.down", up="distance", colour="next", layer="2", head="3")
-    assert not app.exception
     figure = figure_of(app)
     assert figure["layout"]["xaxis"]["title"]["text"] == "obj: verb → object (share of held-out words)"
     assert figure["layout"]["yaxis"]["title"]["text"] == "distance (tokens)"
@@ -111,24 +110,18 @@ def test_the_finder_names_the_best_heads_with_their_numbers(open_page: Open, num
 
 def test_a_link_to_a_measure_that_the_data_do_not_have_shows_another(open_page: Open) -> None:
     app = open_page(PAGE, view="all", model=TINY, up="iobj.down", find="iobj.up")
-    assert not app.exception
     assert figure_of(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
     notes = [element.value.replace("\\", "") for element in app.info]
     assert [re.findall("“(.*?)”", element) for element in notes] == [["iobj.up"], ["iobj.down"]]
     assert "find" not in app.query_params
 
 
-@pytest.mark.parametrize(
-    ("kind", "selection", "layer", "head"),
-    [
+def test_a_click_on_a_point_or_a_row_opens_the_head(visitor: Callable[..., Visitor]) -> None:
+    for kind, selection, layer, head in (
         ("plotly_chart", {"points": [{"customdata": [1, 2, "0.1", "0.2", "0.3"]}]}, "2", "3"),
         ("dataframe", {"rows": [1], "columns": [], "cells": []}, "1", "2"),
-    ],
-)
-def test_a_click_on_a_point_or_a_row_opens_the_head(
-    kind: str, selection: dict[str, Any], layer: str, head: str, visitor: Callable[..., Visitor]
-) -> None:
-    here = visitor(PAGE, view="all", model=TINY, layer="1", head="1")
-    here.choose(here.tree.get(kind)[0], selection)
-    query = dict(here.address.query)
-    assert (query["view"], query["layer"], query["head"]) == ("head", layer, head)
+    ):
+        here = visitor(PAGE, view="all", model=TINY, layer="1", head="1")
+        here.choose(here.tree.get(kind)[0], selection)
+        query = dict(here.address.query)
+        assert (query["view"], query["layer"], query["head"]) == ("head", layer, head)

@@ -14,6 +14,8 @@ from model_zoo import Engine, sources
 from model_zoo.downloading import Download
 from model_zoo.errors import DiskFull
 
+Open = Callable[..., AppTest]
+
 pytestmark = pytest.mark.slow
 
 ID = "someone/tiny"
@@ -57,9 +59,7 @@ def test_the_app_asks() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_asks_and_goes_on_after_the_download(
-    page: str, hub: Hub, engine: Engine, open_page: Callable[..., AppTest]
-) -> None:
+def test_every_page_asks_and_goes_on_after_the_download(page: str, hub: Hub, engine: Engine, open_page: Open) -> None:
     app = open_page(page, text=TEXT, pair="It slept.", **PAGES[page])
     n_bytes = sources.find(ID).download_bytes
     assert offers(app) == [
@@ -88,7 +88,7 @@ def test_every_page_asks_and_goes_on_after_the_download(
 
 
 @pytest.mark.usefixtures("hub")
-def test_another_visitor_sees_the_same_download(engine: Engine, open_page: Callable[..., AppTest]) -> None:
+def test_another_visitor_sees_the_same_download(engine: Engine, open_page: Open) -> None:
     engine._downloads._downloads[ID] = Download(ID, 438_000_000, 120_000_000)
     app = open_page("pages/attention/page.py", model=ID)
     assert bars(app) == [f"Downloading {ID}: 120 MB of 438 MB"]
@@ -96,9 +96,7 @@ def test_another_visitor_sees_the_same_download(engine: Engine, open_page: Calla
     assert offers(app) == []
 
 
-def test_a_failed_download_is_said_and_can_be_tried_again(
-    hub: Hub, engine: Engine, open_page: Callable[..., AppTest]
-) -> None:
+def test_a_failed_download_is_said_and_can_be_tried_again(hub: Hub, engine: Engine, open_page: Open) -> None:
     hub.breaks_off = {"model.safetensors"}
     app = open_page("pages/attention/page.py", model=ID, text=TEXT)
     failed = engine.download(ID)
@@ -125,7 +123,7 @@ def test_a_failed_download_is_said_and_can_be_tried_again(
 
 @pytest.mark.usefixtures("hub")
 def test_a_disk_that_filled_up_after_the_question_is_said(
-    engine: Engine, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    engine: Engine, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("pages/attention/page.py", model=ID)
     assert len(offers(app)) == 1
@@ -139,7 +137,7 @@ def test_a_disk_that_filled_up_after_the_question_is_said(
     assert offers(app) == []
 
 
-def test_the_layers_page_asks_when_it_is_to_run(hub: Hub, engine: Engine, open_page: Callable[..., AppTest]) -> None:
+def test_the_layers_page_asks_when_it_is_to_run(hub: Hub, engine: Engine, open_page: Open) -> None:
     app = open_page("pages/layers/page.py", model=ID, tasks="tense", sentences="40")
     assert offers(app) == []
     run = next(button for button in app.button if button.label.startswith("Run"))

@@ -38,7 +38,6 @@ PAGES: dict[str, tuple[Examples, dict[str, str]]] = {
     "pages/compare/page.py": (COMPARE, {}),
     "pages/layers/page.py": (MOVEMENT, {"view": "movement"}),
 }
-EVERY = [(page, example.title) for page, (of_page, _) in PAGES.items() for example in of_page.all]
 
 
 def named(of_page: Examples, title: str) -> Example:
@@ -82,34 +81,26 @@ KEPT: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "title"), EVERY)
-def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title: str, open_page: Open) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, open_page: Open) -> None:
+    """Also after another one: masks are where the example has them, and do not move as when a text is edited."""
     of_page, query = PAGES[page]
-    app = choose(open_page(page, **SPOILED[page]), title)
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert len(app.info) == (page == "pages/layers/page.py")  # where nothing has been probed yet
-    now = app.session_state
     keys = {
         field.name: field.key for candidate in ALL_PAGES if candidate.path == page for field in candidate.all_fields
     }
-    for field, value in of_page.state(named(of_page, title)).items():
-        current = now[field.key] if field.key in now else field.default  # noqa: SIM401 (session state has no get)
-        assert field.codec.write(current) == field.codec.write(value), field.name
-    assert {name: now[keys[name]] for name in KEPT[page]} == KEPT[page]
-    fresh = choose(open_page(page, **query | {name: str(value) for name, value in KEPT[page].items()}), title)
-    assert drawn(app)
-    assert drawn(app) == drawn(fresh)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["pages/masked_words/page.py", "pages/compare/page.py"])
-def test_one_example_after_the_other(page: str, open_page: Open) -> None:
-    """Masks are where the example has them; they do not move along as when a text is edited."""
-    app = open_page(page)
-    for example in PAGES[page][0].all:
-        assert drawn(choose(app, example.title)) == drawn(choose(open_page(page), example.title)), example.title
+    fresh = open_page(page, **query | {name: str(value) for name, value in KEPT[page].items()})
+    for example in of_page.all:
+        app = choose(open_page(page, **SPOILED[page]), example.title)
+        assert not app.error
+        assert not app.warning
+        assert len(app.info) == (page == "pages/layers/page.py")  # where nothing has been probed yet
+        now = app.session_state
+        for field, value in of_page.state(example).items():
+            current = now[field.key] if field.key in now else field.default  # noqa: SIM401 (session state has no get)
+            assert field.codec.write(current) == field.codec.write(value), field.name
+        assert {name: now[keys[name]] for name in KEPT[page]} == KEPT[page]
+        assert drawn(app)
+        assert drawn(app) == drawn(choose(fresh, example.title)), example.title
 
 
 # In the order of the page: which word looks at which, and how much at least.
@@ -125,6 +116,7 @@ LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
 
 @pytest.mark.parametrize("title", LOOKS)
 def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open, engine: Engine) -> None:
+    assert [example.title for example in ATTENTION.all] == list(LOOKS)
     least, words = LOOKS[title]
     example = named(ATTENTION, title)
     app = choose(open_page("pages/attention/page.py"), title)
@@ -147,10 +139,6 @@ def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open,
     np.testing.assert_allclose(on_screen, weights, atol=header["scale"] / 500)
     if len(example.looks) == 1:
         assert header["selected"] == {"side": "query", "index": example.looks[0][0] - 1}
-
-
-def test_every_example_of_attention_is_measured() -> None:
-    assert [example.title for example in ATTENTION.all] == list(LOOKS)
 
 
 def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
@@ -186,17 +174,18 @@ def share(answer: Any, *words: str) -> float:
     return sum(guess.probability for guess in answer.best if guess.token in words)
 
 
-@pytest.mark.parametrize("title", [example.title for example in MASKED_WORDS.all])
-def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engine: Engine) -> None:
-    app = choose(open_page("pages/masked_words/page.py"), title)
-    answers = guesses(engine, title)
-    assert len(app.get("plotly_chart")) == len(answers) == 1 + (title == "Two words at once")
-    for number, answer in enumerate(answers, start=1):
-        assert answer.rank == 1
-        assert answer.original.probability > 0.15
-        which = f"Mask {number}: " if len(answers) > 1 else ""
-        assert f"{which}Top prediction “{answer.original.token}” (" in prose(app)
-        assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
+def test_a_masked_word_is_guessed_and_said_so(open_page: Open, engine: Engine) -> None:
+    app = open_page("pages/masked_words/page.py")
+    for title in [example.title for example in MASKED_WORDS.all]:
+        choose(app, title)
+        answers = guesses(engine, title)
+        assert len(app.get("plotly_chart")) == len(answers) == 1 + (title == "Two words at once")
+        for number, answer in enumerate(answers, start=1):
+            assert answer.rank == 1
+            assert answer.original.probability > 0.15
+            which = f"Mask {number}: " if len(answers) > 1 else ""
+            assert f"{which}Top prediction “{answer.original.token}” (" in prose(app)
+            assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
 
 
 def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
@@ -254,20 +243,17 @@ P_NEXT = {
 }
 
 
-@pytest.mark.parametrize("title", P_NEXT)
-def test_pairs_of_sentences_are_judged_as_expected(title: str, open_page: Open, engine: Engine) -> None:
-    values = named(NEXT_SENTENCE, title).values
-    p = engine.next_sentence(BERT, values[TEXT], values[PAIR]).p_next
-    low, high = P_NEXT[title]
-    assert low < p < high
-    assert choose(open_page("pages/next_sentence/page.py"), title).metric[0].value == f"{p:.4f}"
-
-
-def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
+def test_pairs_of_sentences_are_judged_as_expected(open_page: Open, engine: Engine) -> None:
     examples = NEXT_SENTENCE.all
     assert [example.title for example in examples] == list(P_NEXT)
     first, swapped = examples[0].values, examples[2].values
     assert (swapped[TEXT], swapped[PAIR]) == (first[PAIR], first[TEXT])
+    app = open_page("pages/next_sentence/page.py")
+    for example in examples:
+        p = engine.next_sentence(BERT, example.values[TEXT], example.values[PAIR]).p_next
+        low, high = P_NEXT[example.title]
+        assert low < p < high
+        assert choose(app, example.title).metric[0].value == f"{p:.4f}"
 
 
 # ---- Compare -----------------------------------------------------------------------------------------------------
@@ -297,14 +283,12 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
 
 
-@pytest.mark.parametrize(
-    ("title", "first_guesses"),
-    [("A cup of what?", ["coffee", "it", "him", "it"]), ("He, she or it?", ["she", "she", "it", "it"])],
-)
-def test_the_models_guess_differently(title: str, first_guesses: list[str], open_page: Open) -> None:
-    app = choose(open_page("pages/compare/page.py"), title)
-    row = app.dataframe[0].value.iloc[0]
-    assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
+def test_the_models_guess_differently(open_page: Open) -> None:
+    app = open_page("pages/compare/page.py")
+    firsts = {"A cup of what?": ["coffee", "it", "him", "it"], "He, she or it?": ["she", "she", "it", "it"]}
+    for title, first_guesses in firsts.items():
+        row = choose(app, title).dataframe[0].value.iloc[0]
+        assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
 
 
 # ---- How tokens move, on the page "Layers" -----------------------------------------------------------------------

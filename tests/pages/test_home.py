@@ -21,19 +21,20 @@ from pages.learn.lessons import LESSONS
 from ui import TEXT, address
 from viz.anatomy import RUN_PLACES, SOURCE
 
+Open = Callable[..., AppTest]
+
 HOME = "pages/home/page.py"
 LARGEST = 200_000  # bytes of the picture: its scripts, its styles, its numbers
 MASKED = "The dogs near the house [MASK] hungry."
 
 
 def sent(app: AppTest) -> tuple[dict[str, Any], bytes]:
-    assert not app.exception
     (packed,) = [e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == "anatomy"]
     header, numbers = unpacked(packed)
     return header, numbers
 
 
-def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Callable[..., AppTest], engine: Engine) -> None:
+def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Open, engine: Engine) -> None:
     header, numbers = sent(open_page(HOME))
     run, n = engine.attend(DEFAULT_MODEL, TEXT.default), len(header["tokens"])
     assert (header["tokens"][header["position"]], header["hidden"]) == ("it", True)
@@ -47,28 +48,27 @@ def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Callable[...
 
 
 @pytest.mark.parametrize("text", [TEXT.default, "word " * 60])
-def test_the_picture_is_light(text: str, open_page: Callable[..., AppTest]) -> None:
+def test_the_picture_is_light(text: str, open_page: Open) -> None:
     header, numbers = sent(open_page(HOME, text=text))
     assert len(numbers) + sum(map(len, SOURCE.values())) < LARGEST
     assert header["opens"]
 
 
 @pytest.mark.parametrize("text", ["😀", "...", MASKED])
-def test_any_text_runs(text: str, open_page: Callable[..., AppTest]) -> None:
+def test_any_text_runs(text: str, open_page: Open) -> None:
     header, _ = sent(open_page(HOME, text=text))
     assert bool(header["words"]) == (text == MASKED)
     if text == MASKED:
         assert (header["tokens"][header["position"]], header["hidden"]) == ("[MASK]", False)
 
 
-def test_without_a_text_it_says_what_to_do(open_page: Callable[..., AppTest]) -> None:
+def test_without_a_text_it_says_what_to_do(open_page: Open) -> None:
     app = open_page(HOME, text="")
-    assert not app.exception
     assert not [e for e in app.get("bidi_component") if e.proto.component_name == "anatomy"]
     assert [message for message in (*app.info, *app.warning, *app.error) if "text" in message.value]
 
 
-def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Callable[..., AppTest]) -> None:
+def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Open) -> None:
     header, _ = sent(open_page(HOME))
     parts = {stage["name"] for stage in header["stages"]} - {"output"} | set(RUN_PLACES)
     assert header["opens"].keys() == parts
@@ -96,8 +96,11 @@ def test_every_example_is_followed_at_a_word_or_a_mask(engine: Engine) -> None:
         assert len(encoding) <= 16, example.title
 
 
-def test_the_ways_in_lead_where_they_say(open_page: Callable[..., AppTest]) -> None:
-    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in open_page(HOME).get("page_link")}
+def test_it_names_every_page_and_the_ways_in_lead_where_they_say(open_page: Open) -> None:
+    app = open_page(HOME)
+    texts = [element.value for element in app.markdown]
+    assert [page.name for page in PAGES[1:] if not any(page.question in text for text in texts)] == []
+    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
     assert links["**I am new**"] == {"lesson": "pieces"}
     assert links["**I teach**"] == {"teach": "1"}
     assert links["**I do research**"]["view"] == "heads"
@@ -106,21 +109,20 @@ def test_the_ways_in_lead_where_they_say(open_page: Callable[..., AppTest]) -> N
     assert app.expander[0].label.startswith("For teachers")
 
 
-def test_a_code_leads_to_the_room_and_a_wrong_one_is_told(open_page: Callable[..., AppTest]) -> None:
+def test_a_code_leads_to_the_room_and_a_wrong_one_is_told(open_page: Open) -> None:
     app = open_page(HOME)
     code = rooms().open()[0]
     for typed in ("b8?", f" {code.lower()} "):
         (box,) = [box for box in app.text_input if box.label == "Room code"]
         box.input(typed)
         button(app, "Join").click().run()
-        assert not app.exception
         if typed == "b8?":
             assert "There is no room “B8?”" in app.toast[0].value
     assert app.session_state[ROOM.key] == code
 
 
 @pytest.mark.slow
-def test_a_text_that_was_cut_says_so(open_page: Callable[..., AppTest]) -> None:
+def test_a_text_that_was_cut_says_so(open_page: Open) -> None:
     app = open_page("pages/home/page.py", text="word " * 700)
     assert ["the model reads at most 512 tokens" in warning.value for warning in app.warning] == [True]
     assert not app.text_area(key="text").set_value("A short one.").run().warning

@@ -26,22 +26,19 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def warned(app: AppTest) -> str:
-    assert not app.exception
     return " ".join(warning.value for warning in app.warning).replace("\\", "")
 
 
 @pytest.mark.usefixtures("hosted")
-@pytest.mark.parametrize("model", ["someone/tiny", "/etc", "~", "x" * 300])
-def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open, model: str) -> None:
-    app = open_page("pages/masked_words/page.py", model=model)
-    assert (f"“{model[:100]}” is not in the list of models, and this app only allows models from the list") in warned(
-        app
-    ).replace("\\", "")
-    (field,) = [box for box in app.selectbox if box.label == "Model"]
-    assert field.value == DEFAULT_MODEL
-    assert not field.proto.accept_new_options
-    assert app.query_params["model"] == DEFAULT_MODEL
-    assert "no others" not in warned(app.run())
+def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open) -> None:
+    for model in ("someone/tiny", "/etc", "~", "x" * 300):
+        app = open_page("pages/masked_words/page.py", model=model)
+        assert f"“{model[:100]}” is not in the list of models" in warned(app)
+        (field,) = [box for box in app.selectbox if box.label == "Model"]
+        assert field.value == DEFAULT_MODEL
+        assert not field.proto.accept_new_options
+        assert app.query_params["model"] == DEFAULT_MODEL
+        assert "not in the list" not in warned(app.run())
 
 
 @pytest.mark.usefixtures("hosted")

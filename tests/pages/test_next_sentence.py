@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 from analysis.control_sentences import draw
 from model_zoo import Engine
 from model_zoo.types import signed
-from pages.next_sentence import page as next_sentence
 
 PAGE = "pages/next_sentence/page.py"
 A, B = "She opened the window.", "Cold air came into the room."
 Open = Callable[..., AppTest]
+Checkpoint = Callable[[str], Path]
 
 
 def press(app: AppTest, label: str) -> None:
@@ -51,17 +51,6 @@ def test_controls_stand_in_both_places(open_page: Open, engine: Engine) -> None:
     assert list(app.dataframe[0].value["sentence"])[1:] == list(draw(1))
 
 
-@pytest.mark.parametrize("view", [view.name for view in next_sentence.PAGE.views])
-def test_every_view_shows_something_and_its_link_restores_it(view: str, open_page: Open) -> None:
-    app = open_page(PAGE, text=A, pair=B, view=view)
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    again = open_page(PAGE, **app.query_params)
-    assert again.session_state["next_sentence_view"] == view
-    assert prose(again) == prose(app)
-
-
 def test_attention_between_them_is_the_models_and_its_head_is_offered(open_page: Open, engine: Engine) -> None:
     run = engine.attend("embedded/bert", A, B)
     segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
@@ -72,16 +61,6 @@ def test_attention_between_them_is_the_models_and_its_head_is_offered(open_page:
     assert f"**A → B**, mean {shares.mean():.1%}" in prose(app)
     labels = [link.proto.label for link in app.get("page_link")]
     assert f"layer {layer + 1}, head {head + 1}: {shares.max():.1%}" in labels
-
-
-def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
-    app = open_page("pages/attention/page.py")
-    app.text_area(key="text").set_value("Typed elsewhere.").run()
-    app.switch_page(PAGE).run()
-    assert app.text_area(key="text").value == "Typed elsewhere."
-    assert app.text_area(key="pair").value == ""
-    assert not app.warning
-    assert not app.error
 
 
 def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
@@ -97,7 +76,6 @@ def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
         assert not app.info
 
 
-@pytest.mark.parametrize("view", ["probability", "attention", "input"])
 @pytest.mark.parametrize(
     ("text", "taken", "why"),
     [
@@ -106,52 +84,44 @@ def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
     ],
 )
 def test_a_text_alone_is_shown_with_a_second_sentence(
-    text: str, taken: tuple[str, str], why: str, view: str, open_page: Open
+    text: str, taken: tuple[str, str], why: str, open_page: Open
 ) -> None:
     """Its own, or that of the example, which it says; what was typed stays."""
-    app = open_page(PAGE, text=text, view=view)
-    assert why in prose(app).replace("\\", "")
-    assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, "")
-    assert not app.info
-    assert not app.warning
-    assert not app.error
+    app = open_page(PAGE, text=text, view="probability")
+    numbers = [metric.value for metric in app.metric]
+    for view in ("attention", "input", "probability"):
+        app.query_params["view"] = view
+        app.run()
+        assert why in prose(app).replace("\\", "")
+        assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, "")
+        assert not [*app.info, *app.warning, *app.error]
     app.text_area(key="text").set_value(taken[0])
     app.text_area(key="pair").set_value(taken[1]).run()
     assert "Sentence B is empty" not in prose(app)
-    if view == "probability":
-        both = open_page(PAGE, text=taken[0], pair=taken[1])
-        assert [metric.value for metric in open_page(PAGE, text=text).metric] == [
-            metric.value for metric in both.metric
-        ]
+    assert [metric.value for metric in app.metric] == numbers
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "pair", "message"), [
-    ("", B, "Sentence A is empty"),
-    (A, " ", "Sentence B is empty"),
-    (A, A, "A and B are the same"),
-    ("word " * 900, B, "The pair was cut"),
-    ("word " * 900, "other " * 600, "from the longer text first"),
-])  # fmt: skip
-def test_odd_pairs_get_a_sentence(text: str, pair: str, message: str, open_page: Open) -> None:
+def test_odd_pairs_get_a_sentence(open_page: Open) -> None:
     app = open_page(PAGE)
-    app.text_area(key="text").set_value(text)
-    app.text_area(key="pair").set_value(pair).run()
-    assert not app.exception
-    assert message in prose(app)
-    assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, pair)
+    for text, pair, message in (
+        ("", B, "Sentence A is empty"),
+        (A, " ", "Sentence B is empty"),
+        (A, A, "A and B are the same"),
+        ("word " * 900, B, "The pair was cut"),
+        ("word " * 900, "other " * 600, "from the longer text first"),
+    ):
+        app.text_area(key="text").set_value(text)
+        app.text_area(key="pair").set_value(pair).run()
+        assert message in prose(app)
+        assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, pair)
 
 
-@pytest.mark.parametrize("view", ["probability", "a text"])
-def test_a_model_without_the_head_explains_itself(
-    view: str, open_page: Open, checkpoint: Callable[[str], Path]
-) -> None:
-    app = open_page(PAGE, text=A, pair=B, view=view, model=str(checkpoint("roberta")))
-    assert not app.exception
-    assert "left next-sentence prediction out of training" in prose(app)
-
-
-def test_albert_is_shown_as_what_it_is(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_without_the_head_explains_itself(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    """And ALBERT is shown as what it is."""
+    for view in ("probability", "a text"):
+        app = open_page(PAGE, text=A, pair=B, view=view, model=str(checkpoint("roberta")))
+        assert "left next-sentence prediction out of training" in prose(app)
     app = open_page(PAGE, text=A, pair=B, model=str(checkpoint("albert")))
     assert app.metric[0].label == "P(A, B in order)"
     assert "This model learned **sentence order prediction**" in prose(app)
@@ -170,7 +140,7 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     assert app.metric[0].value == f"{right / 2:.1%}"
 
 
-def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Checkpoint) -> None:
     """By the model that is chosen; not by one without a head for it, and not somebody's own list."""
     app = open_page(PAGE, view="many pairs")
     assert len(app.dataframe[0].value["p_next"]) == 5
@@ -197,7 +167,7 @@ def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
     assert "Not in it: the file you uploaded, and the results" in prose(app)
 
 
-def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Checkpoint) -> None:
     for name in ("albert", "bert"):
         app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
         app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
@@ -226,16 +196,12 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     assert "Test 5 pairs" in [b.label for b in app.button]
 
 
-@pytest.mark.parametrize(
-    ("csv", "message"),
-    [("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")],
-)
-def test_a_list_that_cannot_be_read(csv: str, message: str, open_page: Open) -> None:
+def test_a_list_that_cannot_be_read(open_page: Open) -> None:
     app = open_page(PAGE, view="many pairs")
-    app.text_area(key="next_sentence_pairs").set_value(csv).run()
-    assert not app.exception
-    assert message in prose(app)
-    assert app.text_area(key="next_sentence_pairs").value == csv
+    for csv, message in (("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")):
+        app.text_area(key="next_sentence_pairs").set_value(csv).run()
+        assert message in prose(app)
+        assert app.text_area(key="next_sentence_pairs").value == csv
 
 
 def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:

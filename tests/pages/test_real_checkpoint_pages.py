@@ -28,28 +28,14 @@ def without_a_hub(no_hub: None) -> None:
 
 
 @pytest.mark.parametrize("model", [ID, str(FOLDER)], ids=["id", "folder"])
-@pytest.mark.parametrize(
-    ("page", "view"),
-    [
-        ("attention", ""), ("attention", "grid"), ("layers", ""), ("cause", ""), ("train", ""),
-        ("sentence_vectors", "matrix"),
-    ],
-)  # fmt: skip
-def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -> None:
-    query = {"view": view} if view else {}
-    app = sound(open_page(f"pages/{page}/page.py", model=model, text=LINES[0], **query))
-    assert app.query_params.get("model") in (model, [model])
-    assert "to download from the hub" not in prose(app)
-
-
-@pytest.mark.parametrize("view", ["", "attention"])
-def test_it_is_compared(view: str, open_page: Open) -> None:
-    app = sound(
-        open_page(
-            "pages/compare/page.py", models=f"embedded/bert,{ID}", text=LINES[0], **({"view": view} if view else {})
-        )
-    )
-    assert "to download from the hub" not in prose(app)
+def test_every_page_opens_on_it(model: str, open_page: Open) -> None:
+    for page in ("attention", "layers", "cause", "train", "sentence_vectors"):
+        app = sound(open_page(f"pages/{page}/page.py", model=model, text=LINES[0]))
+        assert app.query_params.get("model") in (model, [model])
+        assert "to download from the hub" not in prose(app)
+    for view in ("tokens", "attention"):
+        app = sound(open_page("pages/compare/page.py", models=f"embedded/bert,{model}", text=LINES[0], view=view))
+        assert "to download from the hub" not in prose(app)
 
 
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:

@@ -16,6 +16,8 @@ from model_zoo import Engine
 from pages.status import emptying, panel
 from web import settings
 
+Open = Callable[..., AppTest]
+
 CODE = "sesame 12"
 
 
@@ -42,7 +44,7 @@ def texts(app: AppTest) -> str:
 
 
 def test_the_button_empties_the_caches_and_says_what_it_freed(
-    open_page: Callable[..., AppTest], engine: Engine, checkpoint: Callable[[str], Path]
+    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     folder = str(checkpoint("bert"))
     app = open_page("pages/status/page.py")  # by way of the home page, which asks questions of its own
@@ -64,7 +66,7 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
 
 
 def test_a_code_is_asked_for_where_one_is_set(
-    open_page: Callable[..., AppTest],
+    open_page: Open,
     engine: Engine,
     checkpoint: Callable[[str], Path],
     set_: Callable[..., None],
@@ -94,16 +96,14 @@ def test_any_text_is_a_wrong_code() -> None:
         assert emptying.Guard(lambda: 100.0).refusal(typed, CODE) == "Wrong code. Try again in 2 s."
 
 
-def test_a_hosted_app_without_a_code_has_no_button(
-    open_page: Callable[..., AppTest], set_: Callable[..., None]
-) -> None:
+def test_a_hosted_app_without_a_code_has_no_button(open_page: Open, set_: Callable[..., None]) -> None:
     set_(hosted="1", status_code="")
     app = open_page("pages/status/page.py")
     assert not app.button
     assert any("INSIDE_BERT_STATUS_CODE" in caption.value for caption in app.caption)
 
 
-def test_the_bar_is_full_at_most(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_is_full_at_most(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panel, "look", lambda: replace(FIGURES, memory=2 * FIGURES.memory_limit))
     app = open_page("pages/status/page.py")
     assert "Memory is full" in app.warning[0].value

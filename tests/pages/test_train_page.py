@@ -36,39 +36,45 @@ Open = Callable[..., AppTest]
 
 TINYBERT = "embedded/tinybert"
 LSTM = "embedded/bilstm"
+NOT_IN_LINK = "These results are not in the link"
 
 
-@pytest.fixture
-def trained(open_page: Open) -> AppTest:
-    """TinyBERT after forty sentences."""
-    return train(open_page(PAGE, **TINY))
+PICTURES = {
+    "train": ["training losses", "training scores"],
+    "scores": ["confusion"],
+    "try": ["labels"],
+    "inside": ["change of heads", "cka before and after"],
+    "plane": ["learning plane"],
+    "runs": ["race losses", "race scores", "score against memory"],
+}
 
 
-@pytest.mark.parametrize("view", TRAIN.views, ids=lambda view: view.name)
-def test_before_training_a_view_shows_an_example(view: object, open_page: Open) -> None:
-    """And says that it is one, and about how long the button takes."""
-    name = view.name  # type: ignore[attr-defined]
-    app = sound(open_page(PAGE, view=name, **TINY))
-    assert not app.warning
-    assert not app.info
-    assert not button(app, "Train").disabled
-    assert "What is chosen takes " in prose(app)
-    assert " on two cores." in prose(app)
-    assert "An example, computed before" in prose(app)
-    assert (
-        list(charts(app))
-        == {
-            "train": ["training losses", "training scores"],
-            "scores": ["confusion"],
-            "try": ["labels"],
-            "inside": ["change of heads", "cka before and after"],
-            "plane": ["learning plane"],
-            "runs": ["race losses", "race scores", "score against memory"],
-        }[name]
-    )
+def test_before_training_a_view_shows_an_example(
+    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And says that it is one, and about how long the button takes. One of other weights or data is not shown."""
+    assert list(PICTURES) == [view.name for view in TRAIN.views]
+    app = open_page(PAGE, **TINY)
+    for view, pictures in PICTURES.items():
+        look(app, view)
+        assert not app.warning
+        assert not app.info
+        assert not button(app, "Train").disabled
+        assert "What is chosen takes " in prose(app)
+        assert "An example, computed before" in prose(app)
+        assert list(charts(app)) == pictures
+    monkeypatch.setattr(engine, "revision", lambda _model: "sha256:000000000000")
+    process.clear_all()
+    app = open_page(PAGE, **TINY)
+    for view in PICTURES:
+        look(app, view)
+        assert "An example, computed before" not in prose(app)
+        assert not charts(app)
+        assert "What is chosen takes " in prose(app)
+    process.clear_all()
 
 
-def test_a_link_to_a_view_that_is_a_preset_today_opens_it(open_page: Open) -> None:
+def test_a_link_to_a_view_that_is_a_preset_or_a_page_today_opens_it(open_page: Open) -> None:
     pictures = {
         "race": ["race losses", "race scores", "score against memory"],
         "scratch": ["pretrained and from scratch"],
@@ -79,9 +85,6 @@ def test_a_link_to_a_view_that_is_a_preset_today_opens_it(open_page: Open) -> No
         assert sorted(charts(app)) == expected, preset
         assert app.query_params["view"] == "runs", preset
         assert app.button_group(key="train_preset").value == preset
-
-
-def test_a_link_to_a_view_that_is_a_page_today_opens_it(open_page: Open) -> None:
     app = sound(open_page(PAGE, view="similarity", shown="nearest", sentence="2", model=TINYBERT))
     assert app.title[0].value == "Sentence vectors"
     assert app.selectbox(key="sentence_vectors_sentence").value == 2
@@ -109,21 +112,8 @@ def test_the_examples_are_what_the_page_trains_as_it_opens(engine: Engine) -> No
     assert trainings.FILE.stat().st_size < 100_000
 
 
-def test_an_example_of_other_weights_or_data_is_not_shown(
-    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The page then says what to do."""
-    monkeypatch.setattr(engine, "revision", lambda _model: "sha256:000000000000")
-    process.clear_all()
-    for view in ("train", "scores", "try", "inside", "plane", "runs"):
-        app = sound(open_page(PAGE, view=view, **TINY))
-        assert "An example, computed before" not in prose(app)
-        assert not charts(app)
-        assert "What is chosen takes " in prose(app)
-    process.clear_all()
-
-
-def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
+def test_curves_and_heads_are_those_of_the_training(open_page: Open, engine: Engine) -> None:
+    trained = train(open_page(PAGE, **TINY))
     (run,) = job(trained, Training).runs
     figures = charts(trained)
     assert list(figures) == ["training losses", "training scores"]
@@ -142,18 +132,35 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     labels = {link.proto.label for link in trained.get("page_link")}
     assert labels >= {"Open on Attention", "Open on Layers", "Compare with the original"}
 
+    app, outcome = look(trained, "inside"), tuned(trained)
+    text = "The hotel was lovely."
+    app.text_area(key="train_inside_text").set_value(text).run()
+    before, after = (engine.attend(model, text) for model in (TINYBERT, outcome.id))
+    layer, head = app.number_input(key="train_inside_layer").value, app.number_input(key="train_inside_head").value
+    change = change_of_heads(before, after)
+    first, second, difference = heatmaps(sound(app))
+    np.testing.assert_allclose(first, before.head(layer - 1, head - 1))
+    np.testing.assert_allclose(second, after.head(layer - 1, head - 1))
+    np.testing.assert_allclose(difference, second - first, atol=1e-7)
+    np.testing.assert_allclose(numbers(charts(app)["change of heads"]["data"][0]["z"]), change, atol=1e-6)
+    assert len(charts(app)["cka before and after"]["data"][0]["x"]) == 1 + before.n_layers
+    most = np.unravel_index(change.argmax(), change.shape)
+    app.button(key="changed 0").click().run()
+    assert app.number_input(key="train_inside_layer").value == most[0] + 1
+    assert app.number_input(key="train_inside_head").value == most[1] + 1
 
-def test_seeds_make_a_band(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY, seeds="2", learns="head"))
-    runs = job(app, Training).runs
-    assert [run.candidate.settings.seed for run in runs] == [0, 1]
-    band, line, _alike = charts(app)["training scores"]["data"]
-    assert line["name"].endswith("(2 seeds)")
-    np.testing.assert_allclose(
-        numbers(line["y"]), np.mean([[evaluation.score for evaluation in run.evaluated] for run in runs], axis=0)
-    )
-    assert band["fill"] == "toself"
-    assert "This is the first of 2 seeds, 0." in prose(look(app, "inside"))
+    app.button(key="changed 1").click().run()
+    layer, head = (app.number_input(key=f"train_inside_{part}").value for part in ("layer", "head"))
+    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
+    state = {"text": text, "layer": str(layer), "head": str(head)}
+    assert links["After, on Attention"] == {"model": outcome.id, **state}
+    both = {"models": f"{TINYBERT},{outcome.id}", "view": "attention", "head_2": str(head), **state}
+    assert links["Both, on Compare"] == both
+    n = int((change >= 0.01).sum())
+    assert f"On this text {n} of {change.size} heads changed by 0.01 bits or more" in prose(app)
+    assert f"the mean of all is {change.mean():.4f} bits" in prose(app)
+    app.text_area(key="train_inside_text").set_value("lovely " * 300).run()
+    assert "Both, on Compare" not in {link.proto.label for link in sound(app).get("page_link")}
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -180,25 +187,6 @@ def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_pa
     assert sum(len(trace["x"]) for trace in plane["data"]) == len(tuned(app).first_vectors[0].vectors)
 
 
-def test_before_and_after_are_what_the_two_models_attend_to(trained: AppTest, engine: Engine) -> None:
-    app, outcome = look(trained, "inside"), tuned(trained)
-    text = "The hotel was lovely."
-    app.text_area(key="train_inside_text").set_value(text).run()
-    before, after = (engine.attend(model, text) for model in (TINYBERT, outcome.id))
-    layer, head = app.number_input(key="train_inside_layer").value, app.number_input(key="train_inside_head").value
-    change = change_of_heads(before, after)
-    first, second, difference = heatmaps(sound(app))
-    np.testing.assert_allclose(first, before.head(layer - 1, head - 1))
-    np.testing.assert_allclose(second, after.head(layer - 1, head - 1))
-    np.testing.assert_allclose(difference, second - first, atol=1e-7)
-    np.testing.assert_allclose(numbers(charts(app)["change of heads"]["data"][0]["z"]), change, atol=1e-6)
-    assert len(charts(app)["cka before and after"]["data"][0]["x"]) == 1 + before.n_layers
-    most = np.unravel_index(change.argmax(), change.shape)
-    app.button(key="changed 0").click().run()
-    assert app.number_input(key="train_inside_layer").value == most[0] + 1
-    assert app.number_input(key="train_inside_head").value == most[1] + 1
-
-
 def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **{**TINY, "model": LSTM}, learns="head")), "inside")
     assert "This model has no attention" in prose(app)
@@ -213,24 +201,6 @@ def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_p
     assert "On this text no head’s attention changed." in prose(app)
     assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
     np.testing.assert_allclose(numbers(charts(app)["cka before and after"]["data"][0]["y"]), 1, atol=1e-6)
-
-
-def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: Engine) -> None:
-    app, outcome = look(trained, "inside"), tuned(trained)
-    app.text_area(key="train_inside_text").set_value("The hotel was lovely.").run()
-    app.button(key="changed 1").click().run()
-    layer, head = (app.number_input(key=f"train_inside_{part}").value for part in ("layer", "head"))
-    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
-    state = {"text": "The hotel was lovely.", "layer": str(layer), "head": str(head)}
-    assert links["After, on Attention"] == {"model": outcome.id, **state}
-    both = {"models": f"{TINYBERT},{outcome.id}", "view": "attention", "head_2": str(head), **state}
-    assert links["Both, on Compare"] == both
-    changed = change_of_heads(*(engine.attend(model, "The hotel was lovely.") for model in (TINYBERT, outcome.id)))
-    n = int((changed >= 0.01).sum())
-    assert f"On this text {n} of {changed.size} heads changed by 0.01 bits or more" in prose(app)
-    assert f"the mean of all is {changed.mean():.4f} bits" in prose(app)
-    app.text_area(key="train_inside_text").set_value("lovely " * 300).run()
-    assert "Both, on Compare" not in {link.proto.label for link in sound(app).get("page_link")}
 
 
 def test_all_heads_of_a_layer_are_saved_for_numpy(engine: Engine) -> None:
@@ -251,7 +221,12 @@ def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:
 
 
 def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY, view="race", racers=f"{TINYBERT},{LSTM}"), Race, "Race")
+    """Its curves can be drawn by seconds; rates that differ are told of."""
+    query = TINY | {"view": "race", "racers": f"{TINYBERT},{LSTM}"}
+    app = open_page(PAGE, **query)
+    assert NOT_IN_LINK not in prose(app)
+    app = train(app, Race, "Race")
+    assert NOT_IN_LINK in prose(app)
     outcomes = job(app, Race).tuned
     assert [outcome.base for outcome in outcomes] == [TINYBERT, LSTM]
     assert [outcome.steps[-1].epoch for outcome in outcomes] == [1, 1]
@@ -260,6 +235,17 @@ def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
     assert list(table.loc["examples"]) == ["40", "40"]
     assert table.loc["Accuracy (95% interval)", "Small LSTM"].startswith(f"{outcomes[1].score().value:.1%} (")
     assert {"race losses", "race scores", "score against time", "score against memory"} <= set(charts(app))
+    rates = [outcome.rate for outcome in outcomes]
+    assert rates[0] != rates[1]
+    assert list(table.loc["learning rate"]) == [f"{rate:.2g}" for rate in rates]
+    assert "The learning rates differ" in prose(app)
+    assert charts(app)["race scores"]["layout"]["xaxis"]["title"]["text"] == "epochs"
+    app.toggle(key="train_by_seconds").set_value(True).run()
+    by_seconds = charts(sound(app))["race scores"]
+    assert by_seconds["layout"]["xaxis"]["title"]["text"] == "seconds of training"
+    assert max(by_seconds["data"][0]["x"]) == pytest.approx(job(app, Race).runs[0].seconds)
+    app = train(open_page(PAGE, **query, rate="0.0005", learns="head"), Race, "Race")
+    assert "The learning rates differ" not in prose(app)
 
 
 def test_the_race_has_the_same_budget_in_seconds(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,8 +285,8 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert [run.id for run in job(app, Distillation).kept] == [teacher.id]
 
 
-@pytest.mark.parametrize("name", ["entities", "questions", "similarity"])
-def test_other_data_have_no_labels_to_be_taught(name: str, open_page: Open) -> None:
-    app = open_page(PAGE, **TINY, view="distillation", set=name)
-    assert "Choose a classification task" in prose(sound(app))
-    assert button(app, "Train teacher").disabled
+def test_other_data_have_no_labels_to_be_taught(open_page: Open) -> None:
+    for name in ("entities", "questions", "similarity"):
+        app = open_page(PAGE, **TINY, view="distillation", set=name)
+        assert "Choose a classification task" in prose(sound(app))
+        assert button(app, "Train teacher").disabled

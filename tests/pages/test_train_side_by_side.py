@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from on_screen import button, prose
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, charts, job, look, sound, train
+from train_page import PAGE, TINY, charts, job, look, train
 
 from pages.train.presets import Distillation, FromScratch, Race
 
 pytestmark = pytest.mark.slow
 
 Open = Callable[..., AppTest]
+Checkpoint = Callable[[str], Path]
 
 TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
 NOT_IN_LINK = "These results are not in the link"
@@ -24,7 +25,7 @@ def race(*models: str, **query: str) -> dict[str, str]:
     return TINY | {"view": "race", "racers": ",".join(models), "learns": "head"} | query
 
 
-def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, checkpoint: Checkpoint) -> None:
     decoder = str(checkpoint("gpt2"))
     app = train(open_page(PAGE, **race(decoder, TINYBERT)), Race, "Race")
     (warning,) = app.warning
@@ -33,7 +34,7 @@ def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, che
     assert list(app.table[0].value.columns) == ["Tiny BERT"]
 
 
-def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Checkpoint) -> None:
     query = TINY | {"view": "scratch", "model": str(checkpoint("t5")), "learns": "head", "examples": "5"}
     app = train(open_page(PAGE, **query), FromScratch, "Train 6 times")
     assert [warning.value.replace("\\", "").split(": ")[0] for warning in app.warning] == [
@@ -43,7 +44,7 @@ def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Callab
     assert "pretrained and from scratch" not in charts(app)
 
 
-def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Checkpoint, tmp_path: Path) -> None:
     """As one name their curves would be taken for two seeds of one model."""
     other = tmp_path / checkpoint("bert").name
     other.symlink_to(checkpoint("bert"))
@@ -51,30 +52,6 @@ def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Callable
     names = [other.name, f"{other.name} (2)", "Tiny BERT"]
     assert [trace["name"] for trace in charts(app)["race scores"]["data"]] == [*names, "majority baseline"]
     assert [column.replace("\\", "") for column in app.table[0].value.columns] == names
-
-
-def test_curves_of_a_race_in_epochs_can_be_drawn_by_seconds(open_page: Open) -> None:
-    app = open_page(PAGE, **race(TINYBERT, LSTM))
-    assert NOT_IN_LINK not in prose(app)
-    app = train(app, Race, "Race")
-    assert NOT_IN_LINK in prose(app)
-    assert charts(app)["race scores"]["layout"]["xaxis"]["title"]["text"] == "epochs"
-    app.toggle(key="train_by_seconds").set_value(True).run()
-    drawn = charts(sound(app))["race scores"]
-    assert drawn["layout"]["xaxis"]["title"]["text"] == "seconds of training"
-    first = job(app, Race).runs[0]
-    assert max(drawn["data"][0]["x"]) == pytest.approx(first.seconds)
-
-
-def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Open) -> None:
-    said_of_rates = "The learning rates differ"
-    app = train(open_page(PAGE, **race(TINYBERT, LSTM, learns="all")), Race, "Race")
-    rates = [outcome.rate for outcome in job(app, Race).tuned]
-    assert rates[0] != rates[1]
-    assert list(app.table[0].value.loc["learning rate"]) == [f"{rate:.2g}" for rate in rates]
-    assert said_of_rates in prose(app)
-    app = train(open_page(PAGE, **race(TINYBERT, LSTM, rate="0.0005")), Race, "Race")
-    assert said_of_rates not in prose(app)
 
 
 def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:

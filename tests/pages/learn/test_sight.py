@@ -24,6 +24,7 @@ right = partial(sentences.right, LESSON)
 for_every_text = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
 pytestmark = pytest.mark.usefixtures("app")
 Open = Callable[..., AppTest]
+Checkpoint = Callable[[str], Path]
 
 
 @for_every_text
@@ -47,7 +48,7 @@ def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> Non
     assert numbers[["to earlier", "to itself", "to later"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
 
 
-def test_a_causal_model_looks_back_only(checkpoint: Callable[[str], Path]) -> None:
+def test_a_causal_model_looks_back_only(checkpoint: Checkpoint) -> None:
     case = Case(str(checkpoint("gpt2")), SENTENCES[0])
     assert right(2, case).text.startswith("None")
     assert "Above the diagonal everything is 0" in LESSON.steps[1](case).why()
@@ -102,10 +103,7 @@ def test_a_typed_mask_has_no_right_word() -> None:
 
 
 def test_a_causal_model_on_this_machine_stands_beside(
-    open_page: Callable[..., AppTest],
-    checkpoint: Callable[[str], Path],
-    monkeypatch: pytest.MonkeyPatch,
-    engine: Engine,
+    open_page: Open, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     model = str(checkpoint("gpt2"))
     monkeypatch.setattr(sight, "_here", lambda _: [model])
@@ -118,10 +116,7 @@ def test_a_causal_model_on_this_machine_stands_beside(
 
 
 def test_cross_attention_of_a_model_on_this_machine(
-    open_page: Callable[..., AppTest],
-    checkpoint: Callable[[str], Path],
-    monkeypatch: pytest.MonkeyPatch,
-    engine: Engine,
+    open_page: Open, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     model = str(checkpoint("bart"))
     monkeypatch.setattr(sight, "_here", lambda kind: [model] if kind == "cross" else [])
