@@ -17,11 +17,10 @@ ENTRIES = re.findall(r"^```diff\n--- ([\w./]+)\n(.*?)^```$", DOCUMENT, re.MULTIL
 
 # Which tests find what was added, and by which name.
 FOUND_BY = {
-    "tests/pages/test_every_page.py::test_page_runs[Letters]",
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[letters-table]",
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[attention-longest]",
     "tests/pages/test_every_view.py::test_tabs_stand_in_the_order_that_their_views_say",
-    "tests/pages/learn/test_every_lesson.py::test_a_step_opens_and_reveals[letters-1]",
+    "tests/pages/learn/test_every_lesson.py::test_every_step_opens_and_reveals[letters]",
     "tests/model_zoo/test_questions.py::test_an_answer_is_remembered_shared_and_read_only[FindLongestToken]",
     "tests/model_zoo/test_families.py::test_every_family_has_a_checkpoint_that_all_tests_of_families_find[rembert]",
     "tests/model_zoo/test_eager_attention.py::test_all_that_enters_attention_is_what_the_familys_own_modules_make[rembert]",

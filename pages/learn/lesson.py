@@ -103,7 +103,7 @@ class Step(ABC):
     """What the literature calls what the step explains, by their names in the glossary; beside its title."""
 
     minutes: ClassVar[float] = 2.0
-    """How long reading, looking and answering take: see ``tests/pages/learn/test_times.py``."""
+    """How long reading, looking and answering take: see ``tests/pages/learn/test_every_lesson.py``."""
 
     sources: ClassVar[tuple[Source, ...]] = ()
     stage: ClassVar[str | None] = None

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import varied
 from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, toggles
-from on_screen import drawn, prose
+from on_screen import button, drawn, prose
+from patience import PATIENCE
 
-from analysis.alignment import align, fertility
+from analysis.alignment import align, all_on_common_words, fertility, shares_on_common_words
+from analysis.divergence import best_matches, head_matrix, jensen_shannon
+from analysis.views import ContributionView, Measure, Norms, Weights
 from model_zoo import Engine, masked, running
-from model_zoo.types import Encoding
-from pages.compare import choice
+from model_zoo.errors import HubUnreachable
+from model_zoo.types import ContributionMeasure, Encoding
+from pages.compare import choice, scene
 from pages.compare.fields import COMPARED
+from ui.show import WORDS
 
 
 def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -276,3 +283,209 @@ def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
     assert choice.name("google-bert/bert-base-uncased") == "BERT base"
     assert [choice.name(str(folder), (str(first), str(other))) for folder in (first, other)] == [str(first), str(other)]
     assert choice.name(str(first), (str(first), "embedded/bert")) == "model"
+
+
+def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="2", head="3", head_2="4")
+    a, b = on_words(engine, two, ((1, 2), (1, 3)), TEXT)
+    drawn = matrices(app)
+    np.testing.assert_array_equal(drawn[0], a)
+    np.testing.assert_array_equal(drawn[2], b)
+    np.testing.assert_allclose(drawn[1], a - b, atol=1e-7)
+    bits = jensen_shannon(a[None], b[None])[0, 0]
+    assert f"divergence is {bits:.3f} bits" in prose(app)
+    np.testing.assert_allclose(a.sum(-1), 1, atol=1e-5)
+
+    runs = [engine.attend(model, TEXT) for model in two]
+    expected = head_matrix(*map(Weights, runs), align([run.encoding for run in runs]))
+    np.testing.assert_allclose(drawn[3], expected, atol=1e-6)
+    best = best_matches(expected, runs[0].n_heads, runs[1].n_heads)
+    table = app.dataframe[0].value
+    np.testing.assert_allclose(table["divergence (bits)"], [match.divergence for match in best], atol=1e-6)
+
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="1", head="2")
+    divergences = expected[1]
+    layer, head = divmod(int(divergences.argmin()), 4)
+    button(app, f"Layer {layer + 1} head {head + 1}: {divergences.min():.3f} bits").click().run()  # the most alike
+    a, b = on_words(engine, two, ((0, 1), (layer, head)), TEXT)
+    np.testing.assert_array_equal(matrices(app)[0], a)
+    np.testing.assert_array_equal(matrices(app)[2], b)
+    assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in prose(app)
+
+
+def test_layers_are_matched_by_depth_and_said_so(
+    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
+    app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
+    assert "layer 2 of 3, beside layer 4 of 6: the same relative depth." in prose(app)
+    np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (1, 0)), TEXT)[1])
+    app.number_input(key="compare_layer_2").set_value(1).run()
+    assert ": layer 1 of 3." in prose(app)
+    assert "beside layer" not in prose(app)
+    np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
+
+
+def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: Open) -> None:
+    app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
+    for message in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
+        assert message in prose(app)
+    keys = ("layer", "head", "compare_layer_2", "compare_head_2")
+    assert [app.number_input(key=key).value for key in keys] == [3, 4, 3, 4]
+    assert len(matrices(app)) == 4
+
+
+def test_a_model_without_attention(two: tuple[str, str], bilstm: str, open_page: Open) -> None:
+    models = ",".join((two[0], bilstm, two[1]))
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="3")
+    clean(app)
+    assert "has no attention to show" in prose(app)
+    assert [matrix.shape for matrix in matrices(app)][2:] == [matrices(app)[0].shape, (12, 12)]
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="2")
+    assert f"{Path(bilstm).name} has no attention, so there is nothing to compare" in prose(app)
+    assert len(matrices(app)) == 2
+    app.query_params["pair"] = PAIR
+    for view in ("tokens", "predictions", "representations"):
+        app.query_params["view"] = view
+        clean(app.run())
+    alone = open_page(PAGE, models=bilstm, text=TEXT, view="attention")
+    assert "has no attention to show" in prose(alone)
+
+
+@pytest.mark.parametrize("measure", ["ALTI", "value zeroing"])
+def test_layers_are_compared_where_heads_have_no_maps(
+    measure: ContributionMeasure, two: tuple[str, str], open_page: Open, engine: Engine
+) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show=measure, layer="2", layer_2="3")
+    clean(app)
+    a, b = (ContributionView(engine.contributions(model, TEXT, measure=measure)) for model in two)
+    alignment = align([a.encoding, b.encoding])
+    of_a, of_b = (all_on_common_words(of, units) for of, units in zip((a, b), alignment.units, strict=True))
+    drawn = matrices(app)
+    for values, expected in zip(
+        drawn, (of_a[1], of_a[1] - of_b[2], of_b[2], head_matrix(a, b, alignment)), strict=True
+    ):
+        np.testing.assert_allclose(values, expected, atol=1e-6)
+    np.testing.assert_allclose(drawn[0].sum(axis=-1), 1, atol=1e-5)
+    assert not {"head", "compare_head_2"} & {str(box.key) for box in app.number_input}
+    assert "Which layer of B matches each layer of A?" in [header.value for header in app.header]
+    table = app.dataframe[0].value
+    assert [name for name in table.columns if name.endswith("head")] == []
+    assert ("row is scaled to 100%" in prose(app)) == (measure == "value zeroing")
+
+    best = matrices(app)[3][1]
+    button(app, f"Layer {best.argmin() + 1}: {best.min():.3f} bits").click().run()
+    np.testing.assert_allclose(matrices(app)[2], of_b[best.argmin()], atol=1e-6)
+
+
+def test_norms_are_compared_as_shares(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show="value-weighted", layer="2", head="3")
+    clean(app)
+    a = Norms(engine.attend(two[0], TEXT))
+    units = align([engine.attend(model, TEXT).encoding for model in two]).units[0]
+    np.testing.assert_allclose(matrices(app)[0], shares_on_common_words(a, a.map(1, 2), units), atol=1e-6)
+    np.testing.assert_allclose(matrices(app)[0].sum(axis=-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("measure", "why"), [("ALTI", "part by part"), ("value-weighted", "finished attention maps only")]
+)
+def test_a_model_that_lacks_a_measure(
+    measure: Measure, why: str, two: tuple[str, str], checkpoint: Callable[[str], Path], open_page: Open, tmp_path: Path
+) -> None:
+    lacking = varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True)
+    models = ",".join((two[0], str(lacking), two[1]))
+    app = open_page(PAGE, models=models, text=TEXT, view="attention", show=measure, beside="3")
+    clean(app)
+    assert why in prose(app)
+    assert len(matrices(app)) == 4
+    app.query_params["beside"] = "2"
+    app.run()
+    assert f"“{WORDS[measure].title}” cannot be shown of talking, so there is nothing to compare" in prose(app)
+    assert len(matrices(app)) == 2
+
+
+@pytest.mark.slow
+def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: Open, tmp_path: Path) -> None:
+    app = open_page(PAGE, models=",".join((two[0], str(tmp_path), "no such model!", two[1])), text=TEXT)
+    for view in VIEWS:
+        app.query_params["view"] = view
+        app.run()
+        no_folder, no_model = (error.value.replace("\\", "") for error in app.error)
+        assert f"{tmp_path}” holds no config.json" in no_folder
+        assert "“no such model!” is neither" in no_model
+        assert f"Meanwhile {Path(two[0]).name} is compared with {Path(two[1]).name}." in prose(app)
+    app = open_page(PAGE, models=f"{tmp_path},{tmp_path / 'other'}", text=TEXT)
+    assert len(app.error) == 2
+    assert app.text_area(key="text").value == TEXT
+    assert app.query_params["text"] == TEXT
+
+
+def test_models_are_loaded_beside_each_other_and_watched(
+    two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither is done before both have begun, and before their lines have been drawn once more."""
+    both, watched = threading.Barrier(2, timeout=PATIENCE), threading.Event()
+    announced: list[str] = []
+    plain, line = Engine.info, scene._line
+
+    def info(self: Engine, model: str) -> Any:
+        if model in two:  # the app warms up its own one beside the first page
+            both.wait()
+            assert watched.wait(PATIENCE)
+        return plain(self, model)
+
+    def watch(*args: Any) -> str:
+        announced.append(line(*args))
+        if len(announced) > 2:
+            watched.set()
+        return announced[-1]
+
+    monkeypatch.setattr(Engine, "info", info)
+    monkeypatch.setattr(scene, "_line", watch)
+    app = open_page(PAGE, models=",".join(two), text=TEXT)
+    clean(app)
+    assert len(app.dataframe) == 1
+    assert [announced[place].split(":")[0].rstrip("\\") for place in (0, 1)] == [Path(model).name for model in two]
+    assert all("loading, " in sentence for sentence in announced)
+
+
+def test_a_failure_is_kept_until_another_try(
+    two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    plain = Engine.info
+
+    def info(self: Engine, model: str) -> Any:
+        if model != two[1]:
+            return plain(self, model)
+        calls.append(model)
+        if len(calls) < 2:
+            raise HubUnreachable("The hub is away.")
+        return plain(self, model)
+
+    monkeypatch.setattr(Engine, "info", info)
+    app = open_page(PAGE, models=",".join(two), text=TEXT)
+    app.text_area(key="text").set_value(PAIR).run()
+    assert [error.value for error in app.error] == ["The hub is away\\."]
+    assert calls == [two[1]]
+    app.button[[button.label for button in app.button].index("Try again")].click().run()
+    clean(app)
+    assert calls == [two[1]] * 2
+    assert len(app.dataframe) == 1
+
+
+def test_two_models_larger_than_the_memory_for_models(
+    two: tuple[str, str], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [4 * engine.info(model).parameters for model in two]
+    monkeypatch.setattr(engine._memory, "budget", sum(sizes) - 1)
+    engine.close()
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
+    assert len(app.error) == 1
+    assert "MB" in app.error[0].value
+    assert "one" in app.error[0].value
+    assert len(matrices(app)) == 3  # one model beside itself
+    again = prose(app)
+    app.run()
+    assert prose(app) == again

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from architectures import FUNNEL, HYBRID, LED, build
 from on_screen import controls, drawn, prose
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import NumberInput, Slider
@@ -127,3 +128,37 @@ def test_two_quick_clicks_are_no_double_click(open_page: Open) -> None:
     charts = [chart.proto for chart in app.get("plotly_chart") if chart.proto.selection_mode]
     assert charts
     assert all(json.loads(chart.config)["doubleClickDelay"] == 1 for chart in charts)
+
+
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Lfm2": ("ForCausalLM", HYBRID),
+    "Funnel": ("ForMaskedLM", FUNNEL),
+    "LED": ("ForConditionalGeneration", LED),
+    "ConvBert": ("ForMaskedLM", {"embedding_size": 32}),
+    "SqueezeBert": ("ForMaskedLM", {"embedding_size": 32, "vocab_size": 400}),  # 200 more than tokens
+}
+VIEWS_OF_A_MODEL = [
+    pytest.param(page, view, id=f"{page.name}-{view.name}")
+    for page in PAGES
+    if any(field.name == "model" for field in page.all_fields)
+    for view in page.views
+]
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {
+        name: build(name, head, tmp_path_factory.mktemp(name), **settings) for name, (head, settings) in MODELS.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(("page", "view"), VIEWS_OF_A_MODEL)
+def test_a_view_shows_what_there_is_or_says_why_not(
+    name: str, page: Page[Any], view: View[Any], folders: dict[str, Path], open_page: Callable[..., AppTest]
+) -> None:
+    app = open_page(
+        page.path, view=view.name, model=str(folders[name]), text="The old [MASK] sat on the mat.", layer="2"
+    )
+    assert not any("went wrong" in error.value for error in app.error)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from on_screen import button, prose
@@ -162,3 +164,19 @@ def test_two_visitors_train_at_once(open_page: Open) -> None:
     assert tuned(first).id != tuned(second).id
     assert [tuned(app).settings.seed for app in (first, second)] == [0, 1]
     assert tuned(first).steps[0].loss != tuned(second).steps[0].loss
+
+
+@pytest.mark.slow
+def test_stopping_says_that_nothing_is_kept_and_offers_nothing_to_go_on_with(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = begin(open_page(PAGE, **TINY | {"epochs": "50"}))
+    while not job(app, Training).runs[0].steps:
+        assert not job(app, Training).wait(0.01)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=500_000_000))
+    button(app.run(), "Stop").click().run()
+    assert job(app, Training).wait(PATIENCE)
+    (warning,) = sound(app.run()).warning
+    assert "nothing of it could be kept" in warning.value
+    assert "Stopped after" not in prose(app)
+    assert "Continue" not in [element.label for element in app.button]

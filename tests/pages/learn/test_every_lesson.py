@@ -132,3 +132,69 @@ def test_every_term_of_the_glossary_is_met_somewhere(app: None) -> None:  # noqa
 
 def test_answers_are_written_and_read(app: None) -> None:  # noqa: ARG001
     assert fields.heights(fields.drawn([0, 0.5, 1], 1), 1) == pytest.approx([0, 18 / 35, 1])
+
+
+CASE = Case("embedded/bert", "Birds sing.")
+
+
+def test_every_lesson_begins_with_aims_and_ends_with_three_questions() -> None:
+    for lesson in LESSONS.values():
+        assert 3 <= len(lesson.aims) <= 4
+        assert all(aim[0].islower() and not aim.endswith(".") for aim in lesson.aims)
+        recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
+        assert list(lesson.steps[-3:]) == recall
+        points = [step.questions[step.place].point for step in recall]
+        assert len(set(points)) == 3
+        assert all(point.endswith(".") for point in points)
+        assert lesson.terms
+
+
+def test_the_summary_grows_with_every_answer_and_aims_are_at_the_first_step(open_page: Open) -> None:
+    lesson = LESSONS["head"]
+    first = len(lesson.steps) - 2
+    points = [recall.point for recall in lesson.steps[-1].questions]  # type: ignore[attr-defined]
+    aims = "**After this lesson you can**"
+    app = open_page("pages/learn/page.py", lesson=lesson.name)
+    assert any(markdown.value.startswith(aims) for markdown in app.markdown)
+    for place in range(3):
+        app = open_page("pages/learn/page.py", lesson=lesson.name, step=str(first + place))
+        for n in (place, place + 1):
+            summary = "".join(markdown.value for markdown in app.markdown if markdown.value.startswith("**Summary**"))
+            assert [point in summary for point in points] == [at < n for at in range(3)]
+            if n == place:
+                app.button(key="show-me").click().run()
+        assert not app.get("download_button") or "CSV" not in " ".join(
+            button.label for button in app.get("download_button")
+        )
+        assert not any(markdown.value.startswith(aims) for markdown in app.markdown)
+
+
+WORDS_A_MINUTE = 150  # of a text one learns from
+LOOKING = {Choice: 1.25, RecallStep: 0.1}  # minutes beside reading: the figure, the answer, the figure again
+DRAWING = 1.5
+
+
+def measured(step: Step) -> float:
+    """Minutes for a step: its texts, the options or the drawing, the reply to the right answer, and why."""
+    question = step.ask()
+    read = [question.question]
+    if isinstance(step, RecallStep):
+        looking = LOOKING[RecallStep]
+    else:
+        read += [step.text(), step.why()]
+        looking = LOOKING[Choice] if isinstance(question, Choice) else DRAWING
+    if isinstance(question, Choice):
+        read += [option.text for option in question.options] + [question.options[question.right].reply]
+    else:
+        read.append(question.reply(question.truth))
+    return sum(len(strip_terms(text).split()) for text in read) / WORDS_A_MINUTE + looking
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+def test_a_lesson_takes_as_long_as_it_says(lesson: Lesson) -> None:
+    case = cases(lesson)[0]
+    minutes_of_steps = [measured(step(case)) for step in lesson.steps]
+    for step, minutes in zip(lesson.steps, minutes_of_steps, strict=True):
+        assert step.minutes == pytest.approx(minutes, abs=0.75), step.title
+    assert lesson.minutes == pytest.approx(sum(minutes_of_steps), rel=0.2)

@@ -1,10 +1,12 @@
-"""The home page: the model's own numbers in the picture, a way on from each part, cards, and the code of a room."""
+"""The home page: the model's own numbers in the picture, a way on from each part, cards; and the page "Glossary"."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -16,9 +18,11 @@ from classroom.session import ROOM
 from classroom.stores import rooms
 from model_zoo import DEFAULT_MODEL, Engine
 from pages import PAGES
+from pages.glossary import words
 from pages.home import walk
 from pages.learn.lessons import LESSONS
 from ui import TEXT, address
+from ui.glossary import TERMS
 from viz.anatomy import RUN_PLACES, SOURCE
 
 Open = Callable[..., AppTest]
@@ -126,3 +130,53 @@ def test_a_text_that_was_cut_says_so(open_page: Open) -> None:
     app = open_page("pages/home/page.py", text="word " * 700)
     assert ["the model reads at most 512 tokens" in warning.value for warning in app.warning] == [True]
     assert not app.text_area(key="text").set_value("A short one.").run().warning
+
+
+GLOSSARY = "pages/glossary/page.py"
+
+
+def body(app: AppTest) -> str:
+    return next(element.proto.body for element in app.get("html") if "<dl" in element.proto.body)
+
+
+def test_all_terms_are_listed_in_order(open_page: Open) -> None:
+    app = open_page(GLOSSARY)
+    names = re.findall("<dt>(.*?)</dt>", body(app))
+    assert [unescape(name).lower() for name in names] == list(TERMS)
+    names = re.findall("<dt>(.*?)</dt>", body(open_page(GLOSSARY, term="attention")))
+    assert names[0] == "Attention"
+    assert "Softmax" not in names
+
+
+def test_meanings_are_searched_after_names() -> None:
+    names = [term.name for term in words.matching("  Softmax ")]
+    assert names[0] == "softmax"
+    assert all("softmax" in TERMS[name.lower()].meaning for name in names[1:])
+    assert len(words.matching("")) == len(TERMS)
+
+
+def test_no_match_is_told_and_shows_what_was_typed(open_page: Open) -> None:
+    app = open_page(GLOSSARY, term="<b>nothing</b>")
+    assert "No term matches" in app.info[0].value
+    assert "<b>" not in app.info[0].value
+    assert app.text_input(key="glossary_term").value == "<b>nothing</b>"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.views], ids=lambda page: page.name)
+def test_every_view_is_found_under_its_terms(page: object) -> None:
+    where = words.places(PAGES)
+    for view in page.views:  # type: ignore[attr-defined]
+        for term in view.terms:
+            labels = [label for label, _ in where[term.lower()]]
+            assert f"{page.title}: {view.title}" in labels  # type: ignore[attr-defined]
+
+
+def test_links_open_pages_that_are_there() -> None:
+    names = {page.name: page for page in PAGES}
+    for label, way in (place for places in words.places(PAGES).values() for place in places):
+        parts = urlsplit(way)
+        page = names[parts.path]
+        assert label.startswith(f"{page.title}: ")
+        fields = {field.name: field for field in page.all_fields}
+        for name, (value,) in parse_qs(parts.query).items():
+            fields[name].codec.read(value)  # raises for what the field cannot hold
