@@ -11,17 +11,12 @@ from nasty import MARKDOWN, NASTY
 from streamlit.testing.v1 import AppTest
 
 from pages import PAGES
-from ui.page import Page, View
+from ui.page import Page
 
 Open = Callable[..., AppTest]
 
 TEXT = " ".join(text for text in NASTY if "\n" not in text)
 TYPED = ("text", "pair", "targets", "replacement", "data", "lines", "query", "own_text")
-VIEWS = [
-    pytest.param(page, view, id=f"{page.name}-{view.name if view else 'body'}")
-    for page in PAGES
-    for view in (page.views or (None,))
-]
 
 
 def formatted(app: AppTest) -> Iterator[tuple[str, str]]:
@@ -45,13 +40,14 @@ def nothing_raw(app: AppTest) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "view"), VIEWS)
-def test_what_is_typed_or_linked_is_shown_as_text(page: Page[Any], view: View[Any] | None, open_page: Open) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_typed_or_linked_is_shown_as_text(page: Page[Any], open_page: Open) -> None:
     names = {field.name for field in page.all_fields}
-    query = {"view": view.name} if view else {}
-    texts = {name: TEXT for name in TYPED if name in names}
-    app = open_page(page.path, **query, **texts)
+    app = open_page(page.path, **{name: TEXT for name in TYPED if name in names})
     nothing_raw(app)
+    for view in page.views:
+        app.query_params["view"] = view.name
+        nothing_raw(app.run())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
