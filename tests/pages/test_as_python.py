@@ -18,6 +18,8 @@ from ui.page import Page, View
 
 Open = Callable[..., AppTest]
 
+pytestmark = pytest.mark.slow
+
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
@@ -40,7 +42,6 @@ def addresses() -> Iterator[tuple[str, dict[str, str]]]:
             yield page, dict(parameter.split("=", 1) for parameter in parameters)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_a_view_gives_lines_that_compute_what_it_shows(
     page: Page[Any], view: View[Any], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -56,7 +57,6 @@ def test_a_view_gives_lines_that_compute_what_it_shows(
         assert compiled(app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "query"), [*addresses()], ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
 )
@@ -67,7 +67,6 @@ def test_lines_hold_what_was_chosen(
     compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("part", ["decoder", "cross"])
 @pytest.mark.parametrize("view", ["grid", "combined", "neuron", "heads", "who"])
 def test_lines_name_the_part_of_a_model(
@@ -82,7 +81,6 @@ def test_lines_name_the_part_of_a_model(
     compute_what_is_shown(app, engine, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("show", ["weights", "ALTI"])
 def test_lines_cut_a_text_where_the_page_does(
     show: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -105,7 +103,6 @@ CAUSAL = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "view", "query"), CAUSAL, ids=[f"{page}-{view}" for page, view, _ in CAUSAL])
 def test_lines_ask_a_causal_model_what_comes_next(
     page: str,
@@ -126,7 +123,6 @@ FILES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "view", "key", "several", "data"), FILES, ids=[view for _, view, *_ in FILES])
 def test_lines_read_the_file_that_was_uploaded(
     page: str,

@@ -31,17 +31,22 @@ def shown_weights(app: AppTest) -> FloatArray:
     return weights
 
 
-def test_the_heatmap_holds_the_weights_of_the_chosen_head(open_page: Open, engine: Engine) -> None:
+def test_the_heatmap_holds_the_weights_of_the_chosen_head(
+    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
     app = open_page(PAGE, text="The dog barked.", layer="3", head="5")
     expected = engine.attend("embedded/bert", "The dog barked.").head(2, 4)
     np.testing.assert_array_equal(shown_weights(app), expected)
 
-
-def test_a_second_text_is_read_as_a_pair(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text="She left.", pair="He stayed.", layer="1", head="1")
     expected = engine.attend("embedded/bert", "She left.", "He stayed.")
     assert expected.encoding.tokens.count("[SEP]") == 2
     np.testing.assert_array_equal(shown_weights(app), expected.head(0, 0))
+
+    folder = str(checkpoint("modernbert"))
+    app = open_page(PAGE, model=folder, text="The cat sat.", layer="3", head="4")
+    assert not app.error
+    np.testing.assert_array_equal(shown_weights(app), engine.attend(folder, "The cat sat.").head(2, 3))
 
 
 def test_text_that_cannot_be_read_gets_a_sentence(open_page: Open) -> None:
@@ -96,13 +101,6 @@ def test_layer_and_head_out_of_range_in_the_address(open_page: Open) -> None:
     app = open_page(PAGE, layer="0")
     assert any("link could not be used" in warning.value for warning in app.warning)
     assert app.number_input(key="layer").value == 2  # that of the first example
-
-
-def test_a_model_from_a_folder(open_page: Open, checkpoint: Callable[[str], Path], engine: Engine) -> None:
-    folder = str(checkpoint("modernbert"))
-    app = open_page(PAGE, model=folder, text="The cat sat.", layer="3", head="4")
-    assert not app.error
-    np.testing.assert_array_equal(shown_weights(app), engine.attend(folder, "The cat sat.").head(2, 3))
 
 
 def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
@@ -196,8 +194,6 @@ def test_each_case_is_said_with_its_numbers() -> None:
     assert "is 3.6% as long" in neither
     assert neither.endswith("one vector for all tokens.")
 
-
-def test_a_token_among_several_is_told_by_its_place_and_the_first_one_by_being_first() -> None:
     pair = builders.encoding(["she", "left"], ["he", "stayed"])
     assert "goes to \\[SEP\\] (token 7) (" in str(sentence(0.9, 0.1, pair, 6))
     without = builders.encoding(["she", "left", "him"], front=None, end=None)
@@ -219,7 +215,9 @@ def test_something_is_said_of_exactly_the_heads_that_give_much(model: str, engin
     assert len(rows) == layers * heads * 2
 
 
-def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable[..., AppTest]) -> None:
+def test_sinks_are_told_of_the_chosen_head_and_of_no_other(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
     app = open_page(PAGE, text=TEXT, layer="3", head="5")
     (finding,) = (element for element in app.main.get("markdown") if element.value.startswith("On this text, "))
     assert finding.value.endswith("Looking at \\[CLS\\] **does nothing** here.")
@@ -227,10 +225,6 @@ def test_the_view_says_it_of_the_chosen_head_and_of_no_other(open_page: Callable
     app.number_input(key="layer").set_value(1).run()
     assert "On this text, " not in prose(app)
 
-
-def test_a_text_without_ordinary_tokens_and_a_decoder_have_no_finding(
-    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
-) -> None:
     for arguments in (
         {"text": "[SEP]"},
         {"text": TEXT, "pair": TEXT, "model": str(checkpoint("bart")), "model_part": "cross"},

@@ -201,7 +201,7 @@ def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[.
         assert grid(here).proto.bytes == before
 
 
-def test_the_steppers_move_the_frame_back_to_where_it_was_sent(visitor: Callable[..., Visitor]) -> None:
+def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]) -> None:
     """The browser has moved it since, so the same head is asked for once more."""
     here = visitor("pages/attention/page.py", view="grid", text=BARKED, layer="1", head="1")
     assert sent(here) == ([0, 0], 0)
@@ -211,8 +211,6 @@ def test_the_steppers_move_the_frame_back_to_where_it_was_sent(visitor: Callable
     here.use(here.widget("head"), 3)
     assert sent(here) == ([0, 2], 1)
 
-
-def test_a_grid_that_is_new_on_the_page_has_its_frame_where_the_head_is(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=BARKED)
     here.choose(grid(here), {"head": [2, 4]})
     here.use(here.widget("view"), "Lines")

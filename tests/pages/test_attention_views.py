@@ -70,9 +70,7 @@ def test_several_heads_are_combined(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, view="combined", scope="all", how="norm")
     assert any("Choose heads of one layer" in message.value for message in [*app.error, *app.warning, *app.info])
 
-
-def test_the_norm_of_a_layers_sum(open_page: Open, engine: Engine) -> None:
-    """With value-weighted norms and without, since it is about values anyway."""
+    # With value-weighted norms and without, since it is about values anyway.
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     for values in ({}, {"show": "value-weighted"}):
         app = open_page(PAGE, text=TEXT, view="combined", layer="3", how="norm", **values)
@@ -295,11 +293,16 @@ def test_every_view_takes_every_filter_with_cross_attention(name: str, open_page
         assert len(heatmap_of(app)) == 1
 
 
-def test_bart_is_said_to_restore_the_first_text(open_page: Open, checkpoint: Checkpoint) -> None:
+def test_what_the_decoder_of_bart_means(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, model=str(checkpoint("bart")), text=CAT, model_part="decoder")
     assert "has to restore" in prose(app)
     app.text_area(key="pair").set_value(DOG).run()
     assert "has to restore" not in prose(app)
+
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=CAT, pair=DOG, model_part="cross", view="heads")
+    columns = set(app.dataframe[0].value.columns)
+    assert {"label", "entropy", "first", "separator", "same_word"} <= columns
+    assert not columns & {"rare", "itself", "previous", "next", "distance", "other_sentence"}
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -328,13 +331,6 @@ def test_texts_that_are_cut_and_layers_that_are_not_there_are_named(open_page: O
     app = open_page(PAGE, model=str(checkpoint("t5")), view="neuron")  # which has no limit of its own
     app.text_area(key="text").set_value("cat " * 1100).run()
     assert "at most 1,024 tokens on this page" in prose(app)
-
-
-def test_heads_of_cross_attention_leave_out_what_means_nothing(open_page: Open, checkpoint: Checkpoint) -> None:
-    app = open_page(PAGE, model=str(checkpoint("bart")), text=CAT, pair=DOG, model_part="cross", view="heads")
-    columns = set(app.dataframe[0].value.columns)
-    assert {"label", "entropy", "first", "separator", "same_word"} <= columns
-    assert not columns & {"rare", "itself", "previous", "next", "distance", "other_sentence"}
 
 
 def test_the_view_query_and_key_names_the_tokens_of_both_texts(

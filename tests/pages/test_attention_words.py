@@ -72,7 +72,7 @@ def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> 
     assert header["limits"] == pytest.approx(matrices.max(axis=(1, 2)))
 
 
-def test_the_filter_is_that_of_the_heatmap() -> None:
+def test_the_filter_is_that_of_the_heatmap(checkpoint: Callable[[str], Path], engine: Engine) -> None:
     chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
     scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, stack="encoder", filter=chosen)
     header, matrices = drawn(scene)
@@ -80,10 +80,6 @@ def test_the_filter_is_that_of_the_heatmap() -> None:
     assert [word["text"] for word in header["queries"]] == ["The", "unbelievable", "dog", "barked", "."]
     assert [word["text"] for word in header["keys"]] == ["It", "was", "not", "tired", "."]
 
-
-def test_cross_attention_has_words_that_look_and_words_looked_at(
-    checkpoint: Callable[[str], Path], engine: Engine
-) -> None:
     folder = str(checkpoint("bart"))
     scene = Scene(model=folder, text=TEXT, pair=PAIR, stack="cross")
     header, matrices = drawn(scene, (0, 1))
@@ -91,8 +87,6 @@ def test_cross_attention_has_words_that_look_and_words_looked_at(
     np.testing.assert_allclose(matrices[0], run.head(0, 1), atol=1 / 131070 + 1e-6)
     assert (len(header["queries"]), len(header["keys"])) == (run.n_tokens, run.n_keys)
 
-
-def test_where_no_token_is_left_nothing_is_drawn() -> None:
     scene = Scene(model="embedded/bert", text="[SEP]", pair=None, stack="encoder", filter=Filter(hide_special=True))
     app = AppTest.from_function(_script, args=(scene, 0, 0), default_timeout=PATIENCE).run()
     assert not app.exception

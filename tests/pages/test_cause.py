@@ -33,6 +33,8 @@ DOGS = "The dogs near the house [MASK] hungry."
 DOG = "The dog near the house [MASK] hungry."
 Open = Callable[..., AppTest]
 
+pytestmark = pytest.mark.slow
+
 
 def figures(app: AppTest) -> list[dict[str, Any]]:
     """What is sent to the browser of the Plotly figures."""
@@ -45,7 +47,6 @@ def cells(app: AppTest, which: int = 0) -> np.ndarray:
     return values
 
 
-@pytest.mark.slow
 def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS)
     aim = TargetAnswer(answer="are")
@@ -60,7 +61,6 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     )
 
 
-@pytest.mark.slow
 def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
     (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
@@ -75,7 +75,6 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     assert not cell_maps(app)[0]["picked"]
 
 
-@pytest.mark.slow
 def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: Open, engine: Engine) -> None:
     text = "My dog barks at strangers."
     by_word = [
@@ -90,7 +89,6 @@ def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: 
     assert open_page(PAGE, text=text, off="2.4", find="1", masks="3").session_state["masks"] == (2,)
 
 
-@pytest.mark.slow
 def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
     assert "This model has no 9.9" in prose(app)
@@ -98,7 +96,6 @@ def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     assert (cells(app) >= 0).all()
 
 
-@pytest.mark.slow
 def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
     (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
@@ -115,7 +112,6 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     assert not one_head.multiselect(key="cause_edges").value
 
 
-@pytest.mark.slow
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="words", answer="are")
     scores = cells(app)
@@ -149,7 +145,6 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     assert f"{signed(split.bias)} from biases" in prose(app)
 
 
-@pytest.mark.slow
 def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
     effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", foil="is"))
@@ -176,7 +171,7 @@ def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engi
     assert here > 0
 
 
-def test_a_ready_pair_is_one_click(open_page: Open) -> None:
+def test_a_ready_pair_is_one_click_and_a_sentence_alone_waits_for_another(open_page: Open) -> None:
     app = open_page(PAGE, view="patching")
     assert app.text_area(key="cause_other").value == "The dog near the house [MASK] hungry."
     assert len(cell_maps(app)) == 1
@@ -185,8 +180,15 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     assert "P(she)" in prose(app)
     assert len(cell_maps(app)) == 1
 
+    # Until then the example is.
+    app = open_page(PAGE, text="The cat sat on the [MASK].", view="patching")
+    assert "Type a second sentence" in prose(app)
+    assert "P(are)" in prose(app)
+    app.text_area(key="cause_other").set_value("The dog sat on the [MASK].").run()
+    assert "P(are)" not in prose(app)
+    assert len(cell_maps(app)) == 1
 
-@pytest.mark.slow
+
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
     decomposition = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", foil="is"))
@@ -211,16 +213,6 @@ def test_without_a_mask_it_says_what_to_do(open_page: Open) -> None:
         assert app.session_state["masks"] == ()
         assert drawn(app)
         assert "rug" not in prose(app)
-
-
-def test_a_sentence_alone_is_traced_once_there_is_another(open_page: Open) -> None:
-    """Until then the example is."""
-    app = open_page(PAGE, text="The cat sat on the [MASK].", view="patching")
-    assert "Type a second sentence" in prose(app)
-    assert "P(are)" in prose(app)
-    app.text_area(key="cause_other").set_value("The dog sat on the [MASK].").run()
-    assert "P(are)" not in prose(app)
-    assert len(cell_maps(app)) == 1
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bart", "squeezebert", "mpnet", "bert_headless", "t5", "embedded/bilstm"])
@@ -272,7 +264,6 @@ def test_a_classifier_is_asked_for_its_class(
         assert "There is no answer 'd' here. Choose one of a, b, c." in prose(app)
 
 
-@pytest.mark.slow
 def test_long_texts_are_a_job_that_can_be_stopped(
     open_page: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,7 +312,6 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, jobs: li
     assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in prose(app)
 
 
-@pytest.mark.slow
 def test_the_built_in_sentences(
     open_page: Open, engine: Engine, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,7 +347,6 @@ def test_the_built_in_sentences(
     assert f"is {percent(sorted(job.probabilities)[1])} in the median" in prose(app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES.all, ids=lambda example: example.title)
 def test_every_example_shows_something(example: Any, open_page: Open) -> None:
     values = {field.name: unquote(field.codec.write(value)) for field, value in EXAMPLES.state(example).items()}

@@ -163,7 +163,7 @@ def test_guesses_for_clicked_and_typed_masks(two: tuple[str, str], open_page: Op
     assert "Nothing is masked yet" in prose(app)
 
 
-def test_a_clicked_word_stays_masked_when_the_text_is_edited(two: tuple[str, str], open_page: Open) -> None:
+def test_words_keep_their_masks_and_b_its_name(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text="The cat sat.", view="predictions", masks="3")
     app.text_area(key="text").set_value("The old cat sat.").run()
     assert app.session_state["compare_masks"] == (3,)
@@ -171,9 +171,7 @@ def test_a_clicked_word_stays_masked_when_the_text_is_edited(two: tuple[str, str
     app.text_area(key="text").set_value("Other words entirely!").run()
     assert app.session_state["compare_masks"] == ()
 
-
-def test_b_is_told_anew_where_another_model_has_its_place(open_page: Open) -> None:
-    """The list on screen would go on naming the model that stood there; values alone do not show that."""
+    # The list on screen would go on naming the model that stood there; values alone do not show that.
     app = open_page(PAGE, view="attention")
     app.run()
     assert not app.selectbox(key="compare_beside").proto.set_value
@@ -314,7 +312,7 @@ def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_p
 
 
 def test_layers_are_matched_by_depth_and_said_so(
-    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
+    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path], two: tuple[str, str]
 ) -> None:
     models = ("embedded/bert", str(checkpoint("bert")))  # six layers and three
     app = open_page(PAGE, models=",".join(models), text=TEXT, view="attention", layer="4")
@@ -325,8 +323,6 @@ def test_layers_are_matched_by_depth_and_said_so(
     assert "beside layer" not in prose(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
 
-
-def test_a_layer_or_head_out_of_range_is_said(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
     for message in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
         assert message in prose(app)

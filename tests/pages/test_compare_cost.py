@@ -86,7 +86,7 @@ def test_quality_of_other_weights_is_not_shown(
     assert {of_bert["masked correct"], of_bert["NSP correct"], of_lstm["NSP correct"]} == {NOTHING}
 
 
-def test_a_model_of_another_place_opens_without_quality(open_cost: Open, called: Called) -> None:
+def test_models_that_were_not_judged_or_timed(open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_cost("bert", "t5")
     assert list(table(app)) == [called("bert"), called("t5")]
     for row in table(app).values():
@@ -94,10 +94,6 @@ def test_a_model_of_another_place_opens_without_quality(open_cost: Open, called:
         assert {row[name] for name in (*TIMES, "masked correct", "NSP correct")} == {NOTHING}
     assert "ship with the app" not in prose(app)
 
-
-def test_a_model_that_could_not_be_timed_is_left_out(
-    open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch
-) -> None:
     words = timing._pieces_per_word
 
     def stumble(loaded: Any) -> float:
@@ -270,49 +266,6 @@ def test_one_model_fails_and_the_other_is_shown(
     app = measured(app)
     assert any("99 GB" in warning.value for warning in app.warning)
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
-
-
-def test_an_unexpected_failure_is_a_message(
-    open_cost: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken(_loaded: object) -> Iterator[Quality]:
-        raise ZeroDivisionError
-        yield
-
-    monkeypatch.setattr(quality_module, "measure_quality", broken)
-    app = measured(open_cost("bert", "t5"))
-    assert any("went wrong inside the app" in warning.value for warning in app.warning)
-    assert app.get("plotly_chart")
-    assert "unexpected failure while measuring" in caplog.text
-
-
-def test_measurements_wait_for_each_other_and_end_with_the_visit(
-    engine: Engine, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def held_up(_: Any) -> tuple[float, None]:
-        begun.set()
-        assert go_on.wait(PATIENCE)
-        return 0.001, None
-
-    monkeypatch.setattr(timing, "_timed", held_up)
-    first, second = Desk(), Desk()
-    earlier, two = (Measurement(engine, [str(checkpoint("bert"))]) for _ in range(2))
-    first.start(earlier)
-    second.start(two)
-    assert begun.wait(PATIENCE)
-    assert (earlier.stage, two.stage) == ("timing", "waiting")
-    assert two.costs == []
-    first.leave()
-    second.leave()
-    assert earlier.stopping
-    assert two.stopping
-    go_on.set()
-    assert earlier.wait(PATIENCE)
-    assert two.wait(PATIENCE)
-    assert two.stage == "waiting"  # stopped before its turn, it did nothing
-    assert not earlier.complete
 
 
 def test_a_measurement_that_waits_says_how_many_are_ahead(

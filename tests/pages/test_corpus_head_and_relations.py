@@ -70,12 +70,10 @@ def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engi
     assert HEADS.find(info(id="someone/else")) is None
 
 
-def test_the_readme_has_the_table_of_the_bundled_bert() -> None:
+def test_the_readme_has_the_table_and_a_check_tells_what_has_changed(results: Results) -> None:
     stored = HEADS.load(BERT)
     assert table(stored) in README.read_text(encoding="utf-8")
 
-
-def test_a_check_tells_what_has_changed(results: Results) -> None:
     assert list(differences(results, results)) == []
     statistics = results.statistics
     moved = replace(statistics, moments=replace(statistics.moments, s=statistics.moments.s * 1.01))
@@ -115,16 +113,12 @@ def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, resul
     assert every is not None
     assert "the head of its phrase is where a word looks most" in evidence(scene, every, every.head)
 
-
-def test_without_random_weights_these_are_left_out(scene: Scene, results: Results) -> None:
     finding = results.findings.get(OBJ)
     assert finding is not None
     alone = replace(scene, results=replace(results, at_random=None))
     assert "random" not in describe_baselines(alone, finding, finding.head)
     assert set(baselines(scene, finding)) == {*baselines(alone, finding), "random weights"}
 
-
-def test_the_published_table_stands_beside_the_nearest_relations(scene: Scene) -> None:
     frame = published.table(scene)
     assert frame["relation"].tolist() == ["det", "dobj", "poss", "pobj", "nsubj", "all"]
     assert frame["published"].tolist() == [94.3, 86.8, 80.5, 76.3, 58.5, 34.7]
@@ -144,8 +138,6 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     assert "Relations (CSV)" in to_save(app)
     assert "Penn Treebank" not in prose(app)  # of another model
 
-
-def test_a_link_chooses_relation_and_head(open_page: Open, results: Results) -> None:
     app = open_page(
         PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
     )
@@ -214,8 +206,6 @@ def test_every_measure_says_where_attention_goes(numbers: Numbers, results: Resu
     assert "own_sentence" not in numbers.measures  # there is one sentence at a time
     assert set(numbers.measures) == set(results.statistics.defined()) - {"own_evenness"}
 
-
-def test_a_relation_is_a_number_of_every_head_on_the_half_that_judges(numbers: Numbers, results: Results) -> None:
     finding = results.findings.get(Relation("obj", "down"))
     assert finding is not None
     right = numbers.of("obj.down")
@@ -224,10 +214,6 @@ def test_a_relation_is_a_number_of_every_head_on_the_half_that_judges(numbers: N
     assert right.values[finding.head] == pytest.approx(finding.accuracy.share)
     assert right.lows[finding.head] == pytest.approx(finding.accuracy.low, abs=0.03)
 
-
-def test_the_finder_ranks_by_the_rule_and_relations_by_the_half_that_chooses(
-    numbers: Numbers, results: Results
-) -> None:
     criteria = numbers.sought()
     assert {"previous", "next", "delimiter", "itself", "spread", "same_word", "rare"} <= set(criteria)
     assert criteria["separator"].says == "looks at [SEP]"
@@ -237,8 +223,6 @@ def test_the_finder_ranks_by_the_rule_and_relations_by_the_half_that_chooses(
     assert criteria["obj.down"].says == "looks from a verb at its object (obj)"
     assert "2 places after is right in 0.39" in criteria["obj.down"].condition
 
-
-def test_the_table_has_every_head_and_every_interval(numbers: Numbers) -> None:
     frame = numbers.frame()
     assert list(zip(frame["layer"], frame["head"], strict=True)) == [(n, m) for n in (1, 2) for m in range(1, 5)]
     assert {"label", "entropy", "entropy_low", "entropy_high", "value_previous_high"} <= set(frame)
@@ -247,7 +231,7 @@ def test_the_table_has_every_head_and_every_interval(numbers: Numbers) -> None:
 # --- the view
 
 
-def test_the_scatter_has_the_chosen_measures_and_marks_the_chosen_head(open_page: Open) -> None:
+def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_page: Open, numbers: Numbers) -> None:
     app = open_page(PAGE, view="all", model=TINY, across="obj.down", up="distance", colour="next", layer="2", head="3")
     figure = figure_of(app)
     assert figure["layout"]["xaxis"]["title"]["text"] == "obj: verb → object (share of held-out words)"
@@ -256,8 +240,6 @@ def test_the_scatter_has_the_chosen_measures_and_marks_the_chosen_head(open_page
     assert [point[:2] for point in points["customdata"]] == [[n, m] for n in (0, 1) for m in range(4)]
     assert chosen["name"] == "Layer 2, head 3"
 
-
-def test_the_finder_names_the_best_heads_with_their_numbers(open_page: Open, numbers: Numbers) -> None:
     app = open_page(PAGE, view="all", model=TINY, find="previous")
     best = numbers.sought()["previous"].best()
     layer, head = divmod(best[0], 4)
@@ -269,8 +251,6 @@ def test_the_finder_names_the_best_heads_with_their_numbers(open_page: Open, num
     trace = figure_of(app)["data"][-1]
     assert trace["text"] == [f"{place // 4 + 1}.{place % 4 + 1}" for place in best]
 
-
-def test_a_link_to_a_measure_that_the_data_do_not_have_shows_another(open_page: Open) -> None:
     app = open_page(PAGE, view="all", model=TINY, up="iobj.down", find="iobj.up")
     assert figure_of(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
     notes = [element.value.replace("\\", "") for element in app.info]

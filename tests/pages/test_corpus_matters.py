@@ -214,8 +214,6 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
     assert sentence(matters((-1, -2, -0.5), ()), VERBS).endswith("The layer has no other head to compare it with.")
     assert sentence(matters((-1, -2, -0.5), (-3,)), VERBS).endswith("The one other head of its layer does as much.")
 
-
-def test_of_pairs_it_says_how_many_are_right() -> None:
     pairs = ItemSource("x", "pairs", lambda: pair_material([], ""))
     text = sentence(matters((-0.21, -0.30, -0.12), (0.0,)), pairs)
     assert "ln P of the right sentence minus that of the wrong one falls by 0.21" in text
@@ -224,8 +222,6 @@ def test_of_pairs_it_says_how_many_are_right() -> None:
         "preferred in 80% (70% to 90%) of pairs with nothing off, and in 75% (70% to 80%) with it off."
     )
 
-
-def test_tables_have_a_row_for_each_set() -> None:
     sets = compared_sets((2, 6), 8)
     frame = head_ablation.table(matters((-0.2, -0.3, -0.1), (0.0,) * (len(sets) - 2)))
     assert len(frame) == len(sets)

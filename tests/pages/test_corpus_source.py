@@ -44,7 +44,7 @@ def test_what_is_pasted_is_read_and_described_or_refused_with_its_line(open_page
     assert button(app, "Measure").label == "Measure 1,000 sentences"
 
 
-def test_what_was_left_out_is_told_behind_its_number(open_page: Open) -> None:
+def test_notes_samples_and_frequencies(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY)
     app.text_area(key="corpus_data").set_value("One two.\nOne two.\none  two.\n").run()
     (notes,) = (expander for expander in app.expander if expander.label.startswith("How the sentences were read"))
@@ -52,14 +52,19 @@ def test_what_was_left_out_is_told_behind_its_number(open_page: Open) -> None:
     assert not notes.proto.expanded
     assert "Left out 1: sentences that had come before (line 2)." in prose(app)
 
-
-def test_fewer_sentences_are_drawn_by_the_seed(open_page: Open) -> None:
     app = open_page(PAGE, model=TINY, sentences="50")
     assert button(app, "Measure").label == "Measure 50 sentences"
     assert "50 sentences drawn from 1,000" in prose(app)
     first = app.session_state["corpus_source"].corpus.texts
     app.number_input(key="corpus_seed").set_value(1).run()
     assert app.session_state["corpus_source"].corpus.texts != first
+
+    app = open_page(PAGE, model=TINY, data="The cat saw the dog.")
+    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, None)
+    app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
+    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, 2)
+    app.text_area(key="corpus_frequencies").set_value("the").run()
+    assert "line 1: “the” is not a word and how often it occurs" in prose(app)
 
 
 def test_several_files_and_an_archive_are_read_together_once(
@@ -97,15 +102,6 @@ def test_several_files_and_an_archive_are_read_together_once(
     assert n_read == 1, "drawn from what was read before"
     button(app, "Remove").click().run()
     assert button(app, "Measure").label == "Measure 20 sentences"
-
-
-def test_a_list_of_frequencies_decides_which_words_are_rare(open_page: Open) -> None:
-    app = open_page(PAGE, model=TINY, data="The cat saw the dog.")
-    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, None)
-    app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
-    assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, 2)
-    app.text_area(key="corpus_frequencies").set_value("the").run()
-    assert "line 1: “the” is not a word and how often it occurs" in prose(app)
 
 
 @pytest.mark.slow

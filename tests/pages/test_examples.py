@@ -259,13 +259,19 @@ def test_pairs_of_sentences_are_judged_as_expected(open_page: Open, engine: Engi
 # ---- Compare -----------------------------------------------------------------------------------------------------
 
 
-def test_words_in_pieces_are_cut_in_different_places(open_page: Open) -> None:
+def test_the_models_cut_and_guess_differently(open_page: Open) -> None:
     app = choose(open_page("pages/compare/page.py"), "Words in pieces")
     cut = app.dataframe[0].value.set_index("word").loc["electroencephalogram"]
     assert list(cut) == [
         "electro · ##ence · ##pha · ##logram", "electro · ##ence · ##pha · ##logram",
         "Ġelectro · ence · ph · al · og · ram", "Ġelectro · ence · ph · al · og · ram",
     ]  # fmt: skip
+
+    app = open_page("pages/compare/page.py")
+    firsts = {"A cup of what?": ["coffee", "it", "him", "it"], "He, she or it?": ["she", "she", "it", "it"]}
+    for title, first_guesses in firsts.items():
+        row = choose(app, title).dataframe[0].value.iloc[0]
+        assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
 
 
 def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engine: Engine) -> None:
@@ -283,14 +289,6 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
 
 
-def test_the_models_guess_differently(open_page: Open) -> None:
-    app = open_page("pages/compare/page.py")
-    firsts = {"A cup of what?": ["coffee", "it", "him", "it"], "He, she or it?": ["she", "she", "it", "it"]}
-    for title, first_guesses in firsts.items():
-        row = choose(app, title).dataframe[0].value.iloc[0]
-        assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
-
-
 # ---- How tokens move, on the page "Layers" -----------------------------------------------------------------------
 
 
@@ -306,19 +304,15 @@ def moved(open_page: Open, engine: Engine, title: str) -> tuple[list[str], Any]:
     return list(engine.encode(BERT, text).tokens), steps
 
 
-def test_a_pronoun_moves_furthest_in_one_layer(open_page: Open, engine: Engine) -> None:
+def test_tokens_move_as_the_titles_say(open_page: Open, engine: Engine) -> None:
     tokens, steps = moved(open_page, engine, "A pronoun")
     assert tokens[int(steps[2].argmax())] == "it"
 
-
-def test_the_same_word_moves_differently(open_page: Open, engine: Engine) -> None:
     tokens, steps = moved(open_page, engine, "The same word twice")
     first, second = (place for place, token in enumerate(tokens) if token == "ring")
     assert steps[1, second] > 1.5 * steps[1, first]
 
-
-def test_pieces_move_early(open_page: Open, engine: Engine) -> None:
-    """In the first two layers further than the other tokens do, after that less far."""
+    # In the first two layers further than the other tokens do, after that less far.
     tokens, steps = moved(open_page, engine, "Words in pieces")
     inside = np.array([token.startswith("##") for token in tokens])
     by_layer = steps[:, inside].mean(axis=1) - steps[:, ~inside].mean(axis=1)

@@ -43,7 +43,7 @@ def choose(app: AppTest, query: int, key: int) -> AppTest:
     return app.button_group(key=TO).set_value(key).run()
 
 
-def test_it_opens_with_a_question_answered(open_page: Open, engine: Engine) -> None:
+def test_it_opens_with_a_question_answered_and_the_button_opens_the_best_head(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="who")
     weights = engine.attend(BERT, TEXT.default).head(1, 3)
     share = f"{weights[8, 2]:.0%}"
@@ -53,6 +53,13 @@ def test_it_opens_with_a_question_answered(open_page: Open, engine: Engine) -> N
     assert len(bars(app)) == 10
     assert next(iter(bars(app).items())) == ("Layer 2, head 4", share)
     assert not {"looks", "at", "ask"} & set(app.query_params)
+
+    app = open_page(PAGE, view="who")
+    button(app, "Open layer 2, head 4").click().run()
+    assert app.segmented_control(key="attention_view").value == "grid"
+    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "4")
+    (heatmap,) = heatmaps(app)
+    np.testing.assert_array_equal(heatmap, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
 
 
 def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
@@ -114,15 +121,6 @@ def test_there_is_an_answer_for_little(open_page: Open, checkpoint: Callable[[st
     # The first token of a model that looks back sees nothing but itself: no head is said to be the best.
     app = open_page(PAGE, view="who", text="a cat", model=str(checkpoint("gpt2")), looks="1", at="1")
     assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", words(app))
-
-
-def test_the_button_opens_the_best_head(open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, view="who")
-    button(app, "Open layer 2, head 4").click().run()
-    assert app.segmented_control(key="attention_view").value == "grid"
-    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "4")
-    (heatmap,) = heatmaps(app)
-    np.testing.assert_array_equal(heatmap, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
 
 
 def test_a_model_that_looks_back_is_not_ranked_by_zeros(
@@ -196,7 +194,7 @@ def test_which_head_looks_at_a_place(open_page: Open, engine: Engine) -> None:
 # ---- Kinds of heads -------------------------------------------------------------------------------------------------
 
 
-def test_the_table_says_why_a_head_has_no_score(open_page: Open) -> None:
+def test_the_table_says_why_a_head_has_no_score_and_fits(open_page: Open) -> None:
     table = open_page(PAGE, view="heads").dataframe[0]
     frame = table.value
     mixed = frame["label"] == "mixed"
@@ -206,9 +204,7 @@ def test_the_table_says_why_a_head_has_no_score(open_page: Open) -> None:
     assert not frame.isna().any().any()
     assert table.proto.placeholder == "not visible"
 
-
-def test_all_columns_of_the_table_fit_on_a_projector(open_page: Open) -> None:
-    """Of 1280 px the page leaves 1216 to its content; 34 of them are the boxes that select a row."""
+    # Of 1280 px the page leaves 1216 to its content; 34 of them are the boxes that select a row.
     table = open_page(PAGE, view="heads", text="My phone is broken.", pair="My phone fell.").dataframe[0]
     columns = json.loads(table.proto.columns)
     assert "other_sentence" in table.value.columns

@@ -87,15 +87,13 @@ def test_one_of_other_weights_or_sentences_is_not_handed_out(engine: Engine, mon
     clear_all()
 
 
-def test_the_check_tells_what_differs() -> None:
+def test_the_check_tells_what_differs_and_the_readme_has_the_distances() -> None:
     stored = LENSES.load(TINY)
     assert not list(differences(stored, stored))
     logit = (stored.logit[0], replace(stored.logit[1], mean=stored.logit[1].mean + 0.05))
     assert list(differences(stored, replace(stored, logit=logit))) == ["layer 1, logit lens: 0.431 nats, and was 0.381"]
     assert next(differences(stored, replace(stored, n_masks=3))).startswith("was fitted to other weights")
 
-
-def test_the_readme_has_the_stored_distances() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     assert table() in readme
 

@@ -128,19 +128,6 @@ def test_another_task_and_other_settings_keep_what_was_run(open_page: Open) -> N
     assert written(app) == before
 
 
-def test_the_last_step_is_without_the_final_norm_and_the_page_says_so(open_page: Open, engine: Engine) -> None:
-    text, model = "The dog barked.", "embedded/modernbert"
-    app = open_page(PAGE, view="movement", text=text, model=model, measure="relative")
-    ((_, hidden),) = engine.iter_hidden_states(model, [text])
-    z = figure(app, -1)["data"][0]["z"]  # type: ignore[index]
-    drawn = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(hidden.states.shape[0] - 1, -1)
-    expected = movement(hidden.states, "relative", last_unnormed=hidden.last_unnormed)
-    np.testing.assert_allclose(drawn, expected, atol=1e-6)
-    assert (np.abs(drawn[-1] - movement(hidden.states, "relative")[-1]) > 0.05).all()
-    assert "before the model's final norm" in prose(app)
-    assert "final norm" not in prose(open_page(PAGE, view="movement", text=text))
-
-
 def test_how_tokens_move(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="movement", text="The dog barked.", measure="relative")
     assert not app.error
@@ -151,6 +138,17 @@ def test_how_tokens_move(open_page: Open, engine: Engine) -> None:
     np.testing.assert_allclose(drawn, movement(states, "relative"), atol=1e-6)
     app.text_area(key="text").set_value(" ").run()
     assert "The text is empty" in prose(app).replace("Text 1 is", "The text is")
+
+    text, model = "The dog barked.", "embedded/modernbert"
+    app = open_page(PAGE, view="movement", text=text, model=model, measure="relative")
+    ((_, hidden),) = engine.iter_hidden_states(model, [text])
+    z = figure(app, -1)["data"][0]["z"]  # type: ignore[index]
+    drawn = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(hidden.states.shape[0] - 1, -1)
+    expected = movement(hidden.states, "relative", last_unnormed=hidden.last_unnormed)
+    np.testing.assert_allclose(drawn, expected, atol=1e-6)
+    assert (np.abs(drawn[-1] - movement(hidden.states, "relative")[-1]) > 0.05).all()
+    assert "before the model's final norm" in prose(app)
+    assert "final norm" not in prose(open_page(PAGE, view="movement", text=text))
 
 
 def test_nothing_chosen_runs_nothing_and_unknown_tasks_are_left_out(open_page: Open) -> None:

@@ -183,6 +183,4 @@ def test_bad_trees_get_one_sentence(open_page: Callable[..., AppTest]) -> None:
         assert message in app.warning[0].value.replace("\\", "")
         assert button(app, "Run").disabled
 
-
-def test_the_rank_on_the_page_is_that_of_the_function() -> None:
     assert fields.RANK.default == RANK

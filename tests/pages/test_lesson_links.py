@@ -101,20 +101,16 @@ def test_home_offers_every_one(open_page: Open) -> None:
     )
 
 
-def test_it_looks_at_the_cat(engine: Engine) -> None:
+def test_heads_look_where_the_questions_say(engine: Engine) -> None:
     run = engine.attend(BERT, TIRED)
     row = run.head(1, 3)[run.encoding.tokens.index("it")]
     assert run.encoding.tokens[int(row.argmax())] == "cat"
     assert row.sum() == pytest.approx(1)
 
-
-def test_the_head_looks_one_token_back(engine: Engine) -> None:
     weights = engine.attend(BERT, "The dog ran into the garden and barked at the cat.").head(0, 2)
     assert np.diagonal(weights, -1).min() > 0.9
     assert weights[0, 0] > 0.9, "[CLS] has none before it"
 
-
-def test_one_column_takes_nearly_all_and_passes_on_less(engine: Engine) -> None:
     run = engine.attend(BERT, TIRED)
     weights = run.head(4, 6)
     passed_on = weights * run.value_norms(4)[6]
@@ -129,25 +125,19 @@ def best(engine: Engine, text: str, position: int, model: str = BERT) -> list[st
     return [prediction.token.lstrip("Ġ") for prediction in answer.best]
 
 
-def test_the_verb_behind_the_mask_makes_it_plural(engine: Engine) -> None:
+def test_words_are_predicted_as_the_questions_say(engine: Engine) -> None:
     assert {"people", "children"} <= set(best(engine, "The children are asleep.", 2))
     assert not {"people", "children"} & set(best(engine, "The children is asleep.", 2))
 
-
-def test_the_verb_goes_with_the_noun_that_is_far_away(engine: Engine) -> None:
     assert set(best(engine, "The dogs near the house are hungry.", 6)[:2]) == {"are", "were"}
     assert set(best(engine, "The dog near the house are hungry.", 6)[:2]) == {"is", "was"}
     assert set(best(engine, "The dogs near the houses are hungry.", 6)[:2]) == {"are", "were"}
 
-
-def test_coffee_comes_first_late(engine: Engine) -> None:
     (lens,) = engine.mask_lens(BERT, "He drank a cup of coffee.", masked=[6])
     firsts = [layer[0].token for layer in lens.layers]
     assert firsts[-1] == "coffee"
     assert "coffee" not in firsts[:3]
 
-
-def test_the_pronoun_moves_with_the_occupation(engine: Engine) -> None:
     shares = {}
     for occupation in ("engineer", "nurse"):
         (answer,) = engine.fill_mask(BERT, f"The {occupation} said that she was tired.", 50, masked=[5])
@@ -155,8 +145,6 @@ def test_the_pronoun_moves_with_the_occupation(engine: Engine) -> None:
         shares[occupation] = of["she"] / of["he"]
     assert shares["nurse"] > 2 * shares["engineer"]
 
-
-def test_the_model_judges_what_goes_together_and_not_the_order(engine: Engine) -> None:
     dog, barked = "The dog ran into the garden.", "It barked at the cat."
     assert engine.next_sentence(BERT, dog, barked).p_next > 0.9
     assert engine.next_sentence(BERT, barked, dog).p_next > 0.9
@@ -202,13 +190,11 @@ def test_rollout_names_another_word(engine: Engine) -> None:
     assert first["rollout"][0] == "."
 
 
-def test_one_sentence_is_no_test_of_two_models(engine: Engine) -> None:
+def test_models_differ_as_the_questions_say(engine: Engine) -> None:
     hers, his = "She looked at him and shook her head.", "He looked at her and shook his head."
     assert [best(engine, text, 7)[0] for text in (hers, his)] == ["her", "her"]
     assert [best(engine, text, 7, "embedded/tinybert")[0] for text in (hers, his)] == ["his", "his"]
 
-
-def test_the_lstm_agrees_with_the_nearer_noun(engine: Engine) -> None:
     text = "The dog near the houses was hungry."
     assert best(engine, text, 6)[0] == "was"
     assert best(engine, text, 6, "embedded/bilstm")[0] == "were"

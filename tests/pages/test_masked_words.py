@@ -151,13 +151,23 @@ def test_prejudice_is_warned_of_where_a_model_comes_from_elsewhere(open_page: Op
     assert [caption.value for caption in app.caption].count(PREJUDICE) == 1
 
 
-def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
+def test_typed_masks_are_filled_and_count_for_surprisal_and_clicked_ones_do_not(
+    open_page: Open, engine: Engine
+) -> None:
     app = open_page(PAGE, text="The [MASK] sat.", masks="")
     assert bars(app) == pytest.approx(
         [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
     )
     assert "Top prediction" in prose(app)
     assert "it was" not in prose(app)
+
+    text = "The cat [MASK] on the mat."
+    surprisals = [
+        engine.token_scores("embedded/bert", of).log_probabilities for of in (text, text.replace("[MASK]", "sat"))
+    ]
+    assert np.isnan(surprisals[0][3])
+    assert not np.isclose(surprisals[0][2], surprisals[1][2])
+    assert "typed masks stay" in prose(open_page(PAGE, text=text, masks="3", view="surprise"))
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -207,16 +217,6 @@ def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
 ) -> None:
     app = open_page(PAGE, text=TEXT, masks="4", view="attention", model=str(checkpoint(name)))
     assert ("fills masks in its decoder" in prose(app)) == (name == "bart")
-
-
-def test_clicked_masks_do_not_count_for_surprisal_and_typed_ones_do(engine: Engine, open_page: Open) -> None:
-    text = "The cat [MASK] on the mat."
-    surprisals = [
-        engine.token_scores("embedded/bert", of).log_probabilities for of in (text, text.replace("[MASK]", "sat"))
-    ]
-    assert np.isnan(surprisals[0][3])
-    assert not np.isclose(surprisals[0][2], surprisals[1][2])
-    assert "typed masks stay" in prose(open_page(PAGE, text=text, masks="3", view="surprise"))
 
 
 def test_the_softmax_by_hand_has_no_none_in_it_and_can_be_saved(open_page: Open) -> None:
@@ -271,12 +271,18 @@ def test_bad_input_gets_a_sentence(open_page: Open, checkpoint: Callable[[str], 
         assert app.text_area(key="text").value == query.get("text", TEXT), case
 
 
-def test_everything_masked_and_a_hundred_masks(open_page: Open) -> None:
+def test_everything_masked_and_sentences_that_are_cut(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, text=TEXT, masks=",".join(str(p + 1) for p in range(1, 10)))
     assert len(app.get("plotly_chart")) == 3
     assert app.multiselect[0].label == "Masks shown (of 9)"
     app.text_area(key="text").set_value("[MASK] " * 100).run()
     assert app.multiselect[0].label == "Masks shown (of 100)"
+
+    app = open_page(
+        PAGE, text="The cat.", masks="", view="surprise", against="the cat " * 60,
+        model=str(checkpoint("bert")),
+    )  # fmt: skip
+    assert "B was cut: the model reads at most 64 tokens" in prose(app)
 
 
 def press(app: AppTest, label: str) -> None:
@@ -348,14 +354,6 @@ def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoi
     assert "Test 2 pairs" in [button.label for button in app.button]
 
 
-def test_a_sentence_to_compare_with_is_not_cut_in_silence(open_page: Open, checkpoint: Checkpoint) -> None:
-    app = open_page(
-        PAGE, text="The cat.", masks="", view="surprise", against="the cat " * 60,
-        model=str(checkpoint("bert")),
-    )  # fmt: skip
-    assert "B was cut: the model reads at most 64 tokens" in prose(app)
-
-
 def figure(app: AppTest) -> dict[str, Any]:
     """What is sent to the browser of the Plotly figure."""
     spec: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
@@ -395,6 +393,11 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
     assert figure(app)["layout"]["title"]["text"] == "P(france)"
     assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
 
+    app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
+    assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
+    app = open_page(PAGE, text="Hello", masks="2", view="why")
+    assert "There is no other word to mask" in prose(app)
+
 
 @pytest.mark.slow
 def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
@@ -414,13 +417,6 @@ def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
         assert colour in (scale[len(scale) // 2 :] if bits > 0 else scale[: len(scale) // 2])
     assert LEGEND in prose(why)
     assert LEGEND in prose(cause)
-
-
-def test_why_hides_words_whole(open_page: Open) -> None:
-    app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
-    assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
-    app = open_page(PAGE, text="Hello", masks="2", view="why")
-    assert "There is no other word to mask" in prose(app)
 
 
 @pytest.mark.parametrize("view", ["surprise", "why"])

@@ -52,7 +52,7 @@ def test_what_is_said_of_a_model() -> None:
         assert " | ".join(claims(model)) == expected
 
 
-def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> None:
+def test_every_model_stands_in_the_table_once_and_the_readme_holds_it() -> None:
     head, line, *rows = [row.strip("| ").split(" | ") for row in table.markdown().splitlines()]
     names = "models, Attention, Masked words, Next sentence, Layers, Corpus, Cause, Compare, Train"
     assert head == names.split(", ")
@@ -61,9 +61,7 @@ def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> Non
     assert by_name == {model.name: claims(model) for model in registry.MODELS.values()}
     assert sum(len(names.split("; ")) for names, *_ in rows) == len(registry.MODELS)
 
-
-def test_the_readme_holds_the_table() -> None:
-    """If not: python -m pages --write README.md"""
+    # If not: python -m pages --write README.md
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert table.written_into(readme) == readme
 

@@ -127,7 +127,7 @@ def test_a_model_without_the_head_explains_itself(open_page: Open, checkpoint: C
     assert "This model learned **sentence order prediction**" in prose(app)
 
 
-def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
+def test_a_list_is_judged(open_page: Open, engine: Engine, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
     press(app, "Test 2 pairs")
@@ -138,6 +138,12 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     assert list(table["p_next"]) == pytest.approx(expected, abs=1e-4)
     right = sum((p > 0.5) == label for p, label in zip(expected, (True, False), strict=True))
     assert app.metric[0].value == f"{right / 2:.1%}"
+
+    for name in ("albert", "bert"):
+        app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
+        app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
+        press(app, "Test 1 pair")
+        assert ("This model learned **sentence order prediction**" in prose(app)) == (name == "albert")
 
 
 def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Checkpoint) -> None:
@@ -165,35 +171,6 @@ def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
     assert "Answers by embedded/bert." in prose(app)
     app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
     assert "Not in it: the file you uploaded, and the results" in prose(app)
-
-
-def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Checkpoint) -> None:
-    for name in ("albert", "bert"):
-        app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
-        app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-        press(app, "Test 1 pair")
-        assert ("This model learned **sentence order prediction**" in prose(app)) == (name == "albert")
-
-
-def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The batch ends after two pairs, as a click on Stop between two batches ends it."""
-    plain = engine.iter_next_sentences
-
-    def two(model, pairs):  # type: ignore[no-untyped-def]
-        scores = plain(model, pairs)
-        yield next(scores)
-        yield next(scores)
-        raise RuntimeError("the run was ended")
-
-    app = open_page(PAGE, view="many pairs")
-    app.text_area(key="next_sentence_pairs").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
-    monkeypatch.setattr(engine, "iter_next_sentences", two)
-    press(app, "Test 5 pairs")
-    monkeypatch.undo()
-    app.run()
-    assert [len(element.value) for element in app.dataframe if "p_next" in element.value] == [2]
-    assert "3 of 5 pairs not tested" in prose(app)
-    assert "Test 5 pairs" in [b.label for b in app.button]
 
 
 def test_a_list_that_cannot_be_read(open_page: Open) -> None:

@@ -94,16 +94,14 @@ def test_a_code_is_asked_for_where_one_is_set(
     assert engine.held() == []
 
 
-def test_any_text_is_a_wrong_code() -> None:
-    for typed in ("", "\ud800", "\0", "?"):
-        assert emptying.Guard(lambda: 100.0).refusal(typed, CODE) == "Wrong code. Try again in 2 s."
-
-
 def test_a_hosted_app_without_a_code_has_no_button(open_page: Open, set_: Callable[..., None]) -> None:
     set_(hosted="1", status_code="")
     app = open_page("pages/status/page.py")
     assert not app.button
     assert any("INSIDE_BERT_STATUS_CODE" in caption.value for caption in app.caption)
+
+    for typed in ("", "\ud800", "\0", "?"):
+        assert emptying.Guard(lambda: 100.0).refusal(typed, CODE) == "Wrong code. Try again in 2 s."
 
 
 def test_the_bar_is_full_at_most(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +141,11 @@ def test_only_listed_models_are_compared(open_page: Open) -> None:
     assert not field.proto.accept_new_options
     assert "folder" not in field.proto.placeholder + field.proto.help
 
+    app = open_page("pages/attention/page.py")
+    app.text_area(key="text").set_value("word " * 4_001).run()
+    assert "The text has 20,005 characters, more than the 20,000 that are read" in warned(app)
+    assert app.text_area(key="text").value == "word " * 4_001
+
 
 def test_anything_can_be_named_on_a_machine_of_ones_own(open_page: Open) -> None:
     app = open_page("pages/compare/page.py", models="embedded/bert,embedded/tinybert")
@@ -166,11 +169,3 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not arguments["any_model"]
     assert arguments["download_bytes"] == 2_000 * 10**6
     process.clear_all()
-
-
-@pytest.mark.usefixtures("hosted")
-def test_a_text_is_shorter_here(open_page: Open) -> None:
-    app = open_page("pages/attention/page.py")
-    app.text_area(key="text").set_value("word " * 4_001).run()
-    assert "The text has 20,005 characters, more than the 20,000 that are read" in warned(app)
-    assert app.text_area(key="text").value == "word " * 4_001

@@ -64,19 +64,27 @@ def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page:
         assert "up to 129 here" in sentence
 
 
-def test_a_text_as_long_as_in_training_is_short_enough(open_page: Open) -> None:
+def test_lengths_stand_beside_their_limits(open_page: Open) -> None:
     app = open_page("pages/attention/page.py", text=FITS)
     assert any("128 tokens of at most 512" in c.value.replace("\\", "") for c in app.caption)
     assert complaints(app) == []
 
-
-def test_the_length_in_training_stands_beside_the_limit(open_page: Open) -> None:
     app = open_page("pages/attention/page.py", text="The dog barked.")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith("6 tokens of at most 512 (trained on up to 128).")
     app = open_page("pages/masked_words/page.py", text="The dog barked.", model="embedded/bilstm")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith(" tokens.")
+
+    app = open_page("pages/masked_words/page.py", text=FITS, masks="3", view="what if", replace="6")
+    assert complaints(app) == []
+    app.text_input(key="masked_words_replacement").set_value("dog cow").run()
+    (sentence,) = complaints(app)
+    assert "up to 129 here" in sentence
+
+    app = open_page("pages/compare/page.py", text=TOO_LONG, view="tokens")
+    (sentence,) = complaints(app)
+    assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
 
 
 @pytest.mark.slow
@@ -93,31 +101,8 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
     assert len(complaints(app)) == 1
 
 
-def test_a_replacement_can_make_a_text_too_long(open_page: Open) -> None:
-    app = open_page("pages/masked_words/page.py", text=FITS, masks="3", view="what if", replace="6")
-    assert complaints(app) == []
-    app.text_input(key="masked_words_replacement").set_value("dog cow").run()
-    (sentence,) = complaints(app)
-    assert "up to 129 here" in sentence
-
-
-def test_models_are_named_together_and_an_lstm_is_not(open_page: Open) -> None:
-    app = open_page("pages/compare/page.py", text=TOO_LONG, view="tokens")
-    (sentence,) = complaints(app)
-    assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
-
-
-def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
-    for text, n in (("dog", 0), (TOO_LONG, 1)):
-        app = open_page("pages/next_sentence/page.py", view="many pairs")
-        app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
-        app.button[[b.label for b in app.button].index("Test 2 pairs")].click().run()
-        assert len(app.dataframe[0].value) == 2
-        assert len(complaints(app)) == n
-
-
 @pytest.mark.slow
-def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
+def test_lists_are_said_to_hold_a_long_text(open_page: Open) -> None:
     for text, n in ((FITS, 0), (TOO_LONG, 1)):
         app = open_page("pages/layers/page.py", tasks="", format="table", view="layers")
         rows = [*ROWS, (text, "a")]
@@ -128,17 +113,15 @@ def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
         assert app.get("plotly_chart")
         assert len(complaints(app)) == n
 
+    for text, n in (("dog", 0), (TOO_LONG, 1)):
+        app = open_page("pages/next_sentence/page.py", view="many pairs")
+        app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
+        app.button[[b.label for b in app.button].index("Test 2 pairs")].click().run()
+        assert len(app.dataframe[0].value) == 2
+        assert len(complaints(app)) == n
+
 
 UNREADABLE = "word " * 20_001
-
-
-def test_equal_labels_are_told_apart_by_few_signs() -> None:
-    """As many signs as there were equal labels before made 37 MB of 5,000 masks, sent with every click."""
-    labels = make_distinct(["mask"] * 5_000 + ["word"])
-    assert len(set(labels)) == 5_001
-    assert (labels[0], labels[-1]) == ("mask", "word")
-    assert max(map(len, labels)) < 20
-    assert all(label.strip("\u200b\u2060") in ("mask", "word") for label in labels)
 
 
 @pytest.mark.slow
@@ -190,15 +173,20 @@ def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) ->
     assert app.session_state[MASKS.key] == (2, 5, 649)
 
 
-def test_a_text_of_many_sentences_is_cut_and_said_so(open_page: Open) -> None:
+def test_of_many_sentences_and_labels_few_are_used(open_page: Open) -> None:
     app = open_page("pages/next_sentence/page.py", view="a text", passage="It is so. " * 70)
     assert "Only the first 60 of 70 sentences are used: at most 60, and 10,000 characters together." in prose(app)
 
-
-def test_long_sentences_are_fewer() -> None:
     assert whole_text._n_used(["a" * 999] * 60) == 10
     assert whole_text._n_used(["a" * 99_999] * 3) == 2
     assert whole_text._n_used(["a", "b"]) == 2
+
+    # As many signs as there were equal labels before made 37 MB of 5,000 masks, sent with every click.
+    labels = make_distinct(["mask"] * 5_000 + ["word"])
+    assert len(set(labels)) == 5_001
+    assert (labels[0], labels[-1]) == ("mask", "word")
+    assert max(map(len, labels)) < 20
+    assert all(label.strip("\u200b\u2060") in ("mask", "word") for label in labels)
 
 
 @pytest.mark.slow
@@ -235,12 +223,10 @@ def test_words_of_no_vocabulary_are_named_once(open_page: Open) -> None:
     assert "Not in the vocabulary, read as [UNK]: 猫." in prose(app.run())
 
 
-def test_who_types_the_token_for_unknown_words_means_it(open_page: Open) -> None:
+def test_what_every_model_can_read_is_not_called_unknown(open_page: Open) -> None:
     for text in ("The cat sat.", "The [UNK] sat."):
         assert "Not in the vocabulary" not in prose(open_page("pages/attention/page.py", text=text))
 
-
-def test_a_text_that_no_model_can_read_is_said_once(open_page: Open) -> None:
     app = open_page("pages/compare/page.py", text=" ", view="tokens")
     assert prose(app).count("The text is empty") == 1
 
@@ -256,19 +242,15 @@ def plain(app: AppTest) -> str:
     return prose(app).replace("\\", "")
 
 
-def test_texts_that_become_identical_are_told_before_training(open_page: Open) -> None:
+def test_texts_that_become_identical_or_were_pretrained_on_are_told(open_page: Open) -> None:
     app = open_page("pages/train/page.py", model=BERT, set="own", own_text=SAME_ONCE_READ)
     assert "are not in the vocabulary of Tiny BERT, which reads them as [UNK]. That makes" in plain(app)
     app.text_area(key="train_own_text").set_value("text,label\n" + "It was fine here,good\nI slept,bad\n" * 20).run()
     assert "not in the vocabulary" not in plain(app)
 
-
-def test_texts_that_become_identical_are_told_before_probing(open_page: Open) -> None:
     assert UNKNOWN in plain(open_page("pages/layers/page.py", model=BERT, data=SAME_ONCE_READ))
     assert "[UNK]" not in plain(open_page("pages/layers/page.py", model="embedded/modernbert", data=SAME_ONCE_READ))
 
-
-def test_sentences_that_a_bundled_model_was_pretrained_on_are_counted(open_page: Open) -> None:
     ours = [pair.first for pair in written_pairs() if len(pair.first.split()) > 5][:19]
     of_a_treebank = "What are really good programs for smooth crisp Black & White editing?"
     app = open_page("pages/corpus/page.py", model=BERT, data="\n".join([of_a_treebank, *ours, "我的 🙂."]))

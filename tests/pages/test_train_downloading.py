@@ -57,16 +57,14 @@ def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, o
     assert "is not on this machine" not in prose(sound(app.run()))
 
 
-def test_a_race_that_was_asked_for_is_forgotten_when_other_models_are_chosen(open_page: Open) -> None:
-    app = begin(open_page(PAGE, **RACE), "Race")
-    app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
-    assert nothing_raced(app)
-    assert "is not on this machine" not in prose(sound(app))
-
-
-def test_a_training_and_a_race_of_a_model_that_is_not_here_offer_it_once(open_page: Open) -> None:
+def test_a_race_that_was_asked_for_is_offered_once_and_forgotten_with_its_models(open_page: Open) -> None:
     app = begin(open_page(PAGE, **RACE | {"model": HUB}), "Race")
     begin(app, "Train")
     assert prose(app).count(ASKS) == 1
     begin(app, "Race")
     assert prose(app).count(ASKS) == 1
+
+    app = begin(open_page(PAGE, **RACE), "Race")
+    app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
+    assert nothing_raced(app)
+    assert "is not on this machine" not in prose(sound(app))

@@ -188,7 +188,7 @@ def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_pa
     assert sum(len(trace["x"]) for trace in plane["data"]) == len(tuned(app).first_vectors[0].vectors)
 
 
-def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open) -> None:
+def test_where_no_attention_has_learnt_none_has_changed(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **{**TINY, "model": LSTM}, learns="head")), "inside")
     assert "This model has no attention" in prose(app)
     assert not app.text_area
@@ -196,15 +196,13 @@ def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open)
     np.testing.assert_allclose(numbers(bars["y"]), 1, atol=1e-6)  # its head alone has learnt
     assert "learning plane" in charts(look(app, "plane"))
 
-
-def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **TINY, learns="head")), "inside")
     assert "On this text no head’s attention changed." in prose(app)
     assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
     np.testing.assert_allclose(numbers(charts(app)["cka before and after"]["data"][0]["y"]), 1, atol=1e-6)
 
 
-def test_all_heads_of_a_layer_are_saved_for_numpy(engine: Engine) -> None:
+def test_heads_are_saved_for_numpy_and_layers_compared_on_enough_words(engine: Engine) -> None:
     before, after = (engine.attend(model, "A cat.", "It slept.") for model in ("embedded/bert", "embedded/tinybert"))
     with np.load(BytesIO(heads_of_layer(before, after, 1)), allow_pickle=False) as arrays:
         assert tuple(arrays["tokens"]) == before.encoding.tokens
@@ -213,8 +211,6 @@ def test_all_heads_of_a_layer_are_saved_for_numpy(engine: Engine) -> None:
         np.testing.assert_array_equal(arrays["before"], before.layer(1))
         np.testing.assert_array_equal(arrays["after"], after.layer(1))
 
-
-def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:
     items = [Labelled("word " * 700, "and " * 200, "a")] * 4
     assert len(_up_to_most(items)) == 2  # two thousand words
     assert len(_up_to_most([Labelled("word " * 5000, None, "a")] * 2)) == 1
@@ -302,7 +298,7 @@ def race(*models: str, **query: str) -> dict[str, str]:
     return TINY | {"view": "race", "racers": ",".join(models), "learns": "head"} | query
 
 
-def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, checkpoint: Checkpoint) -> None:
+def test_failures_name_their_models_and_one_reason_is_said_once(open_page: Open, checkpoint: Checkpoint) -> None:
     decoder = str(checkpoint("gpt2"))
     app = train(open_page(PAGE, **race(decoder, TINYBERT)), Race, "Race")
     (warning,) = app.warning
@@ -310,8 +306,6 @@ def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, che
     assert "Choose a model such as BERT" in warning.value
     assert list(app.table[0].value.columns) == ["Tiny BERT"]
 
-
-def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Checkpoint) -> None:
     query = TINY | {"view": "scratch", "model": str(checkpoint("t5")), "learns": "head", "examples": "5"}
     app = train(open_page(PAGE, **query), FromScratch, "Train 6 times")
     assert [warning.value.replace("\\", "").split(": ")[0] for warning in app.warning] == [
@@ -347,13 +341,6 @@ def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
         assert len(run.data.train) in (50, 200, 420)
 
 
-def test_a_model_that_was_tuned_here_is_not_called_pretrained(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
-    app.selectbox(key="model").select("Tiny BERT, fine-tuned: Sentiment, task head only").run()
-    assert "fine-tuned here" in prose(app)
-    assert button(app, "Train 0 times").disabled
-
-
 def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY | {"learns": "head"}))
     app.number_input(key="train_seed").set_value(1).run()
@@ -362,3 +349,8 @@ def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) ->
     assert app.selectbox(key="model").options[-2:] == [f"{name} (2)", name]
     racers = look(app, "runs").multiselect(key="train_racers")
     assert racers.options[-2:] == [f"{name} (2)", name]
+
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
+    app.selectbox(key="model").select("Tiny BERT, fine-tuned: Sentiment, task head only").run()
+    assert "fine-tuned here" in prose(app)
+    assert button(app, "Train 0 times").disabled

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from on_screen import button, prose
@@ -20,6 +18,8 @@ from model_zoo import Engine
 from training.finetuning.results import Event, Stepped
 
 Open = Callable[..., AppTest]
+
+pytestmark = pytest.mark.slow
 
 ROWS = [(f"sentence number {n} was {'fine' if n % 2 else 'awful'}", "good" if n % 2 else "bad") for n in range(60)]
 
@@ -62,7 +62,6 @@ def test_what_is_wrong_with_own_data_is_said_in_a_sentence(
     assert app.text_area(key="train_own_text").value == data
 
 
-@pytest.mark.slow
 def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
     app = train(open_page(PAGE, model="embedded/tinybert", rate="1", epochs="20", batch="4", examples="100"))
     (run,) = job(app, Training).runs
@@ -119,7 +118,6 @@ class Gate:
         monkeypatch.setattr(Run, "note", note)
 
 
-@pytest.mark.slow
 def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     query = TINY | {"epochs": "2"}
     straight = tuned(train(open_page(PAGE, **query)))
@@ -144,7 +142,6 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     assert outcome.scores == straight.scores
 
 
-@pytest.mark.slow
 def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(1, monkeypatch)
     app = begin(open_page(PAGE, **TINY))
@@ -153,30 +150,3 @@ def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: p
     assert "This opens once a model has been trained" in prose(look(app, "scores"))
     gate.open.set()
     assert job(app, Training).wait(PATIENCE)
-
-
-@pytest.mark.slow
-def test_two_visitors_train_at_once(open_page: Open) -> None:
-    first, second = (begin(open_page(PAGE, **TINY, seed=seed)) for seed in "01")
-    for app in (first, second):
-        assert job(app, Training).wait(PATIENCE)
-        sound(app.run())
-    assert tuned(first).id != tuned(second).id
-    assert [tuned(app).settings.seed for app in (first, second)] == [0, 1]
-    assert tuned(first).steps[0].loss != tuned(second).steps[0].loss
-
-
-@pytest.mark.slow
-def test_stopping_says_that_nothing_is_kept_and_offers_nothing_to_go_on_with(
-    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = begin(open_page(PAGE, **TINY | {"epochs": "50"}))
-    while not job(app, Training).runs[0].steps:
-        assert not job(app, Training).wait(0.01)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=500_000_000))
-    button(app.run(), "Stop").click().run()
-    assert job(app, Training).wait(PATIENCE)
-    (warning,) = sound(app.run()).warning
-    assert "nothing of it could be kept" in warning.value
-    assert "Stopped after" not in prose(app)
-    assert "Continue" not in [element.label for element in app.button]

@@ -41,7 +41,7 @@ def send(manager: uploads.Bounded, session: str, name: str, size: int) -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_of_one_visitor_the_newest_files_are_held_as_large_as_one_may_be() -> None:
+def test_files_of_one_visitor_and_of_all_are_bounded() -> None:
     manager = uploads.Bounded("/upload")
     for name in "abc":
         send(manager, "me", name, MB)
@@ -50,17 +50,11 @@ def test_of_one_visitor_the_newest_files_are_held_as_large_as_one_may_be() -> No
     assert held(manager) == {"me": ["large"]}
     assert manager._total_bytes == 2 * MB
 
-
-@pytest.mark.usefixtures("small")
-def test_of_one_visitor_no_more_files_are_held_than_are_read() -> None:
     manager = uploads.Bounded("/upload")
     for number in range(uploads.MOST_FILES + 20):
         send(manager, "me", str(number), 1)
     assert held(manager) == {"me": [str(number) for number in range(20, uploads.MOST_FILES + 20)]}
 
-
-@pytest.mark.usefixtures("small")
-def test_of_all_visitors_those_who_came_first_make_room() -> None:
     manager = uploads.Bounded("/upload")
     for visitor in ("first", "second", "third"):
         send(manager, visitor, visitor, 2 * MB)

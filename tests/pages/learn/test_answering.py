@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", *PAIRS[0])
 
 
-def test_the_best_span_is_the_best_of_all() -> None:
+def test_the_best_span_is_the_best_of_all_and_no_answer_wins_only_above_it() -> None:
     start, end = answering._START, answering._END
     best = max((start[i] + end[j], i, j) for i in range(len(start)) for j in range(len(end)) if i <= j)
     assert answering.best_span(start, end) == (best[1], best[2], best[0])
@@ -30,12 +30,8 @@ def test_the_best_span_is_the_best_of_all() -> None:
         start[i] + end[j] for i in range(len(start)) for j in range(i, len(end)) if (i, j) != best[1:]
     ) == pytest.approx(0.5)
 
-
-def test_an_end_before_its_start_is_ruled_out() -> None:
     assert answering.best_span((0.0, 5.0), (5.0, 0.0)) == (0, 0, 5.0)
 
-
-def test_no_answer_wins_only_above_the_best_span() -> None:
     *_, score = answering.best_span(answering._START, answering._END)
     assert (score < answering._NO_ANSWER) == (right(2, CASE).text == "No answer")
     assert f"{answering._NO_ANSWER - score:.1f}, below 0" in LESSON.steps[1](CASE).why().replace("−", "-")

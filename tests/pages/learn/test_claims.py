@@ -147,7 +147,26 @@ def test_guessing(model: str, text: str, engine: Engine) -> None:
     assert sketch.truth == pytest.approx(step.after[:6])
 
 
-def test_the_worked_example_is_softmax_and_cross_entropy() -> None:
+def test_what_lessons_say_in_numbers() -> None:
+    """15% is Devlin's, 30% ModernBERT's; the bundled models were trained on 20%. BERT took a million steps of 256."""
+    case = Case("embedded/bert", SENTENCES[0])
+    assert {recipe.mask_rate for recipe in RECIPES.values()} == {0.2}
+    assert "the bundled models 20%" in LESSONS["guessing"].steps[0](case).why()
+    assert "a million steps, each on 256 sequences" in LESSONS["guessing"].steps[4](case).why()
+
+    text = LESSONS["smaller"].steps[2](Case("embedded/bert", SENTENCES[0])).text()
+    published = [registry.MODELS[model].max_tokens for model in ("answerdotai/ModernBERT-base", _BASE)]
+    assert published == [8192, 512]
+    assert "up to 8,192 tokens instead of BERT’s 512" in text
+    bundled = {registry.MODELS[model].max_tokens for model in ("embedded/bert", "embedded/modernbert")}
+    assert bundled == {512}
+    assert "each for 512 tokens" in text
+
+    # BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights.
+    why = LESSONS["smaller"].steps[1](Case("embedded/bert", SENTENCES[0])).why()
+    assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why
+    assert f"saves {(30_000 * 768 - 30_000 * 128 - 128 * 768) / 1e6:.0f} million" in why
+
     logits = np.array([1.0, 0.5, 4.0, 2.0, 0.0, 1.5])
     shares = np.exp(logits) / np.exp(logits).sum()
     choice = choice_at("guessing", 3, Case("embedded/bert", SENTENCES[0]))
@@ -157,37 +176,15 @@ def test_the_worked_example_is_softmax_and_cross_entropy() -> None:
     assert "cross-entropy" in why
 
 
-def test_what_lessons_say_of_training_is_what_recipes_and_papers_say() -> None:
-    """15% is Devlin's, 30% ModernBERT's; the bundled models were trained on 20%. BERT took a million steps of 256."""
-    case = Case("embedded/bert", SENTENCES[0])
-    assert {recipe.mask_rate for recipe in RECIPES.values()} == {0.2}
-    assert "the bundled models 20%" in LESSONS["guessing"].steps[0](case).why()
-    assert "a million steps, each on 256 sequences" in LESSONS["guessing"].steps[4](case).why()
-
-
-def test_limits_of_the_published_models_are_beside_those_of_the_bundled_ones() -> None:
-    text = LESSONS["smaller"].steps[2](Case("embedded/bert", SENTENCES[0])).text()
-    published = [registry.MODELS[model].max_tokens for model in ("answerdotai/ModernBERT-base", _BASE)]
-    assert published == [8192, 512]
-    assert "up to 8,192 tokens instead of BERT’s 512" in text
-    bundled = {registry.MODELS[model].max_tokens for model in ("embedded/bert", "embedded/modernbert")}
-    assert bundled == {512}
-    assert "each for 512 tokens" in text
-
-
 @for_every_text
 @of_models
-def test_a_head_adds_a_bias_where_its_model_has_one(model: str, text: str, engine: Engine) -> None:
+def test_biases_and_norms_are_said_of_models_that_have_them(model: str, text: str, engine: Engine) -> None:
     with engine._memory.lease(model) as loaded:
         has = any("bias" in name and "norm" not in name for name, _ in loaded.encoder.named_parameters())
     text_of_step = LESSONS["head"].steps[0](Case(model, text)).text()
     assert ("plus a learned bias" in text_of_step) == has
     assert ("adds no bias" in text_of_step) == (not has)
 
-
-@for_every_text
-@of_models
-def test_only_pre_norm_lets_a_vector_pass(model: str, text: str) -> None:
     text_of_step = LESSONS["layer"].steps[0](Case(model, text)).text()
     assert ("passes through nearly unchanged" in text_of_step) == (model == "embedded/modernbert")
     assert ("LayerNorm then rescales the sum" in text_of_step) == (model != "embedded/modernbert")
@@ -252,13 +249,6 @@ def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     models = LESSONS["following"].steps[4](case).numbers().set_index("model")
     assert models.loc["Small BERT", "p"] == pytest.approx(p, abs=1e-6)
     assert "published without its sentence-order" in models.loc["ALBERT base", "why none"]
-
-
-def test_sharing_saves_what_shapes_say() -> None:
-    """BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights."""
-    why = LESSONS["smaller"].steps[1](Case("embedded/bert", SENTENCES[0])).why()
-    assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why
-    assert f"saves {(30_000 * 768 - 30_000 * 128 - 128 * 768) / 1e6:.0f} million" in why
 
 
 def test_local_layers_reach_as_far_as_they_were_built_to(engine: Engine) -> None:

@@ -112,15 +112,8 @@ def test_the_page_stands_any_text_and_a_model_without_attention(lesson: str, tex
     assert any(markdown.value.startswith("**Why?**") for markdown in app.markdown)
 
 
-def test_a_step_that_goes_on_from_an_answer_draws_nothing_else_before() -> None:
-    going_on = [lesson.steps[place] for lesson, place in STEPS if lesson.steps[place].after is not None]
-    assert going_on
-    for step in going_on:
-        assert step.figure is Step.figure, step.title
-        assert step.stage is None
-
-
-def test_every_term_of_the_glossary_is_met_somewhere(app: None) -> None:  # noqa: ARG001
+@pytest.mark.usefixtures("app")
+def test_terms_are_met_and_nothing_is_drawn_before_an_answer() -> None:
     """Beside the title of a view or a step, or marked in what a step says."""
     met = {name.lower() for page in PAGES for mention in page.mentions() for name in mention.terms}
     assert met <= set(TERMS)
@@ -129,8 +122,12 @@ def test_every_term_of_the_glossary_is_met_somewhere(app: None) -> None:  # noqa
             met.update(term for text in spoken(step(cases(lesson)[0])) for term in terms(text))
     assert met == set(TERMS)
 
+    going_on = [lesson.steps[place] for lesson, place in STEPS if lesson.steps[place].after is not None]
+    assert going_on
+    for step in going_on:
+        assert step.figure is Step.figure, step.title
+        assert step.stage is None
 
-def test_answers_are_written_and_read(app: None) -> None:  # noqa: ARG001
     assert fields.heights(fields.drawn([0, 0.5, 1], 1), 1) == pytest.approx([0, 18 / 35, 1])
 
 

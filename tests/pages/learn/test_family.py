@@ -25,10 +25,19 @@ pytestmark = pytest.mark.usefixtures("app")
 CASE = Case("embedded/bert", SENTENCES[0])
 
 
-def test_averages_of_glue_are_those_of_the_paper() -> None:
+def test_published_tables_and_sizes_add_up() -> None:
     for column, average in enumerate(family.AVERAGES):
         assert round(sum(scores[column] for scores in family.GLUE.values()) / 9, 1) == average
     assert right(5, CASE).text == "79.6"
+
+    gains = {task: round(large - base, 1) for task, (base, large) in family.GLUE.items()}
+    assert gains["CoLA"] == 8.4 == max(gains.values())
+    assert gains["MRPC"] == 0.4 == min(gains.values())
+    assert "gains 8.4 on CoLA and 0.4 on MRPC" in family.Benchmarks(CASE).why()
+
+    spec = registry.MODELS["FacebookAI/xlm-roberta-base"]
+    assert f"{spec.vocabulary * spec.width / 1e6:.0f} of its" in family.Sized(CASE).why()
+    assert np.isclose(family.Sized(CASE).millions["BERT base"], 110.1, atol=0.1)
 
 
 @for_every_text
@@ -84,30 +93,19 @@ def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
         assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way
 
 
-def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
-    results = transfer.scores_by_way("entities")
-    options = [results[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
-    worst, *others = sorted(options, key=lambda result: result.score)
-    assert all(worst.high < other.low for other in others)
-    assert right(6, CASE).text == "Embeddings"
-
-
-def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
+def test_what_was_measured_is_judged_by_the_intervals() -> None:
     results = transfer.scores_by_way("similarity")
     direct, after = results["directly"], results["inference"]
     apart = after.low > direct.high or after.high < direct.low
     assert (right(7, CASE).text == "No clear difference") == (not apart)
     assert f"{direct.score:.2f} directly" in right(7, CASE).reply
 
+    results = transfer.scores_by_way("entities")
+    options = [results[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
+    worst, *others = sorted(options, key=lambda result: result.score)
+    assert all(worst.high < other.low for other in others)
+    assert right(6, CASE).text == "Embeddings"
 
-def test_what_a_mean_hides_is_read_off_the_table() -> None:
-    gains = {task: round(large - base, 1) for task, (base, large) in family.GLUE.items()}
-    assert gains["CoLA"] == 8.4 == max(gains.values())
-    assert gains["MRPC"] == 0.4 == min(gains.values())
-    assert "gains 8.4 on CoLA and 0.4 on MRPC" in family.Benchmarks(CASE).why()
-
-
-def test_fine_tuning_is_not_said_to_be_best_always() -> None:
     tiny = transfer.scores_by_way("entities", "embedded/tinybert")
     assert tiny["fine-tuned"].score < tiny["second-to-last layer"].score
     assert f"{tiny['fine-tuned'].score:.0%}" in family.Frozen(CASE).why()
@@ -120,9 +118,3 @@ def test_models_fit_their_jobs() -> None:
     assert fit["texts of 6,000 tokens"] == "ModernBERT"
     assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
     assert set(family.Which(CASE).table["model"]) >= set(fit.values())
-
-
-def test_sizes_are_those_of_the_registry() -> None:
-    spec = registry.MODELS["FacebookAI/xlm-roberta-base"]
-    assert f"{spec.vocabulary * spec.width / 1e6:.0f} of its" in family.Sized(CASE).why()
-    assert np.isclose(family.Sized(CASE).millions["BERT base"], 110.1, atol=0.1)

@@ -114,11 +114,18 @@ def test_a_room_that_was_forgotten_lets_its_teacher_go(teacher: AppTest, code: s
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
 
 
-def test_a_teacher_does_not_follow_the_own_room(teacher: AppTest, code: str) -> None:
+def test_a_room_lets_go_of_its_teacher(teacher: AppTest, code: str) -> None:
     teacher.session_state[ROOM.key] = code
     teacher.run()
     assert "You follow" not in prose(teacher)
     assert f"**{code}**" in prose(teacher)
+
+    assert teacher.session_state[ANSWERS.key] == ()
+    options(teacher)[0].click().run()
+    teacher.button(key="step-on").click().run()
+    labelled(teacher, "End the room").click().run()
+    assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
+    assert [element for element in teacher.button if element.label == "Start a room"]
 
 
 def test_a_look_draws_the_page_again_when_there_is_something_else(
@@ -259,15 +266,6 @@ def test_answers_are_held_back_and_asked_anew(teacher: AppTest, student: AppTest
     assert not is_open(student)
     assert chosen(student) == []
     assert "0 answers from" in prose(teacher)
-
-
-def test_a_room_lets_go_of_its_teacher(teacher: AppTest) -> None:
-    assert teacher.session_state[ANSWERS.key] == ()
-    options(teacher)[0].click().run()
-    teacher.button(key="step-on").click().run()
-    labelled(teacher, "End the room").click().run()
-    assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
-    assert [element for element in teacher.button if element.label == "Start a room"]
 
 
 def test_a_wrong_code_is_a_sentence(code: str, open_page: Open) -> None:

@@ -73,12 +73,24 @@ def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
     assert "“un” is listed too, and it is longer" in replies["u + n + b + e + l + i + e + v + a + b + l + y"]
 
 
-def test_another_rule_is_not_called_wordpiece() -> None:
+def test_another_rule_is_not_called_wordpiece_and_no_vowel_gets_no_accent() -> None:
     case = Case(MODERN, "That was unbelievably good, she whispered.")
     assert "WordPiece" not in STEPS[1](case).text()
     assert right(2, case).text.replace("\\", "") == "un + be + lie + v + ably"
     assert "Byte-pair encoding" in STEPS[1](case).text()
     assert "Sennrich" in STEPS[1](case).why()
+
+    made = Vocabulary(("<unk>", "▁un", "be", "lie"), 4, None, None, 0, frozenset({0}))
+    rule = pieces._other_rule(made)
+    texts = " ".join(pieces.Cuts.chapter.part(name).text for name in (rule, f"why {rule}"))
+    assert "Unigram" in texts
+    assert "Kudo 2018" in texts
+    assert "join" not in texts
+
+    with pytest.raises(InvalidInput, match="no vowel"):
+        choice_at(5, Case(BERT, "Hmm, 12!"))
+    assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
+    assert quote("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
 
 
 @pytest.mark.usefixtures("app")
@@ -88,15 +100,6 @@ def test_what_is_said_of_a_longer_list_is_what_the_numbers_say() -> None:
         (_, few, _), (_, many, _) = ((name, len(encoding) - 2, n) for name, encoding, n in step.others)
         assert claim in step.why()
         assert (few == many) == ("both make" in claim)
-
-
-def test_a_unigram_vocabulary_is_not_said_to_join_neighbours() -> None:
-    made = Vocabulary(("<unk>", "▁un", "be", "lie"), 4, None, None, 0, frozenset({0}))
-    rule = pieces._other_rule(made)
-    texts = " ".join(pieces.Cuts.chapter.part(name).text for name in (rule, f"why {rule}"))
-    assert "Unigram" in texts
-    assert "Kudo 2018" in texts
-    assert "join" not in texts
 
 
 @pytest.mark.parametrize(
@@ -132,13 +135,6 @@ def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, e
     wanted = {(True, True): "Neither of them", (False, False): "Both of them"}
     same = numbers["same tokens"]
     assert right(5, case).text == wanted[bool(same[1]), bool(same[2])]
-
-
-def test_a_text_without_a_vowel_gets_no_accent() -> None:
-    with pytest.raises(InvalidInput, match="no vowel"):
-        choice_at(5, Case(BERT, "Hmm, 12!"))
-    assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
-    assert quote("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()
 
 
 def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,12 +48,23 @@ def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> Non
     assert numbers[["to earlier", "to itself", "to later"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
 
 
-def test_a_causal_model_looks_back_only(checkpoint: Checkpoint) -> None:
+def test_a_causal_model_looks_back_only_and_examples_differ(checkpoint: Checkpoint) -> None:
     case = Case(str(checkpoint("gpt2")), SENTENCES[0])
     assert right(2, case).text.startswith("None")
     assert "Above the diagonal everything is 0" in LESSON.steps[1](case).why()
     with pytest.raises(NotSupported):  # it fills no masks
         LESSON.steps[2](case).ask()
+
+    first, _, last = (Case("embedded/bert", text) for text, _ in LESSON.examples)
+    assert right(3, first).text.startswith("Less than a tenth")
+    assert right(3, last).text.startswith("The same or more")
+
+    case = Case("embedded/bert", "The cat sat on the [MASK].", token=6)
+    with pytest.raises(InvalidInput, match="no original word to compare with"):
+        LESSON.steps[2](case).ask()
+    sketch = LESSON.steps[3](case).ask()  # hides the other words, beside the typed mask
+    assert isinstance(sketch, Sketch)
+    assert [label.split(" · ")[1] for label in sketch.labels] == ["the", "cat", "sat", "on", "the"]
 
 
 @for_every_text
@@ -67,12 +78,6 @@ def test_the_guess_under_a_causal_mask(model: str, text: str, engine: Engine) ->
     ratio = np.exp(blind.log_probability - usual.log_probability)
     names = {0.1: "Less than a tenth", 0.5: "A tenth to half", 1.0: "Half of that", np.inf: "The same or more"}
     assert right(3, case).text.startswith(next(name for bound, name in names.items() if ratio < bound))
-
-
-def test_the_example_falls_apart_and_another_gets_better() -> None:
-    first, _, last = (Case("embedded/bert", text) for text, _ in LESSON.examples)
-    assert right(3, first).text.startswith("Less than a tenth")
-    assert right(3, last).text.startswith("The same or more")
 
 
 @pytest.mark.slow
@@ -91,15 +96,6 @@ def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -
         in LESSON.steps[3](Case(model, text)).why()
     )
     assert "You found it" in sketch.reply(sketch.truth)
-
-
-def test_a_typed_mask_has_no_right_word() -> None:
-    case = Case("embedded/bert", "The cat sat on the [MASK].", token=6)
-    with pytest.raises(InvalidInput, match="no original word to compare with"):
-        LESSON.steps[2](case).ask()
-    sketch = LESSON.steps[3](case).ask()  # hides the other words, beside the typed mask
-    assert isinstance(sketch, Sketch)
-    assert [label.split(" · ")[1] for label in sketch.labels] == ["the", "cat", "sat", "on", "the"]
 
 
 def test_a_causal_model_on_this_machine_stands_beside(

@@ -58,8 +58,6 @@ def test_entities_count_whole_as_seqeval_counts_them() -> None:
     assert isinstance(choice, Choice)
     assert choice.options[choice.right].text == f"{wanted:.2f}" == "0.57"
 
-
-def test_saying_o_everywhere_gets_most_words_and_no_entity() -> None:
     why = tagging.Scored(Case("embedded/bert", "x")).why()
     words = [tag for item in tagging.Scored(Case("embedded/bert", "x")).data.test for tag in item.tags]  # type: ignore[union-attr]
     assert f"{words.count('O') / len(words):.0%} of the words right" in why

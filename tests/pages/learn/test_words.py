@@ -182,15 +182,13 @@ def payload_of(app: AppTest) -> dict[str, Any]:
     return payload
 
 
-def test_before_an_answer_the_truth_is_not_in_the_browser() -> None:
+def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
     app = ask()
     payload = payload_of(app)
     assert (payload["labels"], payload["top"], payload["unit"], payload["kind"]) == (["a", "b"], 7, "cm", "bars")
     assert payload["drawn"] is payload["truth"] is None
     assert not app.button
 
-
-def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
     app = ask(drawn=[0.49, 3.48])  # the levels are 0.2 apart
     assert app.text[0].value == "d2h"
     assert payload_of(app)["drawn"] == pytest.approx([2 / LEVELS * 7, 17 / LEVELS * 7])
@@ -198,9 +196,13 @@ def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
     assert [markdown.value for markdown in app.markdown] == ["**How long?**", "In all 3.8."]
     assert not app.button
 
-
-def test_heights_outside_of_the_scale_are_at_its_ends() -> None:
     assert ask(drawn=[-1, 99]).text[0].value == "d0z"
+
+    assert looks(ask(question=TO_CHOOSE)) == [
+        ("one", "", "secondary"),
+        ("two", "", "secondary"),
+        ("three", "", "secondary"),
+    ]
 
 
 @pytest.mark.parametrize("drawn", [[1], [1, 2, 3], "12", [1, "2"], [1, None], [1, float("nan")], {"0": 1}, 3])
@@ -215,14 +217,6 @@ def test_an_answer_that_is_none_of_this_text_shows_the_truth_alone(answer: str) 
     assert payload_of(app)["drawn"] is None
     assert payload_of(app)["truth"] == [0.5, 4]
     assert [markdown.value for markdown in app.markdown] == ["**How long?**"]
-
-
-def test_before_an_answer_all_options_look_alike() -> None:
-    assert looks(ask(question=TO_CHOOSE)) == [
-        ("one", "", "secondary"),
-        ("two", "", "secondary"),
-        ("three", "", "secondary"),
-    ]
 
 
 WRONG, RIGHT, OTHER = ":material/cancel:", ":material/check_circle:", ("three", "", "secondary")
