@@ -72,13 +72,19 @@ def test_text_that_cannot_be_read_gets_a_sentence(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_a_long_text_is_cut_and_said_so(open_page: Open) -> None:
+def test_long_and_unusual_texts_are_shown(open_page: Open) -> None:
     app = open_page(PAGE)
     app.text_area(key="text").set_value("word " * 20_000).run()
     assert any("at most 512 tokens" in w.value and "19,490 at the end were left out" in w.value for w in app.warning)
     assert shown_weights(app).shape == (512, 512)
     assert "text" not in app.query_params
     assert any("longer than the 2,000 characters" in caption.value for caption in app.caption)
+
+    app = open_page(PAGE)
+    for text in ("I 👩‍👩‍👧‍👦 love 🍕!", "שלום עולם مرحبا", "It costs $5, $x^2$ or %{z:.2f}", "cat", "The [MASK] sat."):
+        app.text_area(key="text").set_value(text).run()
+        assert not [*app.warning, *app.error], text
+        np.testing.assert_allclose(shown_weights(app).sum(-1), 1, atol=1e-5)
 
 
 def test_a_model_that_cannot_be_had(open_page: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -110,17 +116,25 @@ def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_the_head_can_be_switched_off_on_cause(open_page: Open) -> None:
+def test_ways_to_cause_take_text_head_and_mask_along(
+    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
     text, pair = "She opened the window.", "Cold air came into the room."
     for view in ("grid", "rollout"):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, layer="3", head="5", view=view))
         assert (way["text"], way["pair"]) == (text, pair)
     assert "With head 5 of layer 3 off, “is next” " in prose(open_page("pages/cause/page.py", **way))
 
+    text = "My dog sat on the bed."
+    for query, masks in (
+        ({"view": "lines", "locked": "query.4", "token": "4"}, "4"),
+        ({"view": "neuron", "token": "3"}, "3"),
+        ({"view": "neuron", "token": "1"}, None),  # [CLS]
+        ({"view": "rollout", "locked": "query.4", "token": "4"}, None),  # not to be seen there
+    ):
+        (way,) = ways_to_cause(open_page(PAGE, text=text, **query))
+        assert (way.get("masks"), way.get("find")) == (masks, None if masks else "1")
 
-def test_what_goes_to_cause_is_what_its_model_can_be_asked(
-    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path
-) -> None:
     text, pair = "The cat sat.", "The dog sat."
     classifier(checkpoint("bert"), tmp_path)
     for model, sent, follows in (
@@ -135,18 +149,6 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
         assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
 
 
-def test_the_word_that_is_pointed_at_is_masked_on_cause(open_page: Open) -> None:
-    text = "My dog sat on the bed."
-    for query, masks in (
-        ({"view": "lines", "locked": "query.4", "token": "4"}, "4"),
-        ({"view": "neuron", "token": "3"}, "3"),
-        ({"view": "neuron", "token": "1"}, None),  # [CLS]
-        ({"view": "rollout", "locked": "query.4", "token": "4"}, None),  # not to be seen there
-    ):
-        (way,) = ways_to_cause(open_page(PAGE, text=text, **query))
-        assert (way.get("masks"), way.get("find")) == (masks, None if masks else "1")
-
-
 @pytest.mark.slow
 def test_a_text_too_long_for_an_address_goes_along_without(open_page: Open) -> None:
     text = " ".join(["incomprehensible" * 16] * 9)  # as long for an address, and short for a model
@@ -158,14 +160,6 @@ def test_a_text_too_long_for_an_address_goes_along_without(open_page: Open) -> N
     for name, value in way.items():
         app.query_params[name] = value
     assert app.run().text_area(key="text").value.strip() == text.strip()
-
-
-def test_unusual_text_is_shown(open_page: Open) -> None:
-    app = open_page(PAGE)
-    for text in ("I 👩‍👩‍👧‍👦 love 🍕!", "שלום עולם مرحبا", "It costs $5, $x^2$ or %{z:.2f}", "cat", "The [MASK] sat."):
-        app.text_area(key="text").set_value(text).run()
-        assert not [*app.warning, *app.error], text
-        np.testing.assert_allclose(shown_weights(app).sum(-1), 1, atol=1e-5)
 
 
 TEXT = "The cat sat on the mat because it was tired."

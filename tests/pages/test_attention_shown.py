@@ -142,20 +142,6 @@ def test_too_long_a_text_for_value_zeroing(open_page: Open) -> None:
     assert app.text_area(key="text").value == text.strip("\n")
 
 
-def test_a_layer_opened_in_the_grid_keeps_the_head(visitor: Callable[..., Visitor], engine: Engine) -> None:
-    here = visitor("pages/attention/page.py", text=TEXT, layer="1", head="5", show="ALTI")
-    grid = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "grid")
-    here.choose(grid, {"head": [0, 3]})
-    assert trouble(here) is None
-    assert (here.value("layer", 1), here.value("head", 1)) == (4, 5)
-    contributions = engine.contributions("embedded/bert", TEXT, measure="ALTI")
-    heatmap = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "heatmap")
-    np.testing.assert_array_equal(
-        np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(contributions.maps[3].shape),
-        contributions.maps[3],
-    )
-
-
 def test_files_name_the_measure(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, show="ALTI", layer="3", head="5")
     files = app.session_state["saved_shelf"].files
@@ -186,7 +172,9 @@ def sent(here: Visitor) -> tuple[object, object]:
     return header["selected"], header["serial"]
 
 
-def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[..., Visitor], engine: Engine) -> None:
+def test_an_opened_head_or_layer_is_shown_and_the_grid_not_sent_again(
+    visitor: Callable[..., Visitor], engine: Engine
+) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=BARKED)
     before = grid(here).proto.bytes
     for layer, head in ((3, 6), (5, 11), (3, 6)):
@@ -199,6 +187,17 @@ def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[.
             np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(expected.shape), expected
         )
         assert grid(here).proto.bytes == before
+
+    here = visitor("pages/attention/page.py", text=TEXT, layer="1", head="5", show="ALTI")
+    here.choose(grid(here), {"head": [0, 3]})
+    assert trouble(here) is None
+    assert (here.value("layer", 1), here.value("head", 1)) == (4, 5)
+    contributions = engine.contributions("embedded/bert", TEXT, measure="ALTI")
+    heatmap = next(e for e in here.elements() if e.type == "bidi_component" and e.proto.component_name == "heatmap")
+    np.testing.assert_array_equal(
+        np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(contributions.maps[3].shape),
+        contributions.maps[3],
+    )
 
 
 def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]) -> None:

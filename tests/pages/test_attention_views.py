@@ -62,6 +62,13 @@ def test_the_heatmap_shows_what_the_filter_leaves(open_page: Open, engine: Engin
     np.testing.assert_array_equal(heatmap_of(app), expected.weights)
     assert any("This shows how sentence A attends to sentence B" in c.value.replace("\\", "") for c in app.caption)
 
+    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
+    run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
+    np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
+    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", show="value-weighted", **{"from": "2"})
+    for pixels, maps in zip(heatmaps(app), (Norms(run), Weights(run)), strict=True):
+        np.testing.assert_array_equal(pixels, rollout(maps, 1, 3))
+
 
 def test_several_heads_are_combined(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="1.1,6.12", how="max")
@@ -78,16 +85,7 @@ def test_several_heads_are_combined(open_page: Open, engine: Engine) -> None:
         assert any("cancel out" in caption.value for caption in app.caption)
 
 
-def test_rollout_on_the_page(open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
-    run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
-    np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
-    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", show="value-weighted", **{"from": "2"})
-    for pixels, maps in zip(heatmaps(app), (Norms(run), Weights(run)), strict=True):
-        np.testing.assert_array_equal(pixels, rollout(maps, 1, 3))
-
-
-def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_page: Open) -> None:
+def test_lines_begin_with_the_chosen_head_alone(open_page: Open) -> None:
     def lines(**query: str) -> dict[str, Any]:
         app = open_page(PAGE, text=TEXT, view="lines", layer="4", head="7", **query)
         (packed,) = drawn(app)
@@ -102,9 +100,7 @@ def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_pa
     assert len(every["head_names"]) == len(set(every["colours"])) == MOST_COLOURS
     assert lines(scope="chosen", heads="1.2,3.4")["in_front"] is None
 
-
-def test_several_heads_leave_the_lines_alone(open_page: Open) -> None:
-    """One head is nothing to combine, so that view has a choice of its own; older links say it by the lines' one."""
+    # One head is nothing to combine, so that view has a choice of its own; older links say it by the lines' one.
     app = open_page(PAGE, text=TEXT, view="lines")
     before = drawn(app)
     app.segmented_control(key="attention_view").set_value("combined").run()
@@ -155,7 +151,7 @@ def test_special_tokens_are_called_as_the_model_calls_them(
     assert labels == titles
 
 
-def test_labels_are_counted_and_chance_is_told(open_page: Open) -> None:
+def test_labels_are_counted_and_heads_followed_into_a_thousand_sentences(open_page: Open) -> None:
     app = open_page(PAGE, view="heads", text=TEXT)
     table = app.dataframe[0].value
     counts = table["label"].value_counts()
@@ -167,19 +163,17 @@ def test_labels_are_counted_and_chance_is_told(open_page: Open) -> None:
     assert "rare" not in read(app)
     assert (table.iloc[40]["layer"], table.iloc[40]["head"]) == (4, 5)
 
-
-def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
-    links = [link.proto for link in app.get("page_link") if link.proto.label.startswith("On Corpus: ")]
-    return [dict(parse_qsl(link.query_string)) for link in links]
-
-
-def test_a_head_is_followed_into_a_thousand_sentences(open_page: Open) -> None:
     here = {"model": "embedded/tinybert", "layer": "2", "head": "3"}
     (head,) = links_to_corpus(open_page(PAGE, view="grid", text=TEXT, **here))
     assert head == here | {"view": "head"}
     every, again = links_to_corpus(open_page(PAGE, view="heads", text=TEXT, **here))
     assert every == {"view": "all", "model": "embedded/tinybert"}
     assert again == head
+
+
+def links_to_corpus(app: AppTest) -> list[dict[str, str]]:
+    links = [link.proto for link in app.get("page_link") if link.proto.label.startswith("On Corpus: ")]
+    return [dict(parse_qsl(link.query_string)) for link in links]
 
 
 LACKS = [

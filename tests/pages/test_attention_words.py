@@ -60,8 +60,6 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
     assert [word["text"] for word in header["queries"]][:3] == ["[CLS]", "The", "unbelievable"]
     assert header["keys"] is None
 
-
-def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> None:
     scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", measure="value-weighted")
     header, matrices = drawn(scene)
     run = engine.attend("embedded/bert", TEXT)
@@ -70,6 +68,14 @@ def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> 
     np.testing.assert_allclose(matrices[1], of_layer.mean(axis=0), atol=of_layer.max() / 65535)
     assert header["shares"] is False
     assert header["limits"] == pytest.approx(matrices.max(axis=(1, 2)))
+
+    from ui import lit_words
+
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder")
+    page = lit_words.file(scene, LAYER, HEAD)
+    assert "layer 3, head 5" in page
+    assert '"n_heads": 1,' in page  # a file has no other head to step to
+    assert TEXT in page
 
 
 def test_the_filter_is_that_of_the_heatmap(checkpoint: Callable[[str], Path], engine: Engine) -> None:
@@ -112,13 +118,3 @@ def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
     app = AppTest.from_function(_stepping, args=("embedded/bert", place), default_timeout=PATIENCE).run()
     assert not app.exception
     assert app.text[0].value == opened
-
-
-def test_the_file_says_what_it_shows() -> None:
-    from ui import lit_words
-
-    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder")
-    page = lit_words.file(scene, LAYER, HEAD)
-    assert "layer 3, head 5" in page
-    assert '"n_heads": 1,' in page  # a file has no other head to step to
-    assert TEXT in page

@@ -60,8 +60,6 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
         lost(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
     )
 
-
-def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
     (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
     drawn = figures(app)[0]
@@ -89,14 +87,7 @@ def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: 
     assert open_page(PAGE, text=text, off="2.4", find="1", masks="3").session_state["masks"] == (2,)
 
 
-def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
-    app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
-    assert "This model has no 9.9" in prose(app)
-    assert "KL divergence" in prose(app)
-    assert (cells(app) >= 0).all()
-
-
-def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
+def test_an_edge_that_is_cut_and_a_part_that_is_missing(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
     (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
     assert f"to {after.targets[0].probability:.0%}." in prose(app)  # type: ignore[union-attr]
@@ -110,6 +101,11 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     assert cells(one_head)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
     assert "Something went wrong" not in prose(one_head)
     assert not one_head.multiselect(key="cause_edges").value
+
+    app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
+    assert "This model has no 9.9" in prose(app)
+    assert "KL divergence" in prose(app)
+    assert (cells(app) >= 0).all()
 
 
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
@@ -156,22 +152,6 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
     assert cells(heads).shape == (6, 12)
 
-
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
-def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engine) -> None:
-    """By more than a logit towards the first answer, with as many tokens: otherwise there is nothing to follow."""
-    _, text, other, answer, against = pair
-    aim = TargetAnswer(answer=answer, foil=against)
-    effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=aim)
-    assert effects.other is not None
-    assert effects.untouched.foil_logit is not None
-    assert effects.other.foil_logit is not None
-    here, there = (reading.logit - (reading.foil_logit or 0) for reading in (effects.untouched, effects.other))
-    assert here - there > 1
-    assert here > 0
-
-
-def test_a_ready_pair_is_one_click_and_a_sentence_alone_waits_for_another(open_page: Open) -> None:
     app = open_page(PAGE, view="patching")
     assert app.text_area(key="cause_other").value == "The dog near the house [MASK] hungry."
     assert len(cell_maps(app)) == 1
@@ -187,6 +167,20 @@ def test_a_ready_pair_is_one_click_and_a_sentence_alone_waits_for_another(open_p
     app.text_area(key="cause_other").set_value("The dog sat on the [MASK].").run()
     assert "P(are)" not in prose(app)
     assert len(cell_maps(app)) == 1
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
+def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engine) -> None:
+    """By more than a logit towards the first answer, with as many tokens: otherwise there is nothing to follow."""
+    _, text, other, answer, against = pair
+    aim = TargetAnswer(answer=answer, foil=against)
+    effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=aim)
+    assert effects.other is not None
+    assert effects.untouched.foil_logit is not None
+    assert effects.other.foil_logit is not None
+    here, there = (reading.logit - (reading.foil_logit or 0) for reading in (effects.untouched, effects.other))
+    assert here - there > 1
+    assert here > 0
 
 
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:

@@ -26,7 +26,9 @@ from pages.compare.fields import COMPARED
 from ui.show import WORDS
 
 
-def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+def test_tokens_of_two_tokenizers_and_words_that_are_unknown(
+    two: tuple[str, str], open_page: Open, engine: Engine
+) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="tokens")
     encodings = [engine.encode(model, TEXT) for model in two]
     pieces = fertility(align(encodings), encodings)
@@ -38,6 +40,11 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
     assert list(table.columns) == ["word", *names]
     tokens = [token for cell in table[names[0]] for token in cell.split(" · ")]
     assert tokens == [t for t, special in zip(encodings[0].tokens, encodings[0].special, strict=True) if not special]
+
+    # The vocabularies of Small ModernBERT and Small LSTM can spell anything.
+    for view in ("attention", "predictions"):
+        app = open_page(PAGE, text="The 猫 sat.", view=view)
+        assert "Small BERT and Tiny BERT: Not in the vocabulary, read as [UNK]: 猫." in prose(app)
 
 
 def test_models_that_split_alike_share_a_row_and_a_sentence(open_page: Open) -> None:
@@ -57,13 +64,6 @@ def test_models_that_split_alike_share_a_row_and_a_sentence(open_page: Open) -> 
     assert len(payloads) == 4  # what is pointed at in one is shown by all
     assert all('"group":"compare"' in payload.replace("\\", "").replace(" ", "") for payload in payloads)
     assert "has no attention to show" in prose(app)
-
-
-def test_each_model_s_unknown_words_are_named_in_every_view(open_page: Open) -> None:
-    """The vocabularies of Small ModernBERT and Small LSTM can spell anything."""
-    for view in ("attention", "predictions"):
-        app = open_page(PAGE, text="The 猫 sat.", view=view)
-        assert "Small BERT and Tiny BERT: Not in the vocabulary, read as [UNK]: 猫." in prose(app)
 
 
 @pytest.mark.slow
@@ -143,7 +143,7 @@ def test_a_pair_of_texts(two: tuple[str, str], open_page: Open, engine: Engine) 
     clean(app)
 
 
-def test_guesses_for_clicked_and_typed_masks(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
+def test_guesses_and_surprisal_on_common_words(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(
         PAGE, models=",".join(two), text="The cat sat on <mask> mat.", view="predictions", masks="2",
         guesses="3", mask="2",
@@ -162,6 +162,16 @@ def test_guesses_for_clicked_and_typed_masks(two: tuple[str, str], open_page: Op
     app.text_area(key="text").set_value("The cat sat.").run()
     assert "Nothing is masked yet" in prose(app)
 
+    from analysis.scoring import unit_bits
+
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="predictions")
+    scores = [engine.token_scores(model, TEXT, scheme="word l2r") for model in two]
+    alignment = align([score.encoding for score in scores])
+    [component] = [element for element in app.main.get("bidi_component") if "compared surprisal" in str(element.proto)]
+    for score, units in zip(scores, alignment.units, strict=True):
+        for bits in unit_bits(score, units):
+            assert f"{bits:.1f}" in str(component.proto)
+
 
 def test_words_keep_their_masks_and_b_its_name(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text="The cat sat.", view="predictions", masks="3")
@@ -179,18 +189,6 @@ def test_words_keep_their_masks_and_b_its_name(two: tuple[str, str], open_page: 
     beside = app.selectbox(key="compare_beside")
     assert beside.proto.set_value
     assert beside.proto.options[beside.value - 1].startswith("Small ModernBERT")
-
-
-def test_surprisal_on_common_words(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
-    from analysis.scoring import unit_bits
-
-    app = open_page(PAGE, models=",".join(two), text=TEXT, view="predictions")
-    scores = [engine.token_scores(model, TEXT, scheme="word l2r") for model in two]
-    alignment = align([score.encoding for score in scores])
-    [component] = [element for element in app.main.get("bidi_component") if "compared surprisal" in str(element.proto)]
-    for score, units in zip(scores, alignment.units, strict=True):
-        for bits in unit_bits(score, units):
-            assert f"{bits:.1f}" in str(component.proto)
 
 
 def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -310,6 +308,13 @@ def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_p
     np.testing.assert_array_equal(matrices(app)[2], b)
     assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in prose(app)
 
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show="value-weighted", layer="2", head="3")
+    clean(app)
+    a = Norms(engine.attend(two[0], TEXT))
+    units = align([engine.attend(model, TEXT).encoding for model in two]).units[0]
+    np.testing.assert_allclose(matrices(app)[0], shares_on_common_words(a, a.map(1, 2), units), atol=1e-6)
+    np.testing.assert_allclose(matrices(app)[0].sum(axis=-1), 1, atol=1e-5)
+
 
 def test_layers_are_matched_by_depth_and_said_so(
     open_page: Open, engine: Engine, checkpoint: Callable[[str], Path], two: tuple[str, str]
@@ -372,15 +377,6 @@ def test_layers_are_compared_where_heads_have_no_maps(
     best = matrices(app)[3][1]
     button(app, f"Layer {best.argmin() + 1}: {best.min():.3f} bits").click().run()
     np.testing.assert_allclose(matrices(app)[2], of_b[best.argmin()], atol=1e-6)
-
-
-def test_norms_are_compared_as_shares(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show="value-weighted", layer="2", head="3")
-    clean(app)
-    a = Norms(engine.attend(two[0], TEXT))
-    units = align([engine.attend(model, TEXT).encoding for model in two]).units[0]
-    np.testing.assert_allclose(matrices(app)[0], shares_on_common_words(a, a.map(1, 2), units), atol=1e-6)
-    np.testing.assert_allclose(matrices(app)[0].sum(axis=-1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,15 @@ def test_models_that_were_not_judged_or_timed(open_cost: Open, called: Called, m
     app = open_cost("bert", "roberta")
     assert list(table(app)) == [called("bert")]
 
+    def refuse(_loaded: object) -> Iterator[Quality]:
+        raise OutOfMemory("No room is left. Wait and try again.")
+        yield
+
+    monkeypatch.setattr(quality_module, "measure_quality", refuse)
+    app = measured(open_cost("bert", "t5"))
+    assert sum("No room is left" in warning.value for warning in app.warning) == 2
+    assert app.get("plotly_chart")
+
 
 @pytest.mark.slow
 def test_curves_and_table_show_what_was_measured(open_cost: Open, called: Called, engine: Engine) -> None:
@@ -177,17 +186,6 @@ def test_looking_otherwise_measures_nothing_again(
     app = measured(app)
     assert "This is the last measurement" not in prose(app)
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
-
-
-def test_a_model_that_cannot_be_judged_is_said(open_cost: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_loaded: object) -> Iterator[Quality]:
-        raise OutOfMemory("No room is left. Wait and try again.")
-        yield
-
-    monkeypatch.setattr(quality_module, "measure_quality", refuse)
-    app = measured(open_cost("bert", "t5"))
-    assert sum("No room is left" in warning.value for warning in app.warning) == 2
-    assert app.get("plotly_chart")
 
 
 def test_a_restless_machine_and_what_a_pass_adds_on_a_gpu_are_told(

@@ -100,20 +100,6 @@ def test_a_head_is_switched_off_in_all_words_of_a_relation(open_page: Open, engi
 
 
 @pytest.mark.slow
-def test_the_best_head_of_a_relation_is_taken_by_a_click(open_page: Open) -> None:
-    results = HEADS.load(TINY)
-    finding = results.findings.get(Relation("det", "up"))
-    assert finding is not None
-    layer, head = results.statistics.head(finding.head)
-    other = (head + 1) % 4
-    app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
-    button(app, f"Take {layer + 1}.{head + 1}").click().run()
-    assert (app.number_input(key="layer").value, app.number_input(key="head").value) == (layer + 1, head + 1)
-    assert "This head finds this relation most often" in prose(app)
-    assert not [control for control in app.button if control.label.startswith("Take ")]
-
-
-@pytest.mark.slow
 def test_pairs_and_pruning(open_page: Open) -> None:
     kind = "reflexives"
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs=kind, layer="2", head="1")
@@ -229,13 +215,25 @@ def test_the_sentence_says_what_the_numbers_do() -> None:
     assert frame["head"].tolist()[-1] == "all"
 
 
-def test_a_head_is_switched_off_where_it_is_shown(open_page: Open) -> None:
+@pytest.mark.slow
+def test_a_head_is_switched_off_where_it_is_shown_and_the_best_is_taken_by_a_click(open_page: Open) -> None:
     """In the view "A head", without every other head of the model."""
     app = open_page(PAGE, view="head", model=TINY, layer="1", head="2")
     job = begun(app, HeadAblationJob, "Switch 1.2 off in all sentences")
     assert job.gradient_estimate is None
     assert "With layer 1, head 2 off, ln P of " in prose(app)
     assert "corpus switched off" in charts(app)
+
+    results = HEADS.load(TINY)
+    finding = results.findings.get(Relation("det", "up"))
+    assert finding is not None
+    layer, head = results.statistics.head(finding.head)
+    other = (head + 1) % 4
+    app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")
+    button(app, f"Take {layer + 1}.{head + 1}").click().run()
+    assert (app.number_input(key="layer").value, app.number_input(key="head").value) == (layer + 1, head + 1)
+    assert "This head finds this relation most often" in prose(app)
+    assert not [control for control in app.button if control.label.startswith("Take ")]
 
 
 @pytest.mark.slow

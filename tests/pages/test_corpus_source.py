@@ -159,7 +159,14 @@ def _switch(app: AppTest, key: str) -> ButtonGroup:
 
 
 @pytest.mark.slow
-def test_pronouns_of_ones_own(open_page: Open) -> None:
+def test_pronouns_of_ones_own_are_compared_or_refused(open_page: Open) -> None:
+    app = open_page(PAGE, model=TINY, view="coreference", pronouns="The cat saw the lamp.")
+    assert "The pasted data, line 1: no pronoun is marked." in prose(app)
+    app.text_area(key="corpus_pronouns").set_value("The [cat] saw {lamps} when <it> woke.").run()
+    button(app, "Compare").click().run()
+    _compared(app)
+    assert "each half needs at least 10" in prose(app)
+
     app = open_page(PAGE, model=TINY, view="coreference")
     _compared(app)
     pasted = "\n".join(f"The [cat] saw {n} {{lamps}} when <it> woke." for n in range(60))
@@ -169,12 +176,3 @@ def test_pronouns_of_ones_own(open_page: Open) -> None:
     button(app, "Compare").click().run()
     _compared(app)
     assert "held-out sentences" in prose(app)
-
-
-def test_what_cannot_be_read_is_refused_and_too_few_say_nothing(open_page: Open) -> None:
-    app = open_page(PAGE, model=TINY, view="coreference", pronouns="The cat saw the lamp.")
-    assert "The pasted data, line 1: no pronoun is marked." in prose(app)
-    app.text_area(key="corpus_pronouns").set_value("The [cat] saw {lamps} when <it> woke.").run()
-    button(app, "Compare").click().run()
-    _compared(app)
-    assert "each half needs at least 10" in prose(app)

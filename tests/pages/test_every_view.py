@@ -104,7 +104,7 @@ def test_a_control_has_the_limits_of_its_field(
 
 
 @pytest.mark.slow
-def test_tabs_stand_in_the_order_that_their_views_say(open_page: Open) -> None:
+def test_tabs_and_menu_have_the_order_of_views_and_pages(open_page: Open) -> None:
     """No two at one place, and the page opens with the first."""
     for page in (page for page in PAGES if page.view is not None):
         assert page.view is not None
@@ -114,8 +114,6 @@ def test_tabs_stand_in_the_order_that_their_views_say(open_page: Open) -> None:
         (control,) = [control for control in open_page(page.path).segmented_control if control.key == page.view.key]
         assert control.options == [tabs[tab] for tab in sorted(tabs)]
 
-
-def test_every_folder_is_a_page_of_the_menu() -> None:
     files = {path.parent.name for path in (ROOT / "pages").glob("*/page.py")}
     assert files == {page.name for page in PAGES}
     assert all((ROOT / page.path).is_file() for page in PAGES)

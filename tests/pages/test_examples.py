@@ -141,16 +141,7 @@ def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open,
         assert header["selected"] == {"side": "query", "index": example.looks[0][0] - 1}
 
 
-def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
-    """Neither “palm” looks much at what tells the meaning of the other."""
-    example = named(ATTENTION, "One word, two meanings")
-    weights = engine.attend(BERT, example.values[TEXT]).head(0, 4)
-    (first, hand), (second, tree) = example.looks
-    assert weights[first - 1, hand - 1] > 4 * weights[first - 1, tree - 1]
-    assert weights[second - 1, tree - 1] > 4 * weights[second - 1, hand - 1]
-
-
-def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None:
+def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open, engine: Engine) -> None:
     app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
     assert "In layer 2, head 4, " in prose(app)
     app.session_state["attention_locked"] = "query.4"  # as a click on another token does
@@ -160,6 +151,13 @@ def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None
         controls(app)[key].set_value(other).run()
         assert "In layer 2, head 4, " not in prose(app), key
     assert "In layer" not in prose(open_page("pages/attention/page.py"))
+
+    # Neither “palm” looks much at what tells the meaning of the other.
+    example = named(ATTENTION, "One word, two meanings")
+    weights = engine.attend(BERT, example.values[TEXT]).head(0, 4)
+    (first, hand), (second, tree) = example.looks
+    assert weights[first - 1, hand - 1] > 4 * weights[first - 1, tree - 1]
+    assert weights[second - 1, tree - 1] > 4 * weights[second - 1, hand - 1]
 
 
 # ---- Masked words ------------------------------------------------------------------------------------------------
@@ -174,7 +172,7 @@ def share(answer: Any, *words: str) -> float:
     return sum(guess.probability for guess in answer.best if guess.token in words)
 
 
-def test_a_masked_word_is_guessed_and_said_so(open_page: Open, engine: Engine) -> None:
+def test_every_example_of_masked_words_is_guessed(open_page: Open, engine: Engine) -> None:
     app = open_page("pages/masked_words/page.py")
     for title in [example.title for example in MASKED_WORDS.all]:
         choose(app, title)
@@ -187,8 +185,6 @@ def test_a_masked_word_is_guessed_and_said_so(open_page: Open, engine: Engine) -
             assert f"{which}Top prediction “{answer.original.token}” (" in prose(app)
             assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
 
-
-def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
     (guess,) = guesses(engine, "One word fits")
     assert share(guess, "was") > 0.8
     (several,) = guesses(engine, "Several words fit")
@@ -205,6 +201,15 @@ def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
     assert helped.original.token == alone.original.token == "train"  # type: ignore[union-attr]
     assert helped.original.probability > 5 * alone.original.probability  # type: ignore[union-attr]
 
+    # Also the view "Predictions" of the page "Compare", where masks are words.
+    app = open_page("pages/masked_words/page.py")
+    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.all[0].values[MASKS])
+    assert answer.original is not None
+    assert (answer.rank, answer.original.token) == (1, "on")
+    assert answer.original.probability > 2 * answer.best[1].probability
+    assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
+    assert "“on” is rank 1." in prose(open_page("pages/compare/page.py", view="predictions"))
+
 
 GROUPS = {
     "muslim", "muslims", "islamic", "jew", "jews", "jewish", "catholic", "black", "blacks", "whites", "gay", "gays",
@@ -220,17 +225,6 @@ def test_no_example_leads_to_words_about_groups_of_people(model: str, engine: En
             continue
         for answer in engine.fill_mask(model, values[TEXT], 10, masked=values.get(MASKS, ())):
             assert GROUPS.isdisjoint(entry.token.strip("Ġ").lower() for entry in answer.best), example.title
-
-
-def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:
-    """Also the view "Predictions" of the page "Compare", where masks are words."""
-    app = open_page("pages/masked_words/page.py")
-    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.all[0].values[MASKS])
-    assert answer.original is not None
-    assert (answer.rank, answer.original.token) == (1, "on")
-    assert answer.original.probability > 2 * answer.best[1].probability
-    assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
-    assert "“on” is rank 1." in prose(open_page("pages/compare/page.py", view="predictions"))
 
 
 # ---- Next sentence -----------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_it_opens_with_a_question_answered_and_the_button_opens_the_best_head(op
     np.testing.assert_array_equal(heatmap, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
 
 
-def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
+def test_two_other_words_are_clicked_and_stay_while_the_text_is_edited(open_page: Open, engine: Engine) -> None:
     """Every head's number is what it gives the one from the other; the address keeps the words."""
     text = "The electroencephalogram showed a dog."
     run = engine.attend(BERT, text, max_tokens=1024)
@@ -83,8 +83,6 @@ def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
     again = open_page(PAGE, view="who", text=text, looks="3", at="6")
     assert bars(again) == bars(app)
 
-
-def test_a_choice_stays_with_its_words_while_the_text_is_edited(open_page: Open) -> None:
     app = choose(open_page(PAGE, view="who", text="The dog barked at me."), 3, 2)
     app.text_area(key="text").set_value("Yesterday the dog barked at me.").run()
     assert "looks from “barked” at “dog”" in words(app)

@@ -50,6 +50,12 @@ def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Open, engine
     (answer,) = engine.fill_mask(DEFAULT_MODEL, TEXT.default, masked=(header["position"],))
     assert header["words"][0] == [answer.best[0].token, pytest.approx(answer.best[0].probability)]
 
+    for example in walk.EXAMPLES.all:
+        encoding = engine.encode(DEFAULT_MODEL, example.values[TEXT])
+        place = to_follow(encoding)
+        assert place is not None
+        assert len(encoding) <= 16, example.title
+
 
 @pytest.mark.parametrize("text", [TEXT.default, "word " * 60])
 def test_the_picture_is_light(text: str, open_page: Open) -> None:
@@ -72,7 +78,7 @@ def test_without_a_text_it_says_what_to_do(open_page: Open) -> None:
     assert [message for message in (*app.info, *app.warning, *app.error) if "text" in message.value]
 
 
-def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Open) -> None:
+def test_every_part_and_way_in_leads_where_it_says(open_page: Open) -> None:
     header, _ = sent(open_page(HOME))
     parts = {stage["name"] for stage in header["stages"]} - {"output"} | set(RUN_PLACES)
     assert header["opens"].keys() == parts
@@ -91,16 +97,6 @@ def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Open) -> Non
     assert walk.way_from("output", TEXT.default, 3, 4)[1]["masks"] == (3,)
     assert walk.way_from("output", MASKED, 3, 4)[1]["masks"] == ()
 
-
-def test_every_example_is_followed_at_a_word_or_a_mask(engine: Engine) -> None:
-    for example in walk.EXAMPLES.all:
-        encoding = engine.encode(DEFAULT_MODEL, example.values[TEXT])
-        place = to_follow(encoding)
-        assert place is not None
-        assert len(encoding) <= 16, example.title
-
-
-def test_it_names_every_page_and_the_ways_in_lead_where_they_say(open_page: Open) -> None:
     app = open_page(HOME)
     texts = [element.value for element in app.markdown]
     assert [page.name for page in PAGES[1:] if not any(page.question in text for text in texts)] == []

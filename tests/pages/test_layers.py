@@ -47,8 +47,6 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Open, engine: En
     assert "does not show that the model *uses*" in text
     assert "Seed 3" in text
 
-
-def test_the_table_has_every_task_layer_model_and_setting(open_page: Open) -> None:
     app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="200", mdl="1"))
     results = list(results_of(app).values())
     table = table_of(results)
@@ -151,16 +149,7 @@ def test_how_tokens_move(open_page: Open, engine: Engine) -> None:
     assert "final norm" not in prose(open_page(PAGE, view="movement", text=text))
 
 
-def test_nothing_chosen_runs_nothing_and_unknown_tasks_are_left_out(open_page: Open) -> None:
-    app = open_page(PAGE, tasks="")
-    assert button(app, "Run").disabled
-    assert "Choose at least one task" in prose(app)
-    app = open_page(PAGE, tasks="tense,fortune")
-    assert "tasks that do not exist (“fortune”)" in prose(app)
-    assert button(app, "Run").label == "Run 1 task"
-
-
-def test_a_model_that_cannot_be_had_is_said_and_loses_nothing(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_cannot_be_had_and_tasks_that_are_none(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
@@ -170,6 +159,13 @@ def test_a_model_that_cannot_be_had_is_said_and_loses_nothing(open_page: Open, m
         button(app, "Run").click().run()
         assert len(app.error) == 1
         assert written(app) == before
+
+    app = open_page(PAGE, tasks="")
+    assert button(app, "Run").disabled
+    assert "Choose at least one task" in prose(app)
+    app = open_page(PAGE, tasks="tense,fortune")
+    assert "tasks that do not exist (“fortune”)" in prose(app)
+    assert button(app, "Run").label == "Run 1 task"
 
 
 def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(

@@ -43,6 +43,21 @@ def test_bad_data_gets_one_sentence_and_stays(open_page: Open) -> None:
         assert app.text_area(key="layers_data").value == typed
         assert button(app, "Run").label == "Run 3 tasks"
 
+    app = open_page(PAGE, **TREES)
+    bad = {conllu(5): "5 different sentences with a tree", "text,label\na,b": "line 1: 1 column instead of ten"}
+    for typed, message in bad.items():
+        app.text_area(key="layers_data").set_value(typed).run()
+        assert len(app.warning) == 1
+        assert message in app.warning[0].value.replace("\\", "")
+        assert button(app, "Run").disabled
+
+    assert fields.RANK.default == RANK
+
+    app = open_page(PAGE)
+    assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
+    app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()
+    assert "big.csv is 11.5 MB; files may be up to 10 MB" in prose(app)
+
 
 GOOD_DATA = {
     "repeated and empty": ("table", table([*ROWS, ROWS[0], ("", "a")]), "Left out 1 repeated sentence."),
@@ -83,13 +98,6 @@ def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
     assert "own.csv: 40" not in prose(app)
     assert button(app, "Run").disabled
     assert written(app)  # what was computed stays
-
-
-def test_a_file_over_the_limit_is_refused_with_the_limit(open_page: Open) -> None:
-    app = open_page(PAGE)
-    assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
-    app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()
-    assert "big.csv is 11.5 MB; files may be up to 10 MB" in prose(app)
 
 
 TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8", "view": "trees"}
@@ -172,15 +180,3 @@ def test_trees_and_tasks_are_run_beside_each_other(open_page: Open) -> None:
     assert button(app, "Run").disabled
     app.number_input(key="layers_rank").set_value(4).run()
     assert button(app, "Run").label == "Run 1 task"
-
-
-def test_bad_trees_get_one_sentence(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE, **TREES)
-    bad = {conllu(5): "5 different sentences with a tree", "text,label\na,b": "line 1: 1 column instead of ten"}
-    for typed, message in bad.items():
-        app.text_area(key="layers_data").set_value(typed).run()
-        assert len(app.warning) == 1
-        assert message in app.warning[0].value.replace("\\", "")
-        assert button(app, "Run").disabled
-
-    assert fields.RANK.default == RANK

@@ -74,7 +74,7 @@ def test_the_mask_is_where_the_question_leads(
     assert dict(here.address.query)["masks"] == query_of(page, link)["masks"]
 
 
-def test_a_question_is_named_by_its_link_and_gone_with_another_example(open_page: Open) -> None:
+def test_a_question_is_named_by_its_link_and_home_offers_every_one(open_page: Open) -> None:
     names = [(page.name, link.name) for page, link in LINKS]
     assert len(set(names)) == len(names)
     assert all(ASKED.codec.read(link.name) == link.name for _, link in LINKS)
@@ -91,8 +91,6 @@ def test_a_question_is_named_by_its_link_and_gone_with_another_example(open_page
     assert not [element for element in other.button if element.key == "close-the-question"]
     assert not other.warning
 
-
-def test_home_offers_every_one(open_page: Open) -> None:
     app = open_page("pages/home/page.py")
     text = " ".join(element.value for element in app.markdown)
     assert all(link.question in text for _, link in LINKS)
@@ -101,6 +99,7 @@ def test_home_offers_every_one(open_page: Open) -> None:
     )
 
 
+@pytest.mark.slow
 def test_heads_look_where_the_questions_say(engine: Engine) -> None:
     run = engine.attend(BERT, TIRED)
     row = run.head(1, 3)[run.encoding.tokens.index("it")]
@@ -118,6 +117,22 @@ def test_heads_look_where_the_questions_say(engine: Engine) -> None:
     assert run.encoding.tokens[0] == "[CLS]"
     assert weights[:, 0].min() > 0.85
     assert share < 0.75
+
+    hers, his = "She looked at him and shook her head.", "He looked at her and shook his head."
+    assert [best(engine, text, 7)[0] for text in (hers, his)] == ["her", "her"]
+    assert [best(engine, text, 7, "embedded/tinybert")[0] for text in (hers, his)] == ["his", "his"]
+
+    text = "The dog near the houses was hungry."
+    assert best(engine, text, 6)[0] == "was"
+    assert best(engine, text, 6, "embedded/bilstm")[0] == "were"
+
+    text = "She sat at the table and drank a cup of [MASK]."
+    first: dict[str, list[str]] = {}
+    for method in METHODS:
+        attribution = engine.attribute(BERT, text, method=method)
+        first[method] = [attribution.encoding.tokens[place] for place in np.argsort(-attribution.scores)[:2]]
+    assert set(first["occlusion"]) == set(first["integrated gradients"]) == set(first["attention"]) == {"cup", "of"}
+    assert first["rollout"][0] == "."
 
 
 def best(engine: Engine, text: str, position: int, model: str = BERT) -> list[str]:
@@ -152,7 +167,7 @@ def test_words_are_predicted_as_the_questions_say(engine: Engine) -> None:
     assert engine.next_sentence(BERT, dog, "The dog in the film was a wolf.").p_next > 0.9
 
 
-def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
+def test_one_head_matters_and_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
     text, aim = "The dogs near the house [MASK] hungry.", TargetAnswer(answer="are", foil="is")
     heads = [(layer, head) for layer in range(6) for head in range(12)]
     effects = engine.intervene(BERT, text, [Change(heads=(head,)) for head in heads], aim=aim)
@@ -167,8 +182,6 @@ def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
         assert answer.best[0].token == "are"
         assert np.exp(answer.targets[0].log_probability) == pytest.approx(effects.answer.probability, abs=0.02)
 
-
-def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
     dogs, dog = "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry."
     effects = engine.patch(BERT, dogs, dog, aim=TargetAnswer(answer="are", foil="is"))
     shares = recovered(effects, "difference").reshape(7, -1)
@@ -177,27 +190,6 @@ def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
     assert (shares[4:, noun] < 0.1).all()
     assert (shares[:4, mask] < 0.1).all()
     assert (shares[4:, mask] > 0.5).all()
-
-
-@pytest.mark.slow
-def test_rollout_names_another_word(engine: Engine) -> None:
-    text = "She sat at the table and drank a cup of [MASK]."
-    first: dict[str, list[str]] = {}
-    for method in METHODS:
-        attribution = engine.attribute(BERT, text, method=method)
-        first[method] = [attribution.encoding.tokens[place] for place in np.argsort(-attribution.scores)[:2]]
-    assert set(first["occlusion"]) == set(first["integrated gradients"]) == set(first["attention"]) == {"cup", "of"}
-    assert first["rollout"][0] == "."
-
-
-def test_models_differ_as_the_questions_say(engine: Engine) -> None:
-    hers, his = "She looked at him and shook her head.", "He looked at her and shook his head."
-    assert [best(engine, text, 7)[0] for text in (hers, his)] == ["her", "her"]
-    assert [best(engine, text, 7, "embedded/tinybert")[0] for text in (hers, his)] == ["his", "his"]
-
-    text = "The dog near the houses was hungry."
-    assert best(engine, text, 6)[0] == "was"
-    assert best(engine, text, 6, "embedded/bilstm")[0] == "were"
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> N
     assert "Nothing is masked yet" in prose(app)
 
 
-def test_a_word_of_several_pieces_is_masked_whole_or_in_pieces(open_page: Open, engine: Engine) -> None:
+def test_a_word_of_several_pieces_is_masked_and_scored(open_page: Open, engine: Engine) -> None:
     text = "The electroencephalogram worked."
     encoding = engine.encode("embedded/bert", text)
     pieces = tuple(p for p, word in enumerate(encoding.word_ids) if word == 1)
@@ -81,8 +81,21 @@ def test_a_word_of_several_pieces_is_masked_whole_or_in_pieces(open_page: Open, 
     click(app, 2)
     assert app.session_state["masks"] == tuple(p for p in pieces if p != 3)
 
+    text = "She played the clavichord."
+    app = open_page(PAGE, text=text, masks="", view="surprise")
+    assert "PLL-word-l2r" in prose(app)
+    for scheme in ("word l2r", "original"):
+        app.session_state["masked_words_pieces_scored"] = scheme
+        app.run()
+        total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
+        assert app.metric[0].value == f"{signed(total)} nats"
+    assert "not the surprisal of the word" in prose(app)
+    plain = open_page(PAGE, text="The dog sat.", masks="", view="surprise")
+    assert "pieces_scored" in controls(app)
+    assert "pieces_scored" not in controls(plain)
 
-def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engine: Engine) -> None:
+
+def test_predictions_are_put_in_one_by_one_or_all_at_once(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=TEXT, masks="3,7")
     answers = engine.fill_mask("embedded/bert", TEXT, 10, masked=[2, 6])
     second = answers[0].best[1]
@@ -94,8 +107,6 @@ def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engin
     assert app.text_area(key="text").value == TEXT
     assert app.session_state["masks"] == (2, 6)
 
-
-def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Engine) -> None:
     steps = list(engine.fill_all("embedded/bert", TEXT, masked=[2, 6]))
     app = open_page(PAGE, text=TEXT, masks="3,7")
 
@@ -125,8 +136,15 @@ def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> N
     app.text_area(key="text").set_value("Something else entirely").run()
     assert app.session_state["masks"] == ()
 
+    app = open_page(PAGE, text=TEXT, masks="7", view="attention")
+    app.switch_page("pages/attention/page.py")
+    app.query_params["text"] = TEXT.replace("are", "[MASK]")
+    app.run()
+    assert app.text_area(key="text").value == TEXT.replace("are", "[MASK]")
+    app.switch_page(PAGE).run()
+    assert app.text_area(key="text").value == TEXT
+    assert app.session_state["masks"] == (6,)
 
-def test_bars_of_several_masks_are_drawn_to_one_scale(open_page: Open) -> None:
     for view, both_ways in (("predictions", False), ("what if", True)):
         app = open_page(PAGE, text=TEXT, masks="3,7", view=view, replacement="boxes")
         drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
@@ -196,21 +214,6 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
     assert "higher, by" not in prose(app)
 
 
-def test_a_word_in_pieces_is_scored_as_a_word_and_the_other_way_is_named(open_page: Open, engine: Engine) -> None:
-    text = "She played the clavichord."
-    app = open_page(PAGE, text=text, masks="", view="surprise")
-    assert "PLL-word-l2r" in prose(app)
-    for scheme in ("word l2r", "original"):
-        app.session_state["masked_words_pieces_scored"] = scheme
-        app.run()
-        total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
-        assert app.metric[0].value == f"{signed(total)} nats"
-    assert "not the surprisal of the word" in prose(app)
-    plain = open_page(PAGE, text="The dog sat.", masks="", view="surprise")
-    assert "pieces_scored" in controls(app)
-    assert "pieces_scored" not in controls(plain)
-
-
 @pytest.mark.parametrize("name", ["bert", "bart"])
 def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
     name: str, open_page: Open, checkpoint: Checkpoint
@@ -219,7 +222,7 @@ def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
     assert ("fills masks in its decoder" in prose(app)) == (name == "bart")
 
 
-def test_the_softmax_by_hand_has_no_none_in_it_and_can_be_saved(open_page: Open) -> None:
+def test_the_softmax_by_hand_and_its_draws(open_page: Open) -> None:
     """The logit of all others together does not exist."""
     app = open_page(PAGE, text=TEXT, view="training")
     table = app.dataframe[0].value
@@ -228,25 +231,12 @@ def test_the_softmax_by_hand_has_no_none_in_it_and_can_be_saved(open_page: Open)
     float(table["logit z"][0])
     assert [b.proto.label for b in app.get("download_button")] == ["Softmax by hand (CSV)"]
 
-
-def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, view="training", rate="50")
     app.button[[b.label for b in app.button].index("Draw again")].click().run()
     assert app.session_state["masked_words_seed"] == 1
     app.number_input(key="masked_words_rate_random").set_value(60).run()
     assert "more than the chosen tokens" in prose(app)
     assert app.text_area(key="text").value == TEXT
-
-
-def test_the_attention_link_comes_back_to_what_was_there(open_page: Open) -> None:
-    app = open_page(PAGE, text=TEXT, masks="7", view="attention")
-    app.switch_page("pages/attention/page.py")
-    app.query_params["text"] = TEXT.replace("are", "[MASK]")
-    app.run()
-    assert app.text_area(key="text").value == TEXT.replace("are", "[MASK]")
-    app.switch_page(PAGE).run()
-    assert app.text_area(key="text").value == TEXT
-    assert app.session_state["masks"] == (6,)
 
 
 BAD: dict[str, tuple[dict[str, str], str]] = {

@@ -25,7 +25,7 @@ def press(app: AppTest, label: str) -> None:
     app.button[[b.label for b in app.button].index(label)].click().run()
 
 
-def test_the_number_and_the_swapped_one(open_page: Open, engine: Engine) -> None:
+def test_the_number_the_swapped_one_and_controls(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=A, pair=B)
     score, swapped = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
     assert [metric.value for metric in app.metric] == [
@@ -35,8 +35,6 @@ def test_the_number_and_the_swapped_one(open_page: Open, engine: Engine) -> None
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)
     assert app.metric[0].value == f"{swapped.p_next:.4f}"
 
-
-def test_controls_stand_in_both_places(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=A, pair=B)
     table = app.dataframe[0].value
     assert list(table["sentence"])[1:] == list(draw(0))
@@ -49,18 +47,6 @@ def test_controls_stand_in_both_places(open_page: Open, engine: Engine) -> None:
     )
     press(app, "New controls")
     assert list(app.dataframe[0].value["sentence"])[1:] == list(draw(1))
-
-
-def test_attention_between_them_is_the_models_and_its_head_is_offered(open_page: Open, engine: Engine) -> None:
-    run = engine.attend("embedded/bert", A, B)
-    segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
-    words_a, words_b = (np.flatnonzero((segments == side) & ~special) for side in (0, 1))
-    shares = np.array([run.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(run.n_layers)])
-    layer, head = np.unravel_index(shares.argmax(), shares.shape)
-    app = open_page(PAGE, text=A, pair=B, view="attention")
-    assert f"**A → B**, mean {shares.mean():.1%}" in prose(app)
-    labels = [link.proto.label for link in app.get("page_link")]
-    assert f"layer {layer + 1}, head {head + 1}: {shares.max():.1%}" in labels
 
 
 def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
@@ -146,8 +132,25 @@ def test_a_list_is_judged(open_page: Open, engine: Engine, checkpoint: Checkpoin
         assert ("This model learned **sentence order prediction**" in prose(app)) == (name == "albert")
 
 
-def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Checkpoint) -> None:
-    """By the model that is chosen; not by one without a head for it, and not somebody's own list."""
+def test_lists_are_judged_and_links_lack_them(open_page: Open, checkpoint: Checkpoint) -> None:
+    app = open_page(PAGE, view="many pairs")
+    app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
+    assert "Not in it" not in prose(app)
+    press(app, "Test 1 pair")
+    assert "Not in it: the results" in prose(app)
+    assert "Answers by embedded/bert." in prose(app)
+    app.selectbox(key="model").set_value("embedded/tinybert").run()
+    assert "Answers by embedded/bert." in prose(app)
+    app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
+    assert "Not in it: the file you uploaded, and the results" in prose(app)
+
+    app = open_page(PAGE, view="many pairs")
+    for csv, message in (("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")):
+        app.text_area(key="next_sentence_pairs").set_value(csv).run()
+        assert message in prose(app)
+        assert app.text_area(key="next_sentence_pairs").value == csv
+
+    # By the model that is chosen; not by one without a head for it, and not somebody's own list.
     app = open_page(PAGE, view="many pairs")
     assert len(app.dataframe[0].value["p_next"]) == 5
     assert "Not in it" not in prose(app)
@@ -160,28 +163,7 @@ def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Che
     assert "p_next" not in app.dataframe[0].value
 
 
-def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
-    app = open_page(PAGE, view="many pairs")
-    app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-    assert "Not in it" not in prose(app)
-    press(app, "Test 1 pair")
-    assert "Not in it: the results" in prose(app)
-    assert "Answers by embedded/bert." in prose(app)
-    app.selectbox(key="model").set_value("embedded/tinybert").run()
-    assert "Answers by embedded/bert." in prose(app)
-    app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
-    assert "Not in it: the file you uploaded, and the results" in prose(app)
-
-
-def test_a_list_that_cannot_be_read(open_page: Open) -> None:
-    app = open_page(PAGE, view="many pairs")
-    for csv, message in (("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")):
-        app.text_area(key="next_sentence_pairs").set_value(csv).run()
-        assert message in prose(app)
-        assert app.text_area(key="next_sentence_pairs").value == csv
-
-
-def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:
+def test_a_text_names_its_weakest_link_and_attention_its_head(open_page: Open, engine: Engine) -> None:
     sentences = [A, B, "Penguins are birds."]
     app = open_page(PAGE, view="a text", passage=" ".join(sentences))
     values = [engine.next_sentence("embedded/bert", a, b).p_next for a, b in pairwise(sentences)]
@@ -189,3 +171,13 @@ def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:
     assert f"from sentence {weakest} to {weakest + 1}, P = {min(values):.3f}" in prose(app)
     app.text_area(key="next_sentence_passage").set_value("Only one.").run()
     assert "at least two sentences" in prose(app)
+
+    run = engine.attend("embedded/bert", A, B)
+    segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
+    words_a, words_b = (np.flatnonzero((segments == side) & ~special) for side in (0, 1))
+    shares = np.array([run.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(run.n_layers)])
+    layer, head = np.unravel_index(shares.argmax(), shares.shape)
+    app = open_page(PAGE, text=A, pair=B, view="attention")
+    assert f"**A → B**, mean {shares.mean():.1%}" in prose(app)
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert f"layer {layer + 1}, head {head + 1}: {shares.max():.1%}" in labels

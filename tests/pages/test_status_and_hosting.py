@@ -121,7 +121,7 @@ def warned(app: AppTest) -> str:
 
 
 @pytest.mark.usefixtures("hosted")
-def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open) -> None:
+def test_only_listed_models_are_named_and_compared(open_page: Open) -> None:
     for model in ("someone/tiny", "/etc", "~", "x" * 300):
         app = open_page("pages/masked_words/page.py", model=model)
         assert f"“{model[:100]}” is not in the list of models" in warned(app)
@@ -131,9 +131,6 @@ def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open) -> None:
         assert app.query_params["model"] == DEFAULT_MODEL
         assert "not in the list" not in warned(app.run())
 
-
-@pytest.mark.usefixtures("hosted")
-def test_only_listed_models_are_compared(open_page: Open) -> None:
     app = open_page("pages/compare/page.py", models="embedded/bert,/etc,someone/tiny,embedded/tinybert")
     assert "“/etc” and “someone/tiny” are not in the list of models" in warned(app)
     (field,) = app.multiselect

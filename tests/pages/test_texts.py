@@ -154,7 +154,7 @@ def test_many_masks_are_not_filled_at_once(open_page: Open, page: str, view: str
 
 
 @pytest.mark.slow
-def test_a_click_fills_twenty_masks(open_page: Open) -> None:
+def test_many_masks_are_filled_and_clicked_in_parts(open_page: Open, bilstm: str) -> None:
     app = open_page("pages/masked_words/page.py", text="[MASK] " * 22)
     (button,) = [button for button in app.button if button.label.startswith("Fill 2")]
     assert button.label == "Fill 20"
@@ -162,9 +162,7 @@ def test_a_click_fills_twenty_masks(open_page: Open) -> None:
     assert app.text_area(key="text").value.count("[MASK]") == 2
     assert "Fill all" in [button.label for button in app.button]
 
-
-def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) -> None:
-    """Masks on the others stay."""
+    # Masks on the others stay.
     app = open_page("pages/masked_words/page.py", model=bilstm, text="cat " * 700, masks="2,650")
     strip = app.button_group(key="mask_strip")
     assert len(strip.proto.options) == 600

@@ -217,7 +217,7 @@ def test_heads_are_saved_for_numpy_and_layers_compared_on_enough_words(engine: E
     assert len(_up_to_most([Labelled("one word", None, "a")] * 100)) == 100
 
 
-def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
+def test_the_race_has_the_same_budget_in_epochs_or_seconds(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its curves can be drawn by seconds; rates that differ are told of."""
     query = TINY | {"view": "race", "racers": f"{TINYBERT},{LSTM}"}
     app = open_page(PAGE, **query)
@@ -244,9 +244,7 @@ def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
     app = train(open_page(PAGE, **query, rate="0.0005", learns="head"), Race, "Race")
     assert "The learning rates differ" not in prose(app)
 
-
-def test_the_race_has_the_same_budget_in_seconds(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that goes on whenever it is read."""
+    # By a clock that goes on whenever it is read.
     ticks = itertools.count()
     monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: 0.04 * next(ticks)))
     query = TINY | {"view": "race", "racers": f"{TINYBERT},{LSTM}", "budget": "seconds", "seconds": "1"}
@@ -268,6 +266,12 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
     assert [pretrained["name"], scratch["name"]] == ["pretrained", "from scratch"]
     assert list(numbers(pretrained["x"])) == list(numbers(scratch["x"])) == [50, 60]
 
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), FromScratch, "Train 6 times")
+    assert "This data has only 420 training examples." in prose(app)
+    assert NOT_IN_LINK in prose(app)
+    for run in job(app, FromScratch).tuned:
+        assert len(run.data.train) in (50, 200, 420)
+
 
 def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     """The teacher is kept and can be opened; its students are not."""
@@ -281,12 +285,16 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and majority baseline
     assert [run.id for run in job(app, Distillation).kept] == [teacher.id]
 
-
-def test_other_data_have_no_labels_to_be_taught(open_page: Open) -> None:
     for name in ("entities", "questions", "similarity"):
         app = open_page(PAGE, **TINY, view="distillation", set=name)
         assert "Choose a classification task" in prose(sound(app))
         assert button(app, "Train teacher").disabled
+
+    app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distillation, "Train teacher")
+    _, alone, taught = job(app, Distillation).tuned
+    assert alone.score().measure == "mcc"
+    assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in prose(app)
+    assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
 
 
 Checkpoint = Callable[[str], Path]
@@ -323,22 +331,6 @@ def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Checkpoi
     names = [other.name, f"{other.name} (2)", "Tiny BERT"]
     assert [trace["name"] for trace in charts(app)["race scores"]["data"]] == [*names, "majority baseline"]
     assert [column.replace("\\", "") for column in app.table[0].value.columns] == names
-
-
-def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distillation, "Train teacher")
-    _, alone, taught = job(app, Distillation).tuned
-    assert alone.score().measure == "mcc"
-    assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in prose(app)
-    assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
-
-
-def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
-    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), FromScratch, "Train 6 times")
-    assert "This data has only 420 training examples." in prose(app)
-    assert NOT_IN_LINK in prose(app)
-    for run in job(app, FromScratch).tuned:
-        assert len(run.data.train) in (50, 200, 420)
 
 
 def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) -> None:

@@ -64,13 +64,11 @@ def test_files_of_one_visitor_and_of_all_are_bounded() -> None:
     assert manager._total_bytes <= 5 * MB
 
 
-def test_streamlits_own_manager_becomes_a_bounded_one(open_page: Open, shelf: object) -> None:
+def test_controls_are_bounded_and_drawn_by_one_function(open_page: Open, shelf: object) -> None:
     app = open_page("pages/next_sentence/page.py", view="many pairs")
     assert type(shelf) is uploads.Bounded
     assert app.file_uploader(key="pairs file").proto.max_upload_size_mb == settings().upload_mb
 
-
-def test_no_control_is_drawn_but_by_the_one_function() -> None:
     files = [path for room in ("ui", "pages", "classroom", "web") for path in (ROOT / room).rglob("*.py")]
     outside = [path for path in files if re.search(r"\.file_uploader\(", path.read_text("utf-8"))]
     assert [path.name for path in outside] == ["uploads.py"]

@@ -33,14 +33,7 @@ def right(step: int, case: Case) -> str:
 
 @for_every_text
 @of_models
-def test_one_step_a_token(model: str, text: str, engine: Engine) -> None:
-    """Whatever model is chosen, the LSTM is asked."""
-    assert right(1, Case(model, text)) == str(len(engine.encode("embedded/bilstm", text)))
-
-
-@for_every_text
-@of_models
-def test_what_is_left_of_the_first_word(model: str, text: str, engine: Engine) -> None:
+def test_what_an_lstm_keeps_of_the_first_word(model: str, text: str, engine: Engine) -> None:
     step = before.Bottleneck(Case(model, text))
     word, _ = step.changed
     original, other = (
@@ -57,10 +50,9 @@ def test_what_is_left_of_the_first_word(model: str, text: str, engine: Engine) -
     assert sketch.truth[0] == 1
     assert sketch.truth[-1] < 0.25  # what the lesson is about is there to be seen
 
+    # Whatever model is chosen, the LSTM is asked.
+    assert right(1, Case(model, text)) == str(len(engine.encode("embedded/bilstm", text)))
 
-@for_every_text
-@of_models
-def test_gradients_fade(model: str, text: str, engine: Engine) -> None:
     read = engine.ask(ReadRecurrence("embedded/bilstm", text))
     typed = [at for at, special in enumerate(read.encoding.special) if not special]
     share = float(read.gradients[typed[0]] / read.gradients[typed[-1]])

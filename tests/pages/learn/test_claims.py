@@ -95,11 +95,7 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
     heads = [int(label.removeprefix("head ")) - 1 for label in sketch.labels]
     assert sketch.truth == pytest.approx(np.array(lengths)[heads], rel=1e-3, abs=1e-4)
 
-
-@for_every_text
-@of_models
-def test_where_heads_look_most(model: str, text: str, engine: Engine) -> None:
-    """The head and special token with the largest share, and the length of what comes from there."""
+    # The head and special token with the largest share, and the length of what comes from there.
     run = engine.attend(model, text, states=True)
     assert run.states is not None
     words = [place for place, special in enumerate(run.encoding.special) if not special]
@@ -145,6 +141,18 @@ def test_guessing(model: str, text: str, engine: Engine) -> None:
     step = engine.take_step(model, text, case.followed, rate=0.001)
     sketch = drawn("guessing", 5, case)
     assert sketch.truth == pytest.approx(step.after[:6])
+
+    case = Case(model, text)
+    place, vocabulary, encoding = case.followed, engine.vocabulary(model), engine.encode(model, text)
+    numbers = LESSONS["guessing"].steps[1](case).numbers().set_index("fate")
+    (masked,) = engine.fill_mask(model, text, masked=(place,))
+    assert masked.log_probability is not None
+    assert numbers.loc["masked", "loss"] == pytest.approx(-masked.log_probability, abs=1e-4)
+    (kept,) = engine.restore(model, text, encoding.ids, (place,))
+    assert kept.log_probability is not None
+    assert numbers.loc["kept", "probability"] == pytest.approx(np.exp(kept.log_probability), abs=1e-5)
+    assert numbers.loc["kept", "given"] == numbers.loc["kept", "right"] == encoding.tokens[place]
+    assert vocabulary.tokens.index(str(numbers.loc["random", "given"])) not in vocabulary.special_ids
 
 
 def test_what_lessons_say_in_numbers() -> None:
@@ -201,7 +209,7 @@ def test_following(text: str, engine: Engine) -> None:
 
 
 @pytest.mark.slow
-def test_subjects_are_the_shortcut(engine: Engine) -> None:
+def test_subjects_are_the_shortcut_and_following_counts_what_the_model_says(engine: Engine) -> None:
     """What the lesson says of BERT is so: of pairs on one subject more are taken for next than of others."""
     truth = drawn("following", 4, Case("embedded/bert", SENTENCES[0], "Then they slept.")).truth
     assert truth[0] > truth[3]
@@ -212,25 +220,6 @@ def test_subjects_are_the_shortcut(engine: Engine) -> None:
         engine.next_sentence("embedded/bert", first["A"], first["B"]).p_next, abs=1e-6
     )
 
-
-@for_every_text
-@of_models
-def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) -> None:
-    case = Case(model, text)
-    place, vocabulary, encoding = case.followed, engine.vocabulary(model), engine.encode(model, text)
-    numbers = LESSONS["guessing"].steps[1](case).numbers().set_index("fate")
-    (masked,) = engine.fill_mask(model, text, masked=(place,))
-    assert masked.log_probability is not None
-    assert numbers.loc["masked", "loss"] == pytest.approx(-masked.log_probability, abs=1e-4)
-    (kept,) = engine.restore(model, text, encoding.ids, (place,))
-    assert kept.log_probability is not None
-    assert numbers.loc["kept", "probability"] == pytest.approx(np.exp(kept.log_probability), abs=1e-5)
-    assert numbers.loc["kept", "given"] == numbers.loc["kept", "right"] == encoding.tokens[place]
-    assert vocabulary.tokens.index(str(numbers.loc["random", "given"])) not in vocabulary.special_ids
-
-
-@pytest.mark.slow
-def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     case = Case("embedded/bert", "She opened the window.", "Cold air came into the room.")
     numbers = LESSONS["following"].steps[3](case).numbers()
     sketch = drawn("following", 4, case)

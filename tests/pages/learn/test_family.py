@@ -39,6 +39,13 @@ def test_published_tables_and_sizes_add_up() -> None:
     assert f"{spec.vocabulary * spec.width / 1e6:.0f} of its" in family.Sized(CASE).why()
     assert np.isclose(family.Sized(CASE).millions["BERT base"], 110.1, atol=0.1)
 
+    limits = {spec.name: spec.max_tokens or 0 for spec in registry.MODELS.values()}
+    jobs = re.findall(r"\*\*\d\*\* ([^;]+?)[;.]", family.Which(CASE).text())
+    fit = dict(zip(jobs, right(2, CASE).text.split(", "), strict=True))
+    assert fit["texts of 6,000 tokens"] == "ModernBERT"
+    assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
+    assert set(family.Which(CASE).table["model"]) >= set(fit.values())
+
 
 @for_every_text
 @of_models
@@ -76,16 +83,14 @@ def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
     assert all(model_input and wanted for _, model_input, wanted in objectives)
 
 
+@pytest.mark.slow
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
     for result in transfer.recorded():
         assert engine.info(result.model).revision == result.revision, "run python -m tools.transfer --write"
         assert fingerprint(SETS[result.set].build()) == result.items
         assert result.low <= result.score <= result.high
 
-
-@pytest.mark.slow
-def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
-    """The features of Tiny BERT, computed anew."""
+    # The features of Tiny BERT, computed anew.
     data = SETS["entities"].build()
     result = frozen(engine, "embedded/tinybert", data)
     for way, predictions in result.items():
@@ -109,12 +114,3 @@ def test_what_was_measured_is_judged_by_the_intervals() -> None:
     tiny = transfer.scores_by_way("entities", "embedded/tinybert")
     assert tiny["fine-tuned"].score < tiny["second-to-last layer"].score
     assert f"{tiny['fine-tuned'].score:.0%}" in family.Frozen(CASE).why()
-
-
-def test_models_fit_their_jobs() -> None:
-    limits = {spec.name: spec.max_tokens or 0 for spec in registry.MODELS.values()}
-    jobs = re.findall(r"\*\*\d\*\* ([^;]+?)[;.]", family.Which(CASE).text())
-    fit = dict(zip(jobs, right(2, CASE).text.split(", "), strict=True))
-    assert fit["texts of 6,000 tokens"] == "ModernBERT"
-    assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
-    assert set(family.Which(CASE).table["model"]) >= set(fit.values())

@@ -101,7 +101,9 @@ def test_what_cannot_be_used_is_ignored(give_back: Open) -> None:
     assert (app.session_state[TEXT.key], app.session_state[PAIR.key]) == ("a b", "7")
 
 
-def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
+def test_the_browser_is_told_what_to_keep_and_back_takes_nothing_away(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces", answers="pieces.1.1", text=OWN)
     (message,) = (
         json.loads(element.proto.json)
@@ -110,8 +112,6 @@ def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
     )
     assert message == kept("pieces.1.1", "pieces", 1) | {"taken": False}
 
-
-def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces", step="1", answers="pieces.1.2")
     with monkeypatch.context() as patch:
         patch.setattr(address, "_is_history_navigation", lambda: True)

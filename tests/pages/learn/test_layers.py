@@ -53,7 +53,7 @@ def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, e
 
 @of_models
 @each_example
-def test_only_a_place_parts_two_embeddings(model: str, pair: tuple[str, str], engine: Engine) -> None:
+def test_embeddings_of_one_word_and_of_different_words(model: str, pair: tuple[str, str], engine: Engine) -> None:
     case = Case(model, *pair)
     most = len(engine.encode(model, pair[0]))
     numbers = LESSON.steps[1](case).numbers()["cosine"]
@@ -63,10 +63,6 @@ def test_only_a_place_parts_two_embeddings(model: str, pair: tuple[str, str], en
     assert (numbers[0] > 0.9999) == (same_place or not learned)
     assert right(2, case).text.startswith("Yes" if same_place or not learned else "No: its position is different")
 
-
-@of_models
-@each_example
-def test_different_words_are_all_pairs_of_one_sentence(model: str, pair: tuple[str, str], engine: Engine) -> None:
     means = []
     for states in engine.encoded_states(model, list(pair)):
         encoding = states.encoding

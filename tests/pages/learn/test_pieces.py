@@ -38,10 +38,22 @@ def right(step: int, case: Case) -> Option:
 
 @for_every_text
 @of_models
-def test_tokens_are_counted(model: str, text: str, engine: Engine) -> None:
+def test_tokens_are_counted_and_what_is_lost_is_what_the_tokenizer_throws_away(
+    model: str, text: str, engine: Engine
+) -> None:
     encoding = engine.encode(model, text)
     assert right(1, Case(model, text)).text == str(len(encoding))
     assert STEPS[0](Case(model, text)).numbers()["number"].tolist() == list(encoding.ids)
+
+    case = Case(model, text)
+    numbers = STEPS[4](case).numbers()
+    for row in numbers.itertuples():
+        assert row[4] == (engine.encode(model, row.text).ids == engine.encode(model, text).ids)
+    assert numbers["text"][1] == text.upper()
+    assert sum(sign != other for sign, other in zip(numbers["text"][2], text, strict=True)) == 1
+    wanted = {(True, True): "Neither of them", (False, False): "Both of them"}
+    same = numbers["same tokens"]
+    assert right(5, case).text == wanted[bool(same[1]), bool(same[2])]
 
 
 def test_words_that_are_whole_are_counted() -> None:
@@ -50,7 +62,7 @@ def test_words_that_are_whole_are_counted() -> None:
 
 
 @for_every_text
-def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
+def test_a_word_is_cut_as_the_tokenizer_does_and_lists_are_compared(text: str, engine: Engine) -> None:
     choice = choice_at(2, Case(BERT, text))
     word = choice.question.removeprefix("How is “").removesuffix("” split?")
     steps = cuts(word.lower(), set(engine.vocabulary(BERT).tokens))
@@ -59,6 +71,14 @@ def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
         cut.piece.removeprefix("##") for cut in steps
     )
     assert STEPS[1](Case(BERT, text)).numbers()["beginnings tried"].sum() == sum(cut.tried for cut in steps)
+
+    visitor, other = (
+        [token.removeprefix("##").lstrip("Ġ").lower() for token in encoding.tokens[1:-1]]
+        for encoding in (engine.encode(BERT, text), engine.encode(MODERN, text))
+    )
+    wanted = "The same pieces" if visitor == other else "The same number" if len(visitor) == len(other) else "Different"
+    assert right(4, Case(BERT, text)).text.startswith(wanted)
+    assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(visitor), len(other)]
 
 
 def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
@@ -110,31 +130,6 @@ def test_a_sign_that_no_list_has(model: str, wanted: str, engine: Engine) -> Non
     assert right(3, case).text == wanted
     unknown = engine.vocabulary(model).unknown_id
     assert (unknown in STEPS[2](case).numbers()["number"].tolist()) == (model == BERT)
-
-
-@for_every_text
-def test_lists_are_compared(text: str, engine: Engine) -> None:
-    visitor, other = (
-        [token.removeprefix("##").lstrip("Ġ").lower() for token in encoding.tokens[1:-1]]
-        for encoding in (engine.encode(BERT, text), engine.encode(MODERN, text))
-    )
-    wanted = "The same pieces" if visitor == other else "The same number" if len(visitor) == len(other) else "Different"
-    assert right(4, Case(BERT, text)).text.startswith(wanted)
-    assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(visitor), len(other)]
-
-
-@for_every_text
-@of_models
-def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, engine: Engine) -> None:
-    case = Case(model, text)
-    numbers = STEPS[4](case).numbers()
-    for row in numbers.itertuples():
-        assert row[4] == (engine.encode(model, row.text).ids == engine.encode(model, text).ids)
-    assert numbers["text"][1] == text.upper()
-    assert sum(sign != other for sign, other in zip(numbers["text"][2], text, strict=True)) == 1
-    wanted = {(True, True): "Neither of them", (False, False): "Both of them"}
-    same = numbers["same tokens"]
-    assert right(5, case).text == wanted[bool(same[1]), bool(same[2])]
 
 
 def test_students_at_one_step_do_not_wait_for_each_other(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def test_t5_adds_a_number_by_distance(checkpoint: Callable[[str], Path]) -> None
     assert right(1, Case(str(checkpoint("t5")), EXAMPLE)).text.startswith("A number for the distance")
 
 
-def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) -> None:
+def test_the_learned_table_and_the_waves_are_cosines(open_page: Open, engine: Engine) -> None:
     app = open_page("pages/learn/page.py", lesson="positions", step="1", text=EXAMPLE, answers="positions.1.x")
     (matrix,) = matrices(app)
     with engine._memory.lease("embedded/bert") as loaded:
@@ -54,8 +54,6 @@ def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) ->
     near = np.diagonal(unit @ unit.T, 1).mean()
     assert f"[[cosine]] of {near:.2f}" in LESSON.steps[0](Case("embedded/bert", EXAMPLE)).why()
 
-
-def test_waves_are_cosines_of_distances() -> None:
     sketch = LESSON.steps[1](Case("embedded/bert", EXAMPLE)).ask()
     assert isinstance(sketch, Sketch)
     angles = 10_000.0 ** (-np.arange(32) / 32)

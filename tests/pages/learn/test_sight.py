@@ -39,13 +39,22 @@ def test_a_causal_mask_leaves_those_before_and_itself(text: str) -> None:
 
 @for_every_text
 @of_models
-def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> None:
+def test_attention_to_later_tokens_and_the_guess_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
     case, run = Case(model, text), engine.attend(model, text)
     later = np.mean([np.triu(run.layer(layer).mean(axis=0), 1).sum() / run.n_tokens for layer in range(run.n_layers)])
     assert right(2, case).text.startswith("None" if later == 0 else "Some" if later <= 2 / 3 else "More")
     numbers = LESSON.steps[1](case).numbers()
     assert numbers["to later"].mean() == pytest.approx(later, abs=1e-5)
     assert numbers[["to earlier", "to itself", "to later"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
+
+    case = Case(model, text)
+    (usual,) = engine.fill_mask(model, text, masked=(case.followed,))
+    (blind,) = engine.fill_without(model, text, (case.followed,), without="future")
+    assert usual.log_probability is not None
+    assert blind.log_probability is not None
+    ratio = np.exp(blind.log_probability - usual.log_probability)
+    names = {0.1: "Less than a tenth", 0.5: "A tenth to half", 1.0: "Half of that", np.inf: "The same or more"}
+    assert right(3, case).text.startswith(next(name for bound, name in names.items() if ratio < bound))
 
 
 def test_a_causal_model_looks_back_only_and_examples_differ(checkpoint: Checkpoint) -> None:
@@ -67,19 +76,6 @@ def test_a_causal_model_looks_back_only_and_examples_differ(checkpoint: Checkpoi
     assert [label.split(" · ")[1] for label in sketch.labels] == ["the", "cat", "sat", "on", "the"]
 
 
-@for_every_text
-@of_models
-def test_the_guess_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
-    case = Case(model, text)
-    (usual,) = engine.fill_mask(model, text, masked=(case.followed,))
-    (blind,) = engine.fill_without(model, text, (case.followed,), without="future")
-    assert usual.log_probability is not None
-    assert blind.log_probability is not None
-    ratio = np.exp(blind.log_probability - usual.log_probability)
-    names = {0.1: "Less than a tenth", 0.5: "A tenth to half", 1.0: "Half of that", np.inf: "The same or more"}
-    assert right(3, case).text.startswith(next(name for bound, name in names.items() if ratio < bound))
-
-
 @pytest.mark.slow
 @for_every_text
 @of_models
@@ -98,7 +94,7 @@ def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -
     assert "You found it" in sketch.reply(sketch.truth)
 
 
-def test_a_causal_model_on_this_machine_stands_beside(
+def test_masks_of_models_on_this_machine_stand_beside(
     open_page: Open, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     model = str(checkpoint("gpt2"))
@@ -110,10 +106,6 @@ def test_a_causal_model_on_this_machine_stands_beside(
     assert back.shape == (engine.attend(model, SENTENCES[0]).n_tokens,) * 2
     assert np.triu(back, 1).sum() == 0
 
-
-def test_cross_attention_of_a_model_on_this_machine(
-    open_page: Open, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, engine: Engine
-) -> None:
     model = str(checkpoint("bart"))
     monkeypatch.setattr(sight, "_here", lambda kind: [model] if kind == "cross" else [])
     app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
@@ -123,8 +115,6 @@ def test_cross_attention_of_a_model_on_this_machine(
     wanted = np.mean([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0)
     assert matrix == pytest.approx(wanted, abs=1e-6)
 
-
-def test_without_such_a_model_the_shapes_are_shown(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sight, "_here", lambda _: [])
     app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[2], answers="sight.5.x")
     both, causal, across = matrices(app)

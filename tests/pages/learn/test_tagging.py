@@ -24,7 +24,9 @@ pytestmark = pytest.mark.usefixtures("app")
 
 @for_every_text
 @of_models
-def test_the_first_piece_of_a_word_carries_its_tag(model: str, text: str, engine: Engine) -> None:
+def test_the_first_piece_of_a_word_carries_its_tag_and_tags_beside_tokens_are_shifted(
+    model: str, text: str, engine: Engine
+) -> None:
     """By characters: of the tokens that begin within a word the first one."""
     encoding = engine.encode(model, text)
     wanted = []
@@ -40,10 +42,6 @@ def test_the_first_piece_of_a_word_carries_its_tag(model: str, text: str, engine
     targets = LESSON.steps[1](case).numbers()["target"]
     assert [at for at, target in enumerate(targets) if target == "tag"] == sorted(set(wanted))
 
-
-@for_every_text
-@of_models
-def test_tags_laid_beside_tokens_are_shifted(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     step = tagging.WrongLabels(case)
     firsts = [at for at, (_, word, _) in enumerate(step.shifted) if word != "–"]

@@ -101,13 +101,11 @@ def test_what_was_trained_is_said_tried_and_looked_into(
     assert f"Right. They are {spread:.1f} percentage points apart." in prose(at)
 
 
-def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
+def test_lessons_that_need_a_model_or_time(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="3", text=TEXT)
     for step in (3, 4, 5, 6):
         assert "no tuned model yet" in prose(go(app, step))
 
-
-def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
     assert "weights of Small BERT" in prose(app)
 

@@ -134,7 +134,7 @@ def test_what_is_wrong_with_a_file_names_its_line(written: str, instead: str, li
         read(tmp_path, FILE.replace(written, instead))
 
 
-def test_a_name_that_nothing_fills_is_an_error(tmp_path: Path) -> None:
+def test_a_name_that_nothing_fills_is_an_error_and_every_source_is_cited(tmp_path: Path) -> None:
     step = read(tmp_path, FILE).steps[0](Case("embedded/bert", ""))
     with pytest.raises(ValueError, match=r"^long\.md: .*“n”"):
         step.text()
@@ -144,9 +144,7 @@ def test_a_name_that_nothing_fills_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="answers are right"):
             step.choice("ask marked", is_odd=is_odd, is_even=is_even)
 
-
-def test_every_source_is_cited() -> None:
-    """A key that is no source is refused where it is read."""
+    # A key that is no source is refused where it is read.
     cited = {source for lesson in LESSONS.values() for step in lesson.steps for source in step.sources}
     cited |= {term.source for term in TERMS.values() if term.source is not None} | {SOURCES["nangia"]}
     named = set(Which(Case("embedded/bert", "")).table["source"])

@@ -103,6 +103,7 @@ def sheet(*steps: type[Step], text: str = CAT) -> Read:
     )
 
 
+@pytest.mark.slow
 def test_answers_stand_in_the_solutions_alone() -> None:
     page = sheet(step(CHOICE), step(Sketch("Draw.", ("a", "b"), (0.25, 1.0), lambda _: "SECRET")))
     questions, solved = page.text(), page.text("solutions", but="")
@@ -122,6 +123,18 @@ def test_answers_stand_in_the_solutions_alone() -> None:
     assert len([tag for tag, _ in page.tags if tag == "svg"]) == 2
     assert page.text("options").split() == ["one", "two"]
 
+    lesson = LESSONS["head"]
+    whole_lesson = section(lesson, Case("embedded/bert", CAT), own_sentence=True)
+    page = Read(html(lesson.title, [whole_lesson]))
+    questions, solved = (re.sub(r"\s+", " ", text) for text in (page.text(), page.text("solutions", but="")))
+    assert all(questions.index(aim) < questions.index(lesson.steps[0].title) for aim in lesson.aims)
+    recall = [of_recall for of_recall in lesson.steps if issubclass(of_recall, RecallStep)]
+    assert len(recall) == 3
+    for of_recall in recall:
+        assert of_recall.questions[of_recall.place].point in solved
+        assert of_recall.questions[of_recall.place].point not in questions
+    assert "After this lesson" not in Read(html(lesson.title, [replace(whole_lesson, steps=(2, 3))])).text()
+
 
 def test_what_was_typed_is_shown_as_it_is() -> None:
     page = sheet(step(CHOICE), text=NASTY)
@@ -137,15 +150,13 @@ def test_what_was_typed_is_shown_as_it_is() -> None:
     assert len(page) < 20_000, "a long text is named by its beginning"
 
 
-def test_the_page_asks_nothing_of_a_network() -> None:
+def test_the_page_asks_nothing_of_a_network_and_says_what_cannot_be_worked_out() -> None:
     page = sheet(step(CHOICE))
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     assert ("meta", {"http-equiv": "Content-Security-Policy", "content": policy}) in page.tags
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in page.tags}
     assert not [attributes for _, attributes in page.tags if {"src", "href"} & set(attributes)]
 
-
-def test_what_cannot_be_worked_out_says_why() -> None:
     page = sheet(step(InvalidInput("Type a *longer* sentence.")), step(CHOICE))
     assert page.text("step").count("Type a *longer* sentence.") == 1
     assert page.text("solution", but="").count("Type a *longer* sentence.") == 1
@@ -282,18 +293,3 @@ def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> N
     assert app.header[0].value.startswith("2. ")
     mine = open_page("pages/learn/page.py", text="Mine.")
     assert "use your sentence" in " ".join(markdown.value for markdown in mine.markdown)
-
-
-@pytest.mark.slow
-def test_aims_come_first_and_the_summary_is_among_the_solutions() -> None:
-    lesson = LESSONS["head"]
-    sheet = section(lesson, Case("embedded/bert", CAT), own_sentence=True)
-    page = Read(html(lesson.title, [sheet]))
-    questions, solved = (re.sub(r"\s+", " ", text) for text in (page.text(), page.text("solutions", but="")))
-    assert all(questions.index(aim) < questions.index(lesson.steps[0].title) for aim in lesson.aims)
-    recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
-    assert len(recall) == 3
-    for step in recall:
-        assert step.questions[step.place].point in solved
-        assert step.questions[step.place].point not in questions
-    assert "After this lesson" not in Read(html(lesson.title, [replace(sheet, steps=(2, 3))])).text()
