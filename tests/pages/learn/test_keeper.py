@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.learn import keeper
+from pages.learn import keeper, walk
+from pages.learn.case import Case
 from pages.learn.fields import ANSWERS, LESSON, STEP
 from pages.learn.lessons import LESSONS
-from ui import address
-from ui.widgets import PAIR, TEXT
+from pages.learn.walk import FOLLOWED
+from ui import address, component
+from ui.widgets import LAYER, PAIR, TEXT
 
 Open = Callable[..., AppTest]
 OWN = "A sentence of my own."
@@ -121,3 +124,30 @@ def test_the_browser_is_told_what_to_keep_and_back_takes_nothing_away(
     app.button(key="step-out").click().run()
     app.button(key="forget").click().run()
     assert app.session_state[ANSWERS.key] == ()
+
+
+BIRDS = Case("embedded/bert", "Birds sing.", token=1, layer=1)
+
+
+def test_a_click_moves_the_picture_alone(app: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    state: dict[str, Any] = {}
+    mounted: list[dict[str, Any]] = []
+    for module in (walk, component):
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setattr(walk, "component", lambda *_of: lambda **arguments: mounted.append(arguments))
+    monkeypatch.setattr(walk, "pack", lambda payload: payload)
+
+    def draw(case: Case = BIRDS, at: str = "layer") -> tuple[int, int]:
+        walk.draw(case, at)
+        return mounted[-1]["data"]["position"], mounted[-1]["data"]["layer"]
+
+    before = FOLLOWED.value, LAYER.value
+    assert draw() == (1, 1)
+    state[walk._KEY] = {"token": 2, "layer": 4}
+    mounted[-1]["on_token_change"]()
+    assert draw() == (2, 1)
+    mounted[-1]["on_layer_change"]()
+    assert draw() == (2, 4)
+    assert (FOLLOWED.value, LAYER.value) == before
+    assert draw(at="query") == (1, 1)  # another step is about what was chosen beside the picture
+    assert draw(Case("embedded/bert", "It rains.", token=1)) == (1, 0)
