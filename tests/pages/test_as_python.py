@@ -41,7 +41,7 @@ pytestmark = pytest.mark.slow
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 # Pages whose views show by default what came with the app, and what else there is quick to compute: their lines are run
-# where a smaller job was done, in test_as_python_jobs.py.
+# where a smaller job was done, in ``test_a_job_is_done_again``.
 LONG = {"layers": {"movement"}, "corpus": {"search"}, "train": set()}
 
 NASTY = "She said \"no\", 'yes' or \\n and 100% {sure}: naïve 🙂."

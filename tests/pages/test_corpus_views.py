@@ -1,4 +1,4 @@
-"""The views "A head" and "Relations": what they say and show, and what came with the app of the bundled models."""
+"""The views of heads, relations and pronouns of the page "Corpus", and its sentences: built-in, pasted, uploaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every view of every page, found by themselves: it opens, and its link restores it."""
+"""What holds for every view of every page: it opens, its link restores it, whatever is typed is text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of every page: each shows what its title says, measured anew, and brings its whole state along."""
+"""The examples, and the links for lessons: each shows what its title or question says, measured anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lesson on answers in a passage: the best span by trying all, scores by hand, and what a limit cuts off."""
+"""Answers in a passage and tags: the best span by trying all, alignment by word numbers, scores by hand."""
 
 from __future__ import annotations
 

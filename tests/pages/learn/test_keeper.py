@@ -1,4 +1,4 @@
-"""What a browser kept of the lessons, and what is made of it: the address comes first, and nothing in it is trusted."""
+"""What a browser kept of the lessons, of which nothing is trusted; what a click in the picture moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 7: masks, and what a model guesses under one that it was not trained with."""
+"""Masks and places: what a model guesses under a mask it was not trained with, and what is left without positions."""
 
 from __future__ import annotations
 
