@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,12 @@ PAIR = "Cold air came into the room."
 
 
 def addresses() -> Iterator[tuple[str, dict[str, str]]]:
-    """Pages with other settings than the defaults."""
+    """Pages with other settings than the defaults; ``model={gpt2}`` is the tiny checkpoint of that family."""
     for line in (Path(__file__).parent / "as_python.tsv").read_text(encoding="utf-8").splitlines():
         page, *parameters = line.split("\t")
         if not line.startswith("#"):
-            texts = {"\\n": "\n", "{nasty}": NASTY, "{pair}": PAIR, "{small}": SMALL}
+            his = NASTY.replace("She", "He")
+            texts = {"\\n": "\n", "{nasty}": NASTY, "{his}": his, "{pair}": PAIR, "{small}": SMALL}
             for name, text in texts.items():
                 parameters = [parameter.replace(name, text) for parameter in parameters]
             yield page, dict(parameter.split("=", 1) for parameter in parameters)
@@ -79,24 +81,17 @@ def test_a_view_gives_lines_that_compute_what_it_shows(
     ("name", "query"), [*addresses()], ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else value
 )
 def test_lines_hold_what_was_chosen(
-    name: str, query: dict[str, str], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (page,) = [page for page in PAGES if page.name == name]
-    compute_what_is_shown(open_page(page.path, **query), engine, monkeypatch)
-
-
-@pytest.mark.parametrize("part", ["decoder", "cross"])
-@pytest.mark.parametrize("view", ["grid", "combined", "neuron", "heads", "who"])
-def test_lines_name_the_part_of_a_model(
-    view: str,
-    part: str,
+    name: str,
+    query: dict[str, str],
     open_page: Open,
     checkpoint: Callable[[str], Path],
     engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = open_page("pages/attention/page.py", view=view, model=str(checkpoint("bart")), model_part=part, renorm="1")
-    compute_what_is_shown(app, engine, monkeypatch)
+    (page,) = [page for page in PAGES if page.name == name]
+    model = re.fullmatch("{(.*)}", query.get("model", ""))
+    folder = {"model": str(checkpoint(model[1]))} if model else {}
+    compute_what_is_shown(open_page(page.path, **query | folder), engine, monkeypatch)
 
 
 @pytest.mark.parametrize("show", ["weights", "ALTI"])
@@ -106,32 +101,6 @@ def test_lines_cut_a_text_where_the_page_does(
     monkeypatch.setattr(attended_text, "LONGEST", 8)
     app = open_page("pages/attention/page.py", view="lines", show=show, text=NASTY)
     assert "max_tokens=8" in as_python.script(app.session_state[as_python.PARTS])
-    compute_what_is_shown(app, engine, monkeypatch)
-
-
-CAUSAL = [
-    ("masked_words", "predictions", {"top_k": "3"}),
-    ("masked_words", "layers", {}),
-    ("masked_words", "surprise", {"against": PAIR}),
-    ("cause", "heads", {"off": "1.2"}),
-    ("cause", "edges", {"show": "effect", "edges": "3.2"}),
-    ("cause", "patching", {"other": NASTY.replace("She", "He"), "what": "forward"}),
-    ("cause", "sum", {"difference": "0"}),
-    ("cause", "words", {"of": "logit difference"}),
-]
-
-
-@pytest.mark.parametrize(("page", "view", "query"), CAUSAL, ids=[f"{page}-{view}" for page, view, _ in CAUSAL])
-def test_lines_ask_a_causal_model_what_comes_next(
-    page: str,
-    view: str,
-    query: dict[str, str],
-    open_page: Open,
-    checkpoint: Callable[[str], Path],
-    engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app = open_page(f"pages/{page}/page.py", view=view, model=str(checkpoint("gpt2")), text=NASTY, **query)
     compute_what_is_shown(app, engine, monkeypatch)
 
 

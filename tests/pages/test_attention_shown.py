@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, grids, heatmaps, unpacked
+from on_screen import controls, drawn, grids, heatmaps, prose, unpacked
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Element
 from walks.visitor import Visitor
@@ -35,11 +35,6 @@ def component(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
     return dict(header), numbers
 
 
-def messages(app: AppTest) -> str:
-    kinds = ("caption", "info", "warning", "error", "markdown")
-    return " ".join(element.value for kind in kinds for element in app.main.get(kind)).replace("\\", "")
-
-
 @pytest.mark.parametrize("measure", OF_LAYERS)
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
 def test_all_heads_shows_layers(
@@ -52,8 +47,8 @@ def test_all_heads_shows_layers(
     (grid,) = heatmaps(app)
     np.testing.assert_array_equal(grid, contributions.maps[1])
     assert "head" not in controls(app)
-    assert "Layer 2, all heads together with the residual stream." in messages(app)
-    assert WORDS[measure].about in messages(app)
+    assert "Layer 2, all heads together with the residual stream." in prose(app)
+    assert WORDS[measure].about in prose(app)
 
     header, _ = component(app, "grid")
     assert (header["names"], header["heads"], header["selected"]) == (["layer"], [contributions.n_layers], [0, 1])
@@ -84,7 +79,7 @@ def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Op
     over, over_weights = heatmaps(app)
     np.testing.assert_array_equal(over, rollout(ContributionView(contributions)))
     np.testing.assert_array_equal(over_weights, rollout(Weights(engine.attend("embedded/tinybert", TEXT))))
-    assert "no half is mixed in for" in messages(app)
+    assert "no half is mixed in for" in prose(app)
 
 
 @pytest.mark.parametrize("view", ["grid", "lines", "combined", "rollout", "bertviz"])
@@ -105,7 +100,7 @@ def test_every_measure_in_every_view(view: str, open_page: Open, engine: Engine)
         controls(app)["show"].set_value(measure).run()
         assert not [*app.error, *app.warning], measure
         without_heads = measure in OF_LAYERS and view in ("combined", "bertviz")
-        assert ("belongs to a layer" in messages(app)) == without_heads
+        assert ("belongs to a layer" in prose(app)) == without_heads
         assert bool(drawn(app)) != without_heads or view == "bertviz"  # which takes no filter from A to B
         if view != "combined":
             assert all(rows.sum(axis=1).max() <= 1 + 1e-5 for rows in heatmaps(app))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE as TRAIN
 from train_page import TINY as TRAINED
-from train_page import train, tuned
+from train_page import charts, train, tuned
 from tuning import classifier
 
 from analysis.corpus.importance import Effect, HeadComparison, Mean, compared_sets, mean_of
@@ -60,10 +59,6 @@ def begun(app: AppTest, kind: type[Kind], label: str) -> Kind:
     assert job.failure is None
     app.run()
     return job
-
-
-def charts(app: AppTest) -> dict[str, dict[str, Any]]:
-    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
 @pytest.mark.slow

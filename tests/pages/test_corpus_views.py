@@ -14,6 +14,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from builders import info
+from layers_page import figure
 from on_screen import button, prose, to_save
 from patience import PATIENCE
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -57,11 +58,6 @@ def results() -> Results:
 def scene(results: Results) -> Scene:
     corpus = built_in()
     return Scene(Source(corpus, "", False, len(corpus)), info(id=TINY, n_layers=2, n_heads=4), results)
-
-
-def figure_of(app: AppTest) -> dict[str, Any]:
-    figure: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return figure
 
 
 # --- what came with the app
@@ -142,7 +138,7 @@ def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, resul
 
 def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> None:
     app = open_page(PAGE, view="relations", model=TINY)
-    best = figure_of(app)["data"][0]
+    best = figure(app)["data"][0]
     assert len(best["x"]) == len(results.findings.relations)
     assert sorted(best["x"]) == pytest.approx(sorted(finding.accuracy.share for finding in results.findings.relations))
     assert "Whole trees." in prose(app)
@@ -158,7 +154,7 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     assert f"**Layer 2, head 3**: in **{percent(float(finding.judged[6]))}**" in prose(app)
     wrong = finding.n_judged - round(float(finding.judged[6]) * finding.n_judged)
     assert f"Wrong ({wrong:,})" in app.segmented_control(key="corpus_result").options
-    cells = figure_of(app)["data"][1]  # those that can be clicked
+    cells = figure(app)["data"][1]  # those that can be clicked
     assert len(cells["customdata"]) == 8 * len(results.findings.relations)
 
 
@@ -181,7 +177,7 @@ def test_a_head_is_told_in_a_sentence_in_numbers_and_in_examples(open_page: Open
     assert "**Layer 1, head 2**" in text
     label = results.statistics.table().labels[1]
     assert label in text if label != "mixed" else "No rule of “Kinds of heads” fits it" in text
-    dots = figure_of(app)["data"][1]
+    dots = figure(app)["data"][1]
     assert dots["name"] == "Layer 1, head 2"
     assert "The strongest pair of words of each sentence" in text
     n_components = len(app.get("bidi_component"))
@@ -244,10 +240,10 @@ def test_every_measure_says_where_attention_goes(numbers: Numbers, results: Resu
 
 def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_page: Open, numbers: Numbers) -> None:
     app = open_page(PAGE, view="all", model=TINY, across="obj.down", up="distance", colour="next", layer="2", head="3")
-    figure = figure_of(app)
-    assert figure["layout"]["xaxis"]["title"]["text"] == "obj: verb → object (share of held-out words)"
-    assert figure["layout"]["yaxis"]["title"]["text"] == "distance (tokens)"
-    points, chosen = figure["data"]
+    scatter = figure(app)
+    assert scatter["layout"]["xaxis"]["title"]["text"] == "obj: verb → object (share of held-out words)"
+    assert scatter["layout"]["yaxis"]["title"]["text"] == "distance (tokens)"
+    points, chosen = scatter["data"]
     assert [point[:2] for point in points["customdata"]] == [[n, m] for n in (0, 1) for m in range(4)]
     assert chosen["name"] == "Layer 2, head 3"
 
@@ -259,11 +255,11 @@ def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_
     assert first.startswith(f"**Layer {layer + 1}, head {head + 1}** looks at the token before most: ")
     assert re.search(rf"\*\*{previous.values[best[0]]:.2f}\*\* \(0\.\d\d to 0\.\d\d\)\. Then", first)
     assert first.count(" to 0.") == 5
-    trace = figure_of(app)["data"][-1]
+    trace = figure(app)["data"][-1]
     assert trace["text"] == [f"{place // 4 + 1}.{place % 4 + 1}" for place in best]
 
     app = open_page(PAGE, view="all", model=TINY, up="iobj.down", find="iobj.up")
-    assert figure_of(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
+    assert figure(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
     notes = [element.value.replace("\\", "") for element in app.info]
     assert [re.findall("“(.*?)”", element) for element in notes] == [["iobj.up"], ["iobj.down"]]
     assert "find" not in app.query_params

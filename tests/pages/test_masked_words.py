@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import cell_maps, controls, drawn, prose
+from layers_page import figure
+from on_screen import button, cell_maps, controls, drawn, prose
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -103,24 +103,21 @@ def test_predictions_are_put_in_one_by_one_or_all_at_once(open_page: Open, engin
     assert app.text_area(key="text").value == TEXT.replace("keys", second.token)
     assert app.session_state["masks"] == (6,)
     assert f"1. keys → {second.token}" in prose(app)
-    app.button[[b.label for b in app.button].index("Undo")].click().run()
+    button(app, "Undo").click().run()
     assert app.text_area(key="text").value == TEXT
     assert app.session_state["masks"] == (2, 6)
 
     steps = list(engine.fill_all("embedded/bert", TEXT, masked=[2, 6]))
     app = open_page(PAGE, text=TEXT, masks="3,7")
 
-    def press(label: str) -> None:
-        app.button[[b.label for b in app.button].index(label)].click().run()
-
-    press("Fill the most confident mask")
+    button(app, "Fill the most confident mask").click().run()
     assert app.session_state["masks"] == (steps[1].position,)
-    press("Fill the most confident mask")
+    button(app, "Fill the most confident mask").click().run()
     by_steps = app.text_area(key="text").value
     assert app.session_state["masks"] == ()
-    press("Undo")
-    press("Undo")
-    press("Fill all")
+    button(app, "Undo").click().run()
+    button(app, "Undo").click().run()
+    button(app, "Fill all").click().run()
     assert app.text_area(key="text").value == by_steps
     assert f"1. {steps[0].original.token} → {steps[0].best[0].token}" in prose(app)  # type: ignore[union-attr]
     assert "Nothing is masked yet" in prose(app)
@@ -206,8 +203,8 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
     a, b = (float(np.nansum(engine.token_scores("embedded/bert", t).log_probabilities)) for t in (TEXT, other))
     assert [m.value for m in app.metric][::3] == [f"{signed(a)} nats", f"{signed(b)} nats"]
     assert f"by {abs(a - b):.2f} nats" in prose(app)
-    (button,) = [b for b in app.get("download_button") if b.proto.label == "Surprisal (CSV)"]
-    assert "apostrophe" in button.proto.help
+    (saving,) = [b for b in app.get("download_button") if b.proto.label == "Surprisal (CSV)"]
+    assert "apostrophe" in saving.proto.help
     app.query_params["against"] = TEXT
     app.run()
     assert "the same score" in prose(app)
@@ -232,7 +229,7 @@ def test_the_softmax_by_hand_and_its_draws(open_page: Open) -> None:
     assert [b.proto.label for b in app.get("download_button")] == ["Softmax by hand (CSV)"]
 
     app = open_page(PAGE, text=TEXT, view="training", rate="50")
-    app.button[[b.label for b in app.button].index("Draw again")].click().run()
+    button(app, "Draw again").click().run()
     assert app.session_state["masked_words_seed"] == 1
     app.number_input(key="masked_words_rate_random").set_value(60).run()
     assert "more than the chosen tokens" in prose(app)
@@ -275,17 +272,13 @@ def test_everything_masked_and_sentences_that_are_cut(open_page: Open, checkpoin
     assert "B was cut: the model reads at most 64 tokens" in prose(app)
 
 
-def press(app: AppTest, label: str) -> None:
-    app.button[[button.label for button in app.button].index(label)].click().run()
-
-
 def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="pairs")
     assert "Test 12 pairs" in [button.label for button in app.button]
     good, bad = "The keys to the cabinet are here.", "The keys to the cabinet is here."
     csv = f'good,bad,phenomenon\n"{good}","{bad}",agreement\n"{bad}","{good}",nonsense\n"{good}","{good}",nonsense\n'
     app.text_area(key="masked_words_minimal_pairs").set_value(csv).run()
-    press(app, "Test 3 pairs")
+    button(app, "Test 3 pairs").click().run()
     table = next(element.value for element in app.dataframe if "right" in element.value)
     assert list(table["phenomenon"]) == ["all pairs", "agreement", "nonsense"]
     assert list(table["right"]) == [0.5, 1.0, 0.25]  # a tie is half
@@ -320,7 +313,7 @@ def test_a_causal_model_says_what_comes_next(open_page: Open, engine: Engine, ch
     assert app.metric[0].label == "Log-likelihood A"
     assert app.metric[0].value == f"{signed(score.log_likelihood)} nats"
     app = open_page(PAGE, text="The cat", model=model, view="pairs")
-    press(app, "Test 12 pairs")
+    button(app, "Test 12 pairs").click().run()
     assert "of every token given those before it" in prose(app)
 
 
@@ -334,20 +327,14 @@ def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoi
     assert "there is no column for the right sentence" in prose(app)
     assert app.text_area(key="masked_words_minimal_pairs").value == "a,b\n1,2\n"
     paste(f"good,bad\nthe cat,cat the\n{'the cat ' * 60},cat\n")
-    press(app, "Test 2 pairs")
+    button(app, "Test 2 pairs").click().run()
     assert "In 1 pair a sentence was cut" in prose(app)
     paste("good,bad\nthe cat,cat the\nthe cat,cat \x07\n")
-    press(app, "Test 2 pairs")
+    button(app, "Test 2 pairs").click().run()
     assert "The bad sentence of pair 2 holds a control character" in prose(app)
     assert "Stop" not in [button.label for button in app.button]
     app.run()
     assert "Test 2 pairs" in [button.label for button in app.button]
-
-
-def figure(app: AppTest) -> dict[str, Any]:
-    """What is sent to the browser of the Plotly figure."""
-    spec: dict[str, Any] = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return spec
 
 
 def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import prose
+from on_screen import button, prose
 from streamlit.testing.v1 import AppTest
 
 from analysis.control_sentences import draw
@@ -21,17 +21,13 @@ Open = Callable[..., AppTest]
 Checkpoint = Callable[[str], Path]
 
 
-def press(app: AppTest, label: str) -> None:
-    app.button[[b.label for b in app.button].index(label)].click().run()
-
-
 def test_the_number_the_swapped_one_and_controls(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=A, pair=B)
     score, swapped = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
     assert [metric.value for metric in app.metric] == [
         f"{score.p_next:.4f}", f"{swapped.p_next:.4f}", signed(score.logits[0], 3), signed(score.logits[1], 3),
     ]  # fmt: skip
-    press(app, "Swap A and B")
+    button(app, "Swap A and B").click().run()
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)
     assert app.metric[0].value == f"{swapped.p_next:.4f}"
 
@@ -45,7 +41,7 @@ def test_the_number_the_swapped_one_and_controls(open_page: Open, engine: Engine
     assert table["in the place of A"][3] == pytest.approx(
         engine.next_sentence("embedded/bert", control, B).p_next, abs=1e-4
     )
-    press(app, "New controls")
+    button(app, "New controls").click().run()
     assert list(app.dataframe[0].value["sentence"])[1:] == list(draw(1))
 
 
@@ -116,7 +112,7 @@ def test_a_model_without_the_head_explains_itself(open_page: Open, checkpoint: C
 def test_a_list_is_judged(open_page: Open, engine: Engine, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
-    press(app, "Test 2 pairs")
+    button(app, "Test 2 pairs").click().run()
     table = next(element.value for element in app.dataframe if "p_next" in element.value)
     expected = [
         engine.next_sentence("embedded/bert", *pair).p_next for pair in ((A, B), ("=1+1", "Penguins are birds."))
@@ -128,7 +124,7 @@ def test_a_list_is_judged(open_page: Open, engine: Engine, checkpoint: Checkpoin
     for name in ("albert", "bert"):
         app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
         app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-        press(app, "Test 1 pair")
+        button(app, "Test 1 pair").click().run()
         assert ("This model learned **sentence order prediction**" in prose(app)) == (name == "albert")
 
 
@@ -136,7 +132,7 @@ def test_lists_are_judged_and_links_lack_them(open_page: Open, checkpoint: Check
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
     assert "Not in it" not in prose(app)
-    press(app, "Test 1 pair")
+    button(app, "Test 1 pair").click().run()
     assert "Not in it: the results" in prose(app)
     assert "Answers by embedded/bert." in prose(app)
     app.selectbox(key="model").set_value("embedded/tinybert").run()

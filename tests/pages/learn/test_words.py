@@ -19,45 +19,7 @@ from ui.glossary import TERMS
 from ui.sources import SOURCES
 from viz.sketch import LEVELS
 
-FILE = """\
-# A title
-question: Why?
-terms: token
-
-## Aims
-- read
-
-## Examples
-- One. || Two.
-
-## Length: How long?
-terms: token, vector
-sources: devlin
-minutes: 2.5
-text: {name:quoted} of {n:,} at {share:percent} {nothing}, {change:plus 2}. {again}
-  A second line.
-again: Again {name}.
-ask (numbers): How many?
-- [x] {n:,} -> This.
-- [ ] 12 -> That.
-- [ ] {same} -> Never seen.
-- [ ] 3 -> Less.
-ask range (range of n): Where?
-- [<10] Below -> Right. -> Low.
-- [<limit] Within -> Right. -> Low. -> High.
-- [else] Above -> Right. -> High.
-ask marked: Which?
-- [is_odd] Odd -> Odd it is. -> Even it is.
-- [is_even] Even -> Even it is. -> Odd it is.
-why: So.
-
-## Recall
-place: text
-ask: First?
-- [x] Yes -> Right.
-- [ ] No -> Wrong.
-point: A point.
-"""
+FILE = (Path(__file__).parent / "made_up_lesson.txt").read_text(encoding="utf-8")
 VALUES = {"n": 1234, "same": 1234, "limit": 100, "is_odd": False, "is_even": True}
 
 
