@@ -146,7 +146,7 @@ def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: p
     gate = Gate(1, monkeypatch)
     app = begin(open_page(PAGE, **TINY))
     assert gate.reached.wait(PATIENCE)
-    assert "cosines" in charts(look(app, "similarity"))
+    assert "race losses" in charts(look(app, "runs"))
     assert "This opens once a model has been trained" in prose(look(app, "scores"))
     gate.open.set()
     assert job(app, Training).wait(PATIENCE)
