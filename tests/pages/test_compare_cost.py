@@ -198,28 +198,6 @@ def test_a_restless_machine_and_what_a_pass_adds_on_a_gpu_are_told(
     assert any("keeps the machine busy" in warning.value for warning in app.warning)
 
 
-def test_stopped_before_anything_was_timed(open_cost: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def held_up(_: Any) -> tuple[float, None]:
-        begun.set()
-        assert go_on.wait(PATIENCE)
-        return 0.001, None
-
-    monkeypatch.setattr(timing, "_timed", held_up)
-    app = open_cost("bert", "t5")
-    button(app, "Measure").click().run()
-    assert begun.wait(PATIENCE)
-    app.run()
-    assert len(table(app)) == 2  # what is known stays while the times are measured
-    button(app, "Stop").click().run()
-    go_on.set()
-    assert measurement(app).wait(PATIENCE)
-    app.run()
-    assert "Stopped before anything was measured." in prose(app)
-    assert {row["time, ms"] for row in table(app).values()} == {NOTHING}
-
-
 def test_stop_keeps_what_is_done(open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
     reached, go_on = threading.Event(), threading.Event()
 

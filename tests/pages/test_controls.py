@@ -82,7 +82,7 @@ def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str,
     for key in sorted(visible, key=lambda key: (key == "view", key)):  # the view hides the others
         if changed is not None:
             controls(app)[changed[0]].set_value(changed[1])
-            if key not in controls(app) or controls(app)[key].disabled:
+            if key not in controls(app) or getattr(controls(app)[key].proto, "disabled", False):
                 app.run()
         old = controls(app)[key].value
         other = SWITCHED[key][old] if key in SWITCHED else OTHERS[key]

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine, sources
 from model_zoo.downloading import Download
-from model_zoo.errors import DiskFull
 
 Open = Callable[..., AppTest]
 
@@ -22,8 +21,6 @@ ID = "someone/tiny"
 TEXT = "The cat sat on the mat."
 PAGES = {
     "pages/attention/page.py": {"model": ID},
-    "pages/masked_words/page.py": {"model": ID},
-    "pages/next_sentence/page.py": {"model": ID},
     "pages/compare/page.py": {"models": f"embedded/bert,{ID}"},
 }
 
@@ -119,22 +116,6 @@ def test_a_failed_download_is_said_and_can_be_tried_again(hub: Hub, engine: Engi
     download.wait()
     app.run()
     assert ID in {held.info.id for held in engine.held()}
-
-
-@pytest.mark.usefixtures("hub")
-def test_a_disk_that_filled_up_after_the_question_is_said(
-    engine: Engine, open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_page("pages/attention/page.py", model=ID)
-    assert len(offers(app)) == 1
-    monkeypatch.setattr(sources, "free_disk", lambda: 1000)
-    download = engine.download(ID)
-    with pytest.raises(DiskFull):
-        download.wait()
-    app.run()
-    assert len(app.error) == 1
-    assert "on the disk, which has" in app.error[0].value
-    assert offers(app) == []
 
 
 def test_the_layers_page_asks_when_it_is_to_run(hub: Hub, engine: Engine, open_page: Open) -> None:
