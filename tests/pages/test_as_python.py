@@ -153,7 +153,6 @@ def done(kind: type[Job], label: str = "") -> Began:
             button(app, label).click().run()
         desk: Desk = app.session_state["desk"]
         job = desk.current(kind)
-        assert job is not None
         assert job.wait(PATIENCE)
         assert job.failure is None
         return app.run()
@@ -235,7 +234,6 @@ def opened(open_page: Open, name: str, query: dict[str, str]) -> AppTest:
 def again(app: AppTest, name: str, views: tuple[str, ...], engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of these views of a page computes what it shows."""
     (view_field,) = [page.view for page in PAGES if page.name == name]
-    assert view_field is not None
     for view in views:
         compute_what_is_shown(app.button_group(key=view_field.key).set_value(view).run(), engine, monkeypatch)
 

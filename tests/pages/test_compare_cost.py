@@ -131,7 +131,6 @@ def test_curves_and_table_show_what_was_measured(open_cost: Open, called: Called
 
     of_bert, of_xlnet = (table(app)[name] for name in names)
     here = xlnet.at(128)
-    assert here is not None
     between = f"{1000 * here.low:.2f}–{1000 * here.high:.2f}"
     assert of_xlnet["time, ms"] == f"{1000 * here.median:,.2f} ({between})"
     assert of_xlnet["tokens/s"] == f"{128 / here.median:,.0f}"
@@ -263,7 +262,6 @@ def test_a_measurement_that_waits_says_how_many_are_ahead(
     assert measurement(app).waiting
     assert [bar.proto.text for bar in app.get("progress")] == ["Queued: 1 job ahead"]
     first = others.current(Measurement)
-    assert first is not None
     assert first.exclusive
     others.leave()
     go_on.set()

@@ -54,7 +54,6 @@ def begun(app: AppTest, kind: type[Kind], label: str) -> Kind:
     button(app, label).click().run()
     desk: Desk = app.session_state["desk"]
     job = desk.current(kind)
-    assert job is not None
     assert job.wait(PATIENCE)
     assert job.failure is None
     app.run()
@@ -104,7 +103,6 @@ def test_pairs_and_pruning(open_page: Open) -> None:
     ]  # type: ignore[arg-type]
     assert len(pairs) == 40
     assert job.material.items == pair_material(pairs, "", templates=True).items
-    assert job.matters is not None
     right = job.matters.right
     assert (
         f"preferred in {format_interval(right.value, right.low, right.high, '.0%')} of pairs with nothing off"
@@ -221,7 +219,6 @@ def test_a_head_is_switched_off_where_it_is_shown_and_the_best_is_taken_by_a_cli
 
     results = HEADS.load(TINY)
     finding = results.findings.get(Relation("det", "up"))
-    assert finding is not None
     layer, head = results.statistics.head(finding.head)
     other = (head + 1) % 4
     app = open_page(PAGE, view="matters", model=TINY, relation="det.up", layer=f"{layer + 1}", head=f"{other + 1}")

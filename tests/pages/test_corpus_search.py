@@ -168,7 +168,6 @@ def test_all_sentences_are_searched_by_a_job(search: Open, jobs: list[Job]) -> N
     done(job)
     app.run()
     looks = job.looks
-    assert looks is not None
     assert looks.n_sentences == job.n_total > 500
     assert f"in {looks.n_found} sentences" in prose(app)
     assert "drawn at random" not in prose(app)
@@ -219,7 +218,6 @@ def test_the_nearest_words_are_those_of_the_index(search: Open, jobs: list[Job],
     assert job.layer == 2
     text = job.corpus.texts[0]
     vector = engine.encoded_states(TINY, text, layers=[2]).states[0, 2]
-    assert job.index is not None
     near = job.index.nearest(vector, 10, without=[(0, 2)])
     assert f"The 10 tokens nearest to **monk** after layer 2 have cosines of **{near.tokens[0].cosine:.2f}**" in prose(
         app
@@ -289,7 +287,6 @@ def test_vectors_that_are_gone_are_said_and_can_be_read_again(
 ) -> None:
     app = search(search="nearest", after="2")
     job = indexed(app, jobs)
-    assert job.index is not None
     os.truncate(job.index.file, 100)
     app.run()
     assert "The vectors after layer 2 are gone: their file was cut short or removed." in prose(app)

@@ -67,7 +67,6 @@ def scene(results: Results) -> Scene:
 @pytest.mark.parametrize("model", HEADS.models)
 def test_what_came_with_the_app_holds_for_its_weights_and_sentences(engine: Engine, model: str) -> None:
     stored = HEADS.find(engine.info(model))
-    assert stored is not None
     assert stored.statistics.n_texts == len(built_in())
     assert stored.statistics.heads == (registry.MODELS[model].heads,) * registry.MODELS[model].layers
     assert stored.at_random is not None
@@ -97,31 +96,25 @@ def test_the_readme_has_the_table_and_a_check_tells_what_has_changed(results: Re
 
 def test_the_evidence_has_the_numbers_of_the_half_that_judges(scene: Scene, results: Results) -> None:
     finding = results.findings.get(OBJ)
-    assert finding is not None
     text = f"{evidence(scene, finding, finding.head)} {describe_baselines(scene, finding, finding.head)}"
     assert f"in **{percent(finding.accuracy.share)}** ({percent(finding.accuracy.low)} to " in text
     assert f"of {finding.n_judged:,} held-out words, the object is where its verb looks most." in text
     assert f"(2 words after) {percent(finding.by_offset.share)}; uniform attention {percent(finding.chance)}" in text
-    assert results.at_random is not None
     random = results.at_random.get(OBJ)
-    assert random is not None
     assert f"the best head with random weights {percent(random.accuracy.share)}." in text
     assert ("more than the offset" if finding.p <= 0.05 else "not clearly better") in text
 
 
 def test_of_another_head_nothing_is_claimed_beyond_its_share(scene: Scene, results: Results) -> None:
     finding = results.findings.get(OBJ)
-    assert finding is not None
     other = next(place for place in range(8) if place != finding.head)
     text = f"{evidence(scene, finding, other)} {describe_baselines(scene, finding, other)}"
     assert f"in **{percent(float(finding.judged[other]))}** (" in text
     assert "Holm" not in text
     every = results.findings.get(ALL)
-    assert every is not None
     assert "the head of its phrase is where a word looks most" in evidence(scene, every, every.head)
 
     finding = results.findings.get(OBJ)
-    assert finding is not None
     alone = replace(scene, results=replace(results, at_random=None))
     assert "random" not in describe_baselines(alone, finding, finding.head)
     assert set(baselines(scene, finding)) == {*baselines(alone, finding), "random weights"}
@@ -149,7 +142,6 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
         PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
     )
     finding = results.findings.get(OBJ)
-    assert finding is not None
     assert app.selectbox(key="corpus_relation").value == "obj.down"
     assert f"**Layer 2, head 3**: in **{percent(float(finding.judged[6]))}**" in prose(app)
     wrong = finding.n_judged - round(float(finding.judged[6]) * finding.n_judged)
@@ -214,7 +206,6 @@ def test_every_measure_says_where_attention_goes(numbers: Numbers, results: Resu
     assert set(numbers.measures) == set(results.statistics.defined()) - {"own_evenness"}
 
     finding = results.findings.get(Relation("obj", "down"))
-    assert finding is not None
     right = numbers.of("obj.down")
     assert right.title == "obj: verb → object (share of held-out words)"
     assert right.values == pytest.approx(finding.judged)
@@ -373,7 +364,6 @@ def test_heads_are_measured_by_the_list_of_frequencies(open_page: Open) -> None:
 def _compared(app: AppTest) -> CoreferenceJob:
     """Wait for the comparison, and look again."""
     job: CoreferenceJob | None = app.session_state["desk"].current(CoreferenceJob)
-    assert job is not None
     assert job.wait(PATIENCE)
     app.run()
     return job
@@ -388,7 +378,6 @@ def test_a_bundled_model_is_compared_at_once_and_said_in_a_sentence(open_page: O
         _switch(app, "corpus_pronouns_by").set_value(by).run()
         assert job.trained is not None
         judged = judge(built_in_pronouns(), job.trained, by)
-        assert judged is not None
         of_best, text = judged.shares[judged.best], prose(app)
         assert f"**{of_best.share:.0%}** of {judged.n_judging} held-out sentences" in text
         assert f"chance is {'50%' if by == 'more' else '9%'}" in text

@@ -71,7 +71,6 @@ def test_every_page_asks_and_goes_on_after_the_download(page: str, hub: Hub, eng
     assert bars(app)[0].startswith(f"Downloading {ID}: ")
     assert app.text_area(key="text").value == TEXT
     download = engine.downloading(ID)
-    assert download is not None
     app.run()
     assert engine.downloading(ID) is download
     assert bars(app)[0].startswith(f"Downloading {ID}: ")
@@ -111,7 +110,6 @@ def test_a_failed_download_is_said_and_can_be_tried_again(hub: Hub, engine: Engi
     app.button(key=f"download {ID}").click().run()
     assert [error.value for error in app.error] == []
     download = engine.downloading(ID)
-    assert download is not None
     hub.held_back["model.safetensors"].set()
     download.wait()
     app.run()

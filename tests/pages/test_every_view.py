@@ -37,7 +37,6 @@ def test_a_view_opens_and_its_link_restores_it(page: Page[Any], view: View[Any],
     app = open_page(page.path, view=view.name, **texts, **OTHERS.get(page.name, {}))
     assert not app.error
     assert not app.warning or page.name == "cause"  # where a pair is another question than a sum of logits
-    assert page.view is not None
     assert app.session_state[page.view.key] == view.name
     if view.about:
         assert any(element.value.endswith(view.about) for element in app.main.get("markdown"))  # after its terms
@@ -107,7 +106,6 @@ def test_a_control_has_the_limits_of_its_field(
 def test_tabs_and_menu_have_the_order_of_views_and_pages(open_page: Open) -> None:
     """No two at one place, and the page opens with the first."""
     for page in (page for page in PAGES if page.view is not None):
-        assert page.view is not None
         tabs = {view.tab: view.title for view in page.views}
         assert len(tabs) == len({view.name for view in page.views}) == len({view.title for view in page.views})
         assert page.view.default == page.views[0].name

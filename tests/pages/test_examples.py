@@ -213,7 +213,6 @@ def test_every_example_of_masked_words_is_guessed(open_page: Open, engine: Engin
     # Also the view "Predictions" of the page "Compare", where masks are words.
     app = open_page("pages/masked_words/page.py")
     (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.all[0].values[MASKS])
-    assert answer.original is not None
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
     assert f"rank 1, probability {answer.original.probability:.2%}" in prose(app)
@@ -337,7 +336,6 @@ def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
     """Followed on the home page by one visitor: none keeps the text or the settings of the one before."""
     here = visitor("pages/home/page.py")
     for page, link in LINKS:
-        assert page.lesson_links is not None
         (link_shown,) = [e for e in here.elements() if e.type == "page_link" and e.proto.label == f"**{link.title}**"]
         here.follow(link_shown)
         messages = [e for e in here.elements() if e.type in ("exception", "error", "warning", "info")]
@@ -496,5 +494,4 @@ def test_twenty_sentences_teach_no_more_than_guessing_gets_and_all_of_them_do() 
     few = finetune("sentiment", model=BERT, examples=20).scores["accuracy"]
     assert few.low <= 0.5 <= few.high
     seeds = seed_scores(SETS["sentiment"].build(), BERT, Settings())
-    assert seeds is not None
     assert min(seeds.values) > 0.8

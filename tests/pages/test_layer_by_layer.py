@@ -56,7 +56,6 @@ def tables(app: AppTest) -> int:
 def fitted(app: AppTest) -> LensFitting:
     """Wait for the fit, and look again."""
     job: LensFitting | None = app.session_state["desk"].current(LensFitting)
-    assert job is not None
     assert job.wait(PATIENCE)
     app.run()
     return job
@@ -66,7 +65,6 @@ def fitted(app: AppTest) -> LensFitting:
 def test_lenses_that_came_with_the_app_hold_for_its_models(model: str, engine: Engine) -> None:
     known = engine.info(model)
     judged = LENSES.find(known)
-    assert judged is not None
     assert (judged.lens.n_layers, judged.lens.width) == (known.n_layers, known.width)
     assert 1_900 < judged.lens.n_masks < 2_100
     assert judged.n_texts == len(lens_sentences().judging)

@@ -113,7 +113,6 @@ def test_the_view_opens_on_trees_that_came_with_the_app(model: str, name: str, o
     assert f"**An example, computed before**: {name}" in prose(app)
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
     trees = precomputed.trees("embedded/tinybert" if name == "Tiny BERT" else "embedded/bert")
-    assert trees is not None
     np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in trees.result.layers])
     assert len(app.get("plotly_chart")) == 2
     assert len(app.selectbox(key="layers_tree_sentence").options) == precomputed.TREES_KEPT

@@ -101,11 +101,9 @@ def test_the_examples_are_what_the_page_trains_as_it_opens(engine: Engine) -> No
         assert [run.candidate for run in runs] == list(wanted), name
         assert all(run.tuned is not None and len(run.tuned.data.train) <= 420 for run in runs)
     (run,) = trainings.runs("train")
-    assert run.tuned is not None
     (score, *_) = evaluate(run.tuned.data, run.tuned.predictions)
     assert score.value == pytest.approx(run.tuned.score().value)
     known = trainings.inside()
-    assert known is not None
     before = engine.attend("embedded/bert", run.tuned.data.test[0].text, max_tokens=LONGEST)
     after = known.run(before, before.model)
     np.testing.assert_allclose(after.head(0, 0).sum(axis=1), 1, atol=5e-3)

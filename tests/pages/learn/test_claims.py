@@ -86,7 +86,6 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
     bins = {1: "To one: they agree", 2: "To two or three", 3: "To two or three"}
     assert right("heads", 2, case) == bins.get(len(targets), "To four or more")
     projection = run.output_projections[1]
-    assert projection is not None
     lengths = [
         np.linalg.norm(run.head(1, head)[case.followed] @ run.value(1, head) @ projection[head])
         for head in range(run.n_heads)
@@ -97,7 +96,6 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
 
     # The head and special token with the largest share, and the length of what comes from there.
     run = engine.attend(model, text, states=True)
-    assert run.states is not None
     words = [place for place, special in enumerate(run.encoding.special) if not special]
     _, layer, head, place = max(
         (float(run.head(layer, head)[words, place].mean()), -layer, -head, -place)

@@ -156,7 +156,6 @@ def test_a_click_comes_before_what_the_room_shows(teacher: AppTest, code: str, o
     again.button(key="step-on").click().run()
     assert again.header[0].value.startswith("3. ")
     display = rooms().see(code).display
-    assert display is not None
     assert display.question == "pieces.3"
 
 
@@ -181,7 +180,6 @@ def test_a_ticket_that_is_none_is_a_sentence(code: str, teacher: AppTest, sessio
     assert session.offered == f"{code}.{key}"
     assert session.led is None, "another tab may lead it"
     on_browser_report({"lead": f"{code}.{key}", "visitor": "0123456789abcdef"})
-    assert session.led is not None
     assert (session.led.code, session.visitor) == (code, "0123456789abcdef")
 
 
@@ -226,10 +224,8 @@ def is_open_room(code: str) -> bool:
 def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code: str, session: Visit) -> None:
     on_browser_report({"lead": led_by(teacher).link})
     mine = session.led
-    assert mine is not None
     assert (mine.code, mine.shared, session.started) == (code, True, None)
     on_browser_report({"lead": mine.ticket})  # by the browser, after a reload
-    assert session.led is not None
     assert session.led.shared
     room_session.start(None)
     assert is_open_room(code)
@@ -327,7 +323,6 @@ def test_a_program_has_one_room(session: Visit) -> None:
     opened: set[str] = set()
     for number in range(6):
         room_session.start(session.started if number % 2 else None)
-        assert session.led is not None
         opened.add(session.led.code)
         on_browser_report({"lead": ".".join(theirs), "offer": ".".join(theirs)})
         on_browser_report({"lead": ".".join((*theirs, "shared"))})

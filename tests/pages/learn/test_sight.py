@@ -178,8 +178,6 @@ def test_it_is_modernberts_own_turning(engine: Engine) -> None:
     """Of the query and the key at their own places the product is the one that the model computes."""
     case = Case("embedded/modernbert", EXAMPLE)
     anatomy = engine.dissect(case.model, case.text)
-    assert anatomy.query is not None
-    assert anatomy.key is not None
     score = float(anatomy.query[case.followed].astype(np.float64) @ anatomy.key[1].astype(np.float64))
     product = Turned(case).product
     assert product(case.followed, 1) == pytest.approx(score, rel=1e-4)
