@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from loopback_hub import Hub
+from on_screen import prose
+from patience import PATIENCE
 from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, begin, job, sound
 
 from model_zoo import Engine, sources
 from model_zoo.downloading import Download
+from pages.train.presets import Race
 
 Open = Callable[..., AppTest]
 
@@ -26,9 +30,11 @@ PAGES = {
 
 
 @pytest.fixture
-def engine() -> Engine:
+def engine() -> Iterator[Engine]:
     """An engine that asks, as the app's own does."""
-    return Engine("cpu", ask_before_download=True)
+    engine = Engine("cpu", ask_before_download=True)
+    yield engine
+    engine.close()
 
 
 @pytest.fixture
@@ -129,3 +135,41 @@ def test_the_layers_page_asks_when_it_is_to_run(hub: Hub, engine: Engine, open_p
     assert (offers(app), [error.value for error in app.error]) == ([], [])
     assert ID in {held.info.id for held in engine.held()}  # the run began by itself
     assert any(button.label.startswith("Stop") for button in app.button) or len(app.get("plotly_chart")) > 0
+
+
+TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
+ASKS = f"{ID} is not on this machine"
+RACE = TINY | {"view": "race", "racers": f"{TINYBERT},{ID}", "learns": "head"}
+
+
+def nothing_raced(app: AppTest) -> bool:
+    return "desk" not in app.session_state or app.session_state["desk"].current(Race) is None
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, open_page: Open) -> None:
+    app = begin(open_page(PAGE, **RACE), "Race")
+    assert nothing_raced(app)
+    assert ASKS in prose(app)
+    app.button(key=f"download {ID}").click().run()
+    download = engine.downloading(ID)
+    if download is not None:
+        download.wait()
+    app.run()
+    assert job(sound(app), Race).wait(PATIENCE)
+    assert [outcome.base for outcome in job(app, Race).tuned] == [TINYBERT, ID]
+    assert "is not on this machine" not in prose(sound(app.run()))
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_race_that_was_asked_for_is_offered_once_and_forgotten_with_its_models(open_page: Open) -> None:
+    app = begin(open_page(PAGE, **RACE | {"model": ID}), "Race")
+    begin(app, "Train")
+    assert prose(app).count(ASKS) == 1
+    begin(app, "Race")
+    assert prose(app).count(ASKS) == 1
+
+    app = begin(open_page(PAGE, **RACE), "Race")
+    app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
+    assert nothing_raced(app)
+    assert "is not on this machine" not in prose(sound(app))
