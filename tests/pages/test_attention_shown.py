@@ -1,4 +1,4 @@
-"""The switch "Show" on the page "Attention" in every view, the grid of heads, and words that light up: their numbers."""
+"""The switch "Show" of the page "Attention" in every view, the grid of heads, words that light up: their numbers."""
 
 from __future__ import annotations
 
