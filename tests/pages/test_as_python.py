@@ -95,9 +95,7 @@ def test_lines_hold_what_was_chosen(
 
 
 @pytest.mark.parametrize("show", ["weights", "ALTI"])
-def test_lines_cut_a_text_where_the_page_does(
-    show: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_cut_texts_as_pages(show: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attended_text, "LONGEST", 8)
     app = open_page("pages/attention/page.py", view="lines", show=show, text=NASTY)
     assert "max_tokens=8" in as_python.script(app.session_state[as_python.PARTS])

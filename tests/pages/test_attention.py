@@ -21,6 +21,7 @@ from model_zoo.types import Encoding, FloatArray
 from pages.attention.sinks import RULE, describe_head, table
 
 Open = Callable[..., AppTest]
+Checkpoint = Callable[[str], Path]
 
 PAGE = "pages/attention/page.py"
 
@@ -31,9 +32,7 @@ def shown_weights(app: AppTest) -> FloatArray:
     return weights
 
 
-def test_the_heatmap_holds_the_weights_of_the_chosen_head(
-    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_the_heatmap_holds_weights(open_page: Open, engine: Engine, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, text="The dog barked.", layer="3", head="5")
     expected = engine.attend("embedded/bert", "The dog barked.").head(2, 4)
     np.testing.assert_array_equal(shown_weights(app), expected)
@@ -116,9 +115,7 @@ def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_ways_to_cause_take_text_head_and_mask_along(
-    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_ways_to_cause_take_all_along(open_page: Open, checkpoint: Checkpoint, tmp_path: Path) -> None:
     text, pair = "She opened the window.", "Cold air came into the room."
     for view in ("grid", "rollout"):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, layer="3", head="5", view=view))
@@ -209,9 +206,7 @@ def test_something_is_said_of_exactly_the_heads_that_give_much(model: str, engin
     assert len(rows) == layers * heads * 2
 
 
-def test_sinks_are_told_of_the_chosen_head_and_of_no_other(
-    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
-) -> None:
+def test_sinks_are_told_of_the_chosen_head(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, text=TEXT, layer="3", head="5")
     (finding,) = (element for element in app.main.get("markdown") if element.value.startswith("On this text, "))
     assert finding.value.endswith("Looking at \\[CLS\\] **does nothing** here.")

@@ -40,7 +40,7 @@ def component(app: AppTest, name: str) -> tuple[dict[str, Any], bytes]:
 
 @pytest.mark.parametrize("measure", OF_LAYERS)
 @pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
-def test_all_heads_shows_layers(
+def test_layers(
     name: str, measure: ContributionMeasure, open_page: Open, checkpoint: Checkpoint, engine: Engine
 ) -> None:
     folder = str(checkpoint(name))
@@ -112,9 +112,7 @@ def test_every_measure_in_every_view(view: str, open_page: Open, engine: Engine)
 @pytest.mark.parametrize(
     ("name", "part"), [("bart", "encoder"), ("bart", "decoder"), ("bart", "cross"), ("deberta", "encoder")]
 )
-def test_where_a_layer_is_not_known_the_page_says_so(
-    name: str, part: str, open_page: Open, checkpoint: Checkpoint
-) -> None:
+def test_where_a_layer_is_not_known(name: str, part: str, open_page: Open, checkpoint: Checkpoint) -> None:
     """In the place of the picture: all controls are there, and lead back. Rollout over weights stays."""
     here = {"model": str(checkpoint(name)), "text": TEXT, "pair": "It slept.", "model_part": part}
     for view, measure in (("grid", "ALTI"), ("lines", "value zeroing")):
@@ -170,9 +168,7 @@ def sent(here: Visitor) -> tuple[object, object]:
     return header["selected"], header["serial"]
 
 
-def test_an_opened_head_or_layer_is_shown_and_the_grid_not_sent_again(
-    visitor: Callable[..., Visitor], engine: Engine
-) -> None:
+def test_opened_heads_and_layers_are_shown_and_no_grid_is_sent(visitor: Callable[..., Visitor], engine: Engine) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=BARKED)
     before = grid(here).proto.bytes
     for layer, head in ((3, 6), (5, 11), (3, 6)):
@@ -216,9 +212,7 @@ def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]
 
 
 @pytest.mark.parametrize(("text", "mentioned"), [(BARKED, False), (LONG, True)])
-def test_blocks_of_tokens_are_spoken_of_where_there_are_some(
-    text: str, mentioned: bool, visitor: Callable[..., Visitor]
-) -> None:
+def test_blocks_of_tokens_are_told_of(text: str, mentioned: bool, visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention/page.py", view="grid", text=text)
     captions = [e.value for e in here.elements() if e.type == "caption"]
     assert any("largest weight of a block" in caption for caption in captions) == mentioned
@@ -249,7 +243,7 @@ def lit(scene: Scene, head: tuple[int, int] = (LAYER, HEAD)) -> tuple[dict[str, 
 
 
 @pytest.fixture(autouse=True)
-def the_tests_engine(open_page: Callable[..., AppTest]) -> None:
+def the_tests_engine(open_page: Open) -> None:
     """Its engine is the app's: nothing is opened here."""
 
 
@@ -283,7 +277,7 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
     assert UNBELIEVABLE in page
 
 
-def test_the_filter_is_that_of_the_heatmap(checkpoint: Callable[[str], Path], engine: Engine) -> None:
+def test_the_filter_is_that_of_the_heatmap(checkpoint: Checkpoint, engine: Engine) -> None:
     chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
     scene = Scene(model="embedded/bert", text=UNBELIEVABLE, pair=PAIR, stack="encoder", filter=chosen)
     header, matrices = lit(scene)

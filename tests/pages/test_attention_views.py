@@ -146,9 +146,7 @@ def read(app: AppTest) -> str:
         ("bert", {"on [CLS]", "on [SEP]"}),
     ],
 )
-def test_special_tokens_are_called_as_the_model_calls_them(
-    name: str, titles: set[str], open_page: Open, checkpoint: Callable[[str], Path]
-) -> None:
+def test_names_of_special_tokens(name: str, titles: set[str], open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, view="heads", text=TEXT, model=str(checkpoint(name)))
     columns = json.loads(app.dataframe[0].proto.columns)
     labels = {columns[column]["label"] for column in ("first", "separator") if column in columns}
@@ -210,9 +208,7 @@ def test_values_that_a_family_cannot_give(open_page: Open, checkpoint: Callable[
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_ATTENTION if not FAMILIES[name].interface])
-def test_values_and_queries_outside_the_fused_kernel(
-    name: str, open_page: Open, checkpoint: Callable[[str], Any], engine: Engine
-) -> None:
+def test_without_the_fused_kernel(name: str, open_page: Open, checkpoint: Callable[[str], Any], engine: Engine) -> None:
     folder = str(checkpoint(name))
     run = engine.attend(folder, TEXT, max_tokens=1024)
     app = open_page(PAGE, model=folder, text=TEXT, show="value-weighted", layer="2", head="3")
@@ -236,9 +232,7 @@ NO_CROSS = ("rollout", "bertviz")  # views that need the same tokens on both sid
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 @pytest.mark.parametrize("name", WITH_DECODER)
-def test_the_part_in_the_address_is_shown(
-    name: str, part: str, open_page: Open, checkpoint: Checkpoint, engine: Engine
-) -> None:
+def test_the_part_of_an_address(name: str, part: str, open_page: Open, checkpoint: Checkpoint, engine: Engine) -> None:
     folder = str(checkpoint(name))
     app = open_page(PAGE, model=folder, text=CAT, pair=DOG, model_part=part, layer="2", head="3", words="1")
     assert not app.error
@@ -331,9 +325,7 @@ def test_texts_that_are_cut_and_layers_that_are_not_there_are_named(open_page: O
     assert "at most 1,024 tokens on this page" in prose(app)
 
 
-def test_the_view_query_and_key_names_the_tokens_of_both_texts(
-    open_page: Open, checkpoint: Checkpoint, engine: Engine
-) -> None:
+def test_query_and_key_name_the_tokens_of_both_texts(open_page: Open, checkpoint: Checkpoint, engine: Engine) -> None:
     folder = str(checkpoint("t5"))
     app = open_page(PAGE, model=folder, text=CAT, pair="Xylophone", model_part="cross", view="neuron", token="2")
     run = engine.attend(folder, CAT, "Xylophone", max_tokens=1024, stack="cross")
@@ -433,7 +425,7 @@ def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
         assert getattr(app, key)(key=FROM).value is not None
 
 
-def test_there_is_an_answer_for_little(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_there_is_an_answer_for_little(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, view="who")
     for text in ("cat", "a a", "a b", "?!"):
         app.text_area(key="text").set_value(text).run()
@@ -444,9 +436,7 @@ def test_there_is_an_answer_for_little(open_page: Open, checkpoint: Callable[[st
     assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", words(app))
 
 
-def test_a_model_that_looks_back_is_not_ranked_by_zeros(
-    open_page: Open, checkpoint: Checkpoint, engine: Engine
-) -> None:
+def test_models_that_look_back_are_not_ranked_by_zeros(open_page: Open, checkpoint: Checkpoint, engine: Engine) -> None:
     folder, text = str(checkpoint("gpt2")), "The cat sat down."
     app = open_page(PAGE, view="who", text=text, model=folder, looks="2", at="3")
     assert not app.get("plotly_chart")
@@ -458,9 +448,7 @@ def test_a_model_that_looks_back_is_not_ranked_by_zeros(
     assert f"Uniform attention would give {percent(even)}." in words(app)
 
 
-def test_in_cross_attention_the_words_are_those_of_two_texts(
-    open_page: Open, checkpoint: Checkpoint, engine: Engine
-) -> None:
+def test_cross_attention_has_words_of_two_texts(open_page: Open, checkpoint: Checkpoint, engine: Engine) -> None:
     folder = str(checkpoint("t5"))
     texts = "The cat sat.", "A dog barked."
     app = open_page(PAGE, view="who", model=folder, text=texts[0], pair=texts[1], model_part="cross")

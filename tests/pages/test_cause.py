@@ -237,7 +237,7 @@ def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) ->
     assert "Only the logit of a token can be written as a sum" in prose(summed)
 
 
-def test_a_classifier_is_asked_for_its_class(
+def test_a_class_is_asked_for(
     open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, engine: Engine
 ) -> None:
     classifier(checkpoint("bert"), tmp_path)
@@ -257,9 +257,7 @@ def test_a_classifier_is_asked_for_its_class(
         assert "There is no answer 'd' here. Choose one of a, b, c." in prose(app)
 
 
-def test_long_texts_are_a_job_that_can_be_stopped(
-    open_page: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_texts_are_a_job_to_stop(open_page: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is lowered, and the job advanced by hand: the worker's thread is not waited for."""
     monkeypatch.setattr(scenes, "_LONG", 10)
     app = open_page(PAGE, text=DOGS)
@@ -305,9 +303,7 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, jobs: li
     assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in prose(app)
 
 
-def test_the_built_in_sentences(
-    open_page: Open, engine: Engine, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_built_in_sentences(open_page: Open, engine: Engine, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
     """Three for a hundred."""
     from pages.cause import which_word
 

@@ -26,9 +26,7 @@ from pages.compare.fields import COMPARED
 from ui.show import WORDS
 
 
-def test_tokens_of_two_tokenizers_and_words_that_are_unknown(
-    two: tuple[str, str], open_page: Open, engine: Engine
-) -> None:
+def test_tokens_of_two_tokenizers_and_unknown_words(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="tokens")
     encodings = [engine.encode(model, TEXT) for model in two]
     pieces = fertility(align(encodings), encodings)
@@ -68,9 +66,7 @@ def test_models_that_split_alike_share_a_row_and_a_sentence(open_page: Open) -> 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_answers")
-def test_filters_views_and_heads_never_run_a_model_again(
-    two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_views_run_no_model_again(two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page("pages/home/page.py")  # it asks questions of its own, once
     ran: list[str] = []
 
@@ -413,9 +409,7 @@ def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: O
     assert app.query_params["text"] == TEXT
 
 
-def test_models_are_loaded_beside_each_other_and_watched(
-    two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_loaded_and_watched(two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is done before both have begun, and before their lines have been drawn once more."""
     both, watched = threading.Barrier(2, timeout=PATIENCE), threading.Event()
     announced: list[str] = []
@@ -442,9 +436,7 @@ def test_models_are_loaded_beside_each_other_and_watched(
     assert all("loading, " in sentence for sentence in announced)
 
 
-def test_a_failure_is_kept_until_another_try(
-    two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_stays_until_retried(two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     plain = Engine.info
 
@@ -467,7 +459,7 @@ def test_a_failure_is_kept_until_another_try(
     assert len(app.dataframe) == 1
 
 
-def test_two_models_larger_than_the_memory_for_models(
+def test_too_little_memory(
     two: tuple[str, str], open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = [4 * engine.info(model).parameters for model in two]

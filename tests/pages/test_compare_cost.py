@@ -71,9 +71,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Open, engine: Engine) -> 
     assert app.get("plotly_chart")
 
 
-def test_quality_of_other_weights_is_not_shown(
-    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quality_of_other_weights_is_hidden(open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in ("embedded/bert", "embedded/bilstm"):
         text = precomputed.file_of(model).read_text(encoding="utf-8")
         if model == "embedded/bert":
@@ -159,9 +157,7 @@ def test_curves_and_table_show_what_was_measured(open_cost: Open, called: Called
 
 
 @pytest.mark.slow
-def test_looking_otherwise_measures_nothing_again(
-    open_cost: Open, called: Called, checkpoint: Callable[[str], Path]
-) -> None:
+def test_another_look_measures_nothing(open_cost: Open, called: Called, checkpoint: Callable[[str], Path]) -> None:
     """A length that was not measured becomes the nearest; other models above are told of."""
     app = measured(open_cost("bert", "roberta", measure="words", length="500"))
     assert not app.warning
@@ -187,9 +183,7 @@ def test_looking_otherwise_measures_nothing_again(
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 
-def test_a_restless_machine_and_what_a_pass_adds_on_a_gpu_are_told(
-    open_cost: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restless_machine_and_memory_on_a_gpu_are_told(open_cost: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = itertools.cycle([1.0, 9.0, 1.0])
     monkeypatch.setattr(timing, "_timed", lambda one_pass: (next(ticks) / 1000, 10_000 * one_pass.n_tokens))
     app = measured(open_cost("bert", "t5", length="64"))
@@ -228,9 +222,7 @@ def test_stop_keeps_what_is_done(open_cost: Open, called: Called, monkeypatch: p
     assert button(app, "Measure these 2 models")
 
 
-def test_one_model_fails_and_the_other_is_shown(
-    open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_fails_and_the_other_is_shown(open_cost: Open, called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
     def timed(one_pass: Any) -> tuple[float, None]:
         if one_pass.model.endswith(called("t5")):
             raise RuntimeError("you tried to allocate 99 GB")

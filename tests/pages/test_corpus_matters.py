@@ -229,9 +229,7 @@ def test_a_head_is_switched_off_where_it_is_shown_and_the_best_is_taken_by_a_cli
 
 
 @pytest.mark.slow
-def test_a_model_of_this_visit_is_tried_on_the_test_split_it_was_held_out_from(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_this_visit_is_tried_on_its_held_out_split(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = train(open_page(TRAIN, **TRAINED))
     model = tuned(app).id
     monkeypatch.setattr("ui.tuned.session_models", lambda: {model: "My classifier"})  # AppTest has no visit

@@ -282,9 +282,7 @@ def test_another_sentence_is_one_of_the_corpus(search: Open) -> None:
 
 
 @pytest.mark.usefixtures("short")
-def test_vectors_that_are_gone_are_said_and_can_be_read_again(
-    search: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_vectors_can_be_read_again(search: Open, jobs: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
     app = search(search="nearest", after="2")
     job = indexed(app, jobs)
     os.truncate(job.index.file, 100)

@@ -23,10 +23,7 @@ pytestmark = pytest.mark.slow
 
 ID = "someone/tiny"
 TEXT = "The cat sat on the mat."
-PAGES = {
-    "pages/attention/page.py": {"model": ID},
-    "pages/compare/page.py": {"models": f"embedded/bert,{ID}"},
-}
+PAGES = {"pages/attention/page.py": {"model": ID}, "pages/compare/page.py": {"models": f"embedded/bert,{ID}"}}
 
 
 @pytest.fixture

@@ -92,9 +92,7 @@ def has_the_limits_of_its_fields(app: AppTest, page: Page[Any]) -> set[str]:
         ("layers", {"format": "conllu", "target": "trees"}, {"rank", "sentences", "seeds"}),
     ],
 )
-def test_a_control_has_the_limits_of_its_field(
-    name: str, query: dict[str, str], drawn_too: set[str], open_page: Open
-) -> None:
+def test_controls_have_limits_of_fields(name: str, query: dict[str, str], drawn_too: set[str], open_page: Open) -> None:
     """Those that are drawn for some settings only, and some at the ends of what an address can say."""
     (page,) = [page for page in PAGES if page.name == name]
     app = open_page(page.path, **query)
@@ -144,9 +142,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("page", OF_A_MODEL, ids=NAME)
-def test_views_show_what_there_is_or_say_why_not(
-    name: str, page: Page[Any], folders: dict[str, Path], open_page: Open
-) -> None:
+def test_views_of_other_architectures(name: str, page: Page[Any], folders: dict[str, Path], open_page: Open) -> None:
     """Of models that no family here names: with attention in some layers only, with none that is a map, a causal one,
     one that predicts what is no token.
     """

@@ -357,7 +357,7 @@ def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
         ("A larger and a smaller BERT", "He looked at her and shook his head.", "his"),
     ],
 )
-def test_the_mask_is_where_the_question_leads(
+def test_masks_where_questions_lead(
     title: str, typed: str, clicked: str | None, visitor: Callable[..., Visitor]
 ) -> None:
     """The text is changed as the question says; where that changes the hidden word, it is clicked again."""

@@ -128,9 +128,7 @@ def test_without_a_lens_one_is_fitted_on_request(open_page: Open, checkpoint: Ch
 
 
 @pytest.mark.usefixtures("few")
-def test_own_sentences_make_a_lens_of_their_own(
-    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_sentences_make_their_own_lens(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(open_page, TINY)
     sentences = "The ship left the harbour.\nNobody saw it again.\nIt was a cold night."
     app.text_area(key="masked_words_lens_sentences").input(sentences).run()

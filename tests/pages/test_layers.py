@@ -173,9 +173,7 @@ def test_a_model_that_cannot_be_had_and_tasks_that_are_none(open_page: Open, mon
     assert button(app, "Run").label == "Run 1 task"
 
 
-def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_shows_how_far_it_is_and_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
     gate = Gate()

@@ -81,7 +81,7 @@ def test_own_data_is_read_said_and_probed(case: str, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
+def test_an_uploaded_file_is_kept_until_it_is_removed(
     open_page: Open,
     shelf: MemoryUploadedFileManager,  # noqa: ARG001
 ) -> None:

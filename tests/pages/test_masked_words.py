@@ -166,9 +166,7 @@ def test_prejudice_is_warned_of_where_a_model_comes_from_elsewhere(open_page: Op
     assert [caption.value for caption in app.caption].count(PREJUDICE) == 1
 
 
-def test_typed_masks_are_filled_and_count_for_surprisal_and_clicked_ones_do_not(
-    open_page: Open, engine: Engine
-) -> None:
+def test_typed_masks_count_for_surprisal_and_clicked_ones_do_not(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text="The [MASK] sat.", masks="")
     assert bars(app) == pytest.approx(
         [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
@@ -212,9 +210,7 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
 
 
 @pytest.mark.parametrize("name", ["bert", "bart"])
-def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
-    name: str, open_page: Open, checkpoint: Checkpoint
-) -> None:
+def test_masks_are_filled_in_a_decoder(name: str, open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, text=TEXT, masks="4", view="attention", model=str(checkpoint(name)))
     assert ("fills masks in its decoder" in prose(app)) == (name == "bart")
 
@@ -248,7 +244,7 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-def test_bad_input_gets_a_sentence(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_bad_input_gets_a_sentence(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE)
     headless = {"text": TEXT, "model": str(checkpoint("bert_headless")), "masks": "3"}
     for case, (query, message) in {**BAD, "no head": (headless, "cannot fill masks")}.items():
@@ -317,7 +313,7 @@ def test_a_causal_model_says_what_comes_next(open_page: Open, engine: Engine, ch
     assert "of every token given those before it" in prose(app)
 
 
-def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoint: Checkpoint) -> None:
     app = open_page(PAGE, view="pairs", model=str(checkpoint("bert")))
 
     def paste(csv: str) -> None:
@@ -396,9 +392,7 @@ def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize("view", ["surprise", "why"])
-def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
-    view: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_text_takes_long(view: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_text, "LONG", 8)
     monkeypatch.setattr(long_text, "_A_RUN", 0)
     monkeypatch.setattr(long_text, "_AT_ONCE", 2)

@@ -65,9 +65,7 @@ def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
         (A, (A, B), "so it is “Cold air came into the room.”"),
     ],
 )
-def test_a_text_alone_is_shown_with_a_second_sentence(
-    text: str, taken: tuple[str, str], why: str, open_page: Open
-) -> None:
+def test_a_text_alone_has_a_second_sentence(text: str, taken: tuple[str, str], why: str, open_page: Open) -> None:
     """Its own, or that of the example, which it says; what was typed stays."""
     app = open_page(PAGE, text=text, view="probability")
     numbers = [metric.value for metric in app.metric]
@@ -99,7 +97,7 @@ def test_odd_pairs_get_a_sentence(open_page: Open) -> None:
         assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, pair)
 
 
-def test_a_model_without_the_head_explains_itself(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+def test_a_model_without_the_head_explains_itself(open_page: Open, checkpoint: Checkpoint) -> None:
     """And ALBERT is shown as what it is."""
     for view in ("probability", "a text"):
         app = open_page(PAGE, text=A, pair=B, view=view, model=str(checkpoint("roberta")))

@@ -46,9 +46,7 @@ def texts(app: AppTest) -> str:
     )
 
 
-def test_the_button_empties_the_caches_and_says_what_it_freed(
-    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
-) -> None:
+def test_the_button_empties_caches(open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     folder = str(checkpoint("bert"))
     app = open_page("pages/status/page.py")  # by way of the home page, which asks questions of its own
     engine.close()

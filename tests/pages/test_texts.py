@@ -138,9 +138,7 @@ UNREADABLE = "word " * 20_001
         ("sentence_vectors", "matrix", "sentence_vectors_lines", "The list of sentences"),
     ],
 )
-def test_a_text_that_is_too_long_is_refused_and_kept(
-    open_page: Open, page: str, view: str, key: str, noun: str
-) -> None:
+def test_a_text_too_long_is_refused_and_kept(open_page: Open, page: str, view: str, key: str, noun: str) -> None:
     app = open_page(f"pages/{page}/page.py", view=view)
     app.text_area(key=key).set_value(UNREADABLE).run()
     assert f"{noun} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in prose(app)

@@ -52,9 +52,7 @@ PICTURES = {
 }
 
 
-def test_before_training_a_view_shows_an_example(
-    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_before_training_views_are_examples(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """And says that it is one, and about how long the button takes. One of other weights or data is not shown."""
     assert list(PICTURES) == [view.name for view in TRAIN.views]
     app = open_page(PAGE, **TINY)

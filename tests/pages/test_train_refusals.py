@@ -48,9 +48,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("data", "kind", "expected"), WRONG, ids=["nothing", "one label", "no text", "no such answer"])
-def test_what_is_wrong_with_own_data_is_said_in_a_sentence(
-    data: str, kind: str, expected: str, open_page: Open
-) -> None:
+def test_what_is_wrong_with_own_data_is_told(data: str, kind: str, expected: str, open_page: Open) -> None:
     """What else can be, is tested where files are read."""
     app = open_own_data(open_page, data, kind)
     assert expected in prose(app)

@@ -97,9 +97,7 @@ def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_pa
 
 
 @pytest.mark.slow
-def test_it_is_saved_and_loaded_back_and_answers_the_same(
-    trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine
-) -> None:
+def test_saved_and_loaded_it_answers_alike(trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine) -> None:
     outcome, folder = tuned(trained), tmp_path / "my model"
     ((expected,),) = (engine.ask(Predict(outcome.id, ((TEXT, None),))),)
     trained.text_input(key=f"folder {outcome.id}").set_value(str(folder)).run()

@@ -69,9 +69,7 @@ for_every_text = pytest.mark.parametrize("text", [*SENTENCES, "The electroenceph
 
 @for_every_text
 @of_models
-def test_the_first_piece_of_a_word_carries_its_tag_and_tags_beside_tokens_are_shifted(
-    model: str, text: str, engine: Engine
-) -> None:
+def test_first_pieces_carry_tags_and_tags_beside_tokens_are_shifted(model: str, text: str, engine: Engine) -> None:
     """By characters: of the tokens that begin within a word the first one."""
     encoding = engine.encode(model, text)
     wanted = []

@@ -74,9 +74,7 @@ def student(code: str, open_page: Open) -> AppTest:
     return open_page(PAGE, room=code)
 
 
-def test_drawings_are_counted_with_their_mean(
-    teacher: AppTest, code: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_drawings_have_a_mean(teacher: AppTest, code: str, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     name, place, question = next(
         (lesson.name, place, sketch)
         for lesson in LESSONS.values()
@@ -127,7 +125,7 @@ def test_rooms_that_have_ended_let_go(teacher: AppTest, code: str) -> None:
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
 
 
-def test_a_look_draws_the_page_again_when_there_is_something_else(
+def test_a_look_draws_what_is_new(
     teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = rooms().see(code)
@@ -232,9 +230,7 @@ def test_who_came_by_a_key_link_starts_a_room_of_the_own(teacher: AppTest, code:
     assert session.led.code != code
 
 
-def test_rooms_that_cannot_be_reached_are_a_sentence(
-    teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rooms_out_of_reach(teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(_code: str) -> None:
         raise RoomsUnreachable("The server that keeps the rooms does not answer. The app tries again by itself.")
 
@@ -332,9 +328,7 @@ def test_a_program_has_one_room(session: Visit) -> None:
     rooms().end(*theirs)
 
 
-def test_an_address_that_a_browser_makes_up_is_none(
-    teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_that_is_made_up_is_none(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for host in ("a:99999/", "a" * 5_000, "<img src=x>/", "\u202ea/", "a\0b:80/", ":80/", "[::1"):
         monkeypatch.setattr(type(widgets.st.context), "url", f"http://{host}")
         assert widgets._browser_url() == "", host

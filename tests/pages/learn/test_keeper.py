@@ -104,9 +104,7 @@ def test_what_cannot_be_used_is_ignored(give_back: Open) -> None:
     assert (app.session_state[TEXT.key], app.session_state[PAIR.key]) == ("a b", "7")
 
 
-def test_the_browser_is_told_what_to_keep_and_back_takes_nothing_away(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_browser_keeps_what_back_takes_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces", answers="pieces.1.1", text=OWN)
     (message,) = (
         json.loads(element.proto.json)

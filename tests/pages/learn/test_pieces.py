@@ -38,9 +38,7 @@ def right(step: int, case: Case) -> Option:
 
 @for_every_text
 @of_models
-def test_tokens_are_counted_and_what_is_lost_is_what_the_tokenizer_throws_away(
-    model: str, text: str, engine: Engine
-) -> None:
+def test_tokens_are_counted_and_what_is_lost_is_what_tokenizers_lose(model: str, text: str, engine: Engine) -> None:
     encoding = engine.encode(model, text)
     assert right(1, Case(model, text)).text == str(len(encoding))
     assert STEPS[0](Case(model, text)).numbers()["number"].tolist() == list(encoding.ids)

@@ -96,7 +96,7 @@ def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -
     assert "You found it" in sketch.reply(sketch.truth)
 
 
-def test_masks_of_models_on_this_machine_stand_beside(
+def test_masks_of_models_here(
     open_page: Open, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     model = str(checkpoint("gpt2"))
@@ -143,7 +143,7 @@ def test_how_a_model_is_told(model: str, wanted: str) -> None:
     assert right_position(1, Case(model, EXAMPLE)).text.startswith(wanted)
 
 
-def test_t5_adds_a_number_by_distance(checkpoint: Callable[[str], Path]) -> None:
+def test_t5_adds_a_number_by_distance(checkpoint: Checkpoint) -> None:
     assert right_position(1, Case(str(checkpoint("t5")), EXAMPLE)).text.startswith("A number for the distance")
 
 

@@ -40,9 +40,7 @@ def go(app: AppTest, step: int) -> AppTest:
 
 
 @pytest.mark.slow
-def test_what_was_trained_is_said_tried_and_looked_into(
-    open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_trained_is_looked_into(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lesson at its second step, with half a second of training. Other questions stood there before: their answers
     would be taken for answers to these.
     """

@@ -68,9 +68,7 @@ def test_a_lesson_is_read_and_its_names_are_filled(tmp_path: Path) -> None:
         ("ask marked", 1, [("Odd", "Even it is.", False), ("Even", "Even it is.", True)]),
     ],
 )
-def test_answers_are_right_as_their_marks_say(
-    name: str, n: int, options: list[tuple[str, str, bool]], tmp_path: Path
-) -> None:
+def test_answers_as_their_marks_say(name: str, n: int, options: list[tuple[str, str, bool]], tmp_path: Path) -> None:
     step = read(tmp_path, FILE).steps[0](Case("embedded/bert", ""))
     question = step.choice(name, **(VALUES | {"n": n, "same": f"{n:,}"}))
     assert [(option.text, option.reply, option.right) for option in question.options] == options
