@@ -36,7 +36,6 @@ def test_the_heatmap_holds_weights(open_page: Open, engine: Engine, checkpoint: 
     app = open_page(PAGE, text="The dog barked.", layer="3", head="5")
     expected = engine.attend("embedded/bert", "The dog barked.").head(2, 4)
     np.testing.assert_array_equal(shown_weights(app), expected)
-
     app = open_page(PAGE, text="She left.", pair="He stayed.", layer="1", head="1")
     expected = engine.attend("embedded/bert", "She left.", "He stayed.")
     assert expected.encoding.tokens.count("[SEP]") == 2
@@ -78,7 +77,6 @@ def test_long_and_unusual_texts_are_shown(open_page: Open) -> None:
     assert shown_weights(app).shape == (512, 512)
     assert "text" not in app.query_params
     assert any("longer than the 2,000 characters" in caption.value for caption in app.caption)
-
     app = open_page(PAGE)
     for text in ("I 👩‍👩‍👧‍👦 love 🍕!", "שלום עולם مرحبا", "It costs $5, $x^2$ or %{z:.2f}", "cat", "The [MASK] sat."):
         app.text_area(key="text").set_value(text).run()
@@ -213,7 +211,6 @@ def test_sinks_are_told_of_the_chosen_head(open_page: Open, checkpoint: Checkpoi
     assert finding.help == RULE
     app.number_input(key="layer").set_value(1).run()
     assert "On this text, " not in prose(app)
-
     for arguments in (
         {"text": "[SEP]"},
         {"text": TEXT, "pair": TEXT, "model": str(checkpoint("bart")), "model_part": "cross"},

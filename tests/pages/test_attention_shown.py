@@ -77,7 +77,6 @@ def test_lines_and_rollout_of_layers(measure: ContributionMeasure, open_page: Op
     assert (header["head_names"], "scope" in controls(app)) == (["2"], False)
     drawn_ = np.frombuffer(numbers, np.uint8).reshape(contributions.maps[1].shape) * (header["scale"] / 255)
     np.testing.assert_allclose(drawn_, contributions.maps[1], atol=header["scale"] / 500)
-
     app = open_page(PAGE, view="rollout", **here)
     over, over_weights = heatmaps(app)
     np.testing.assert_array_equal(over, rollout(ContributionView(contributions)))
@@ -181,7 +180,6 @@ def test_opened_heads_and_layers_are_shown_and_no_grid_is_sent(visitor: Callable
             np.frombuffer(unpacked(heatmap.proto.bytes)[1], "<f4").reshape(expected.shape), expected
         )
         assert grid(here).proto.bytes == before
-
     here = visitor("pages/attention/page.py", text=TEXT, layer="1", head="5", show="ALTI")
     here.choose(grid(here), {"head": [0, 3]})
     assert trouble(here) is None
@@ -203,7 +201,6 @@ def test_the_frame_stands_where_the_steppers_say(visitor: Callable[..., Visitor]
     assert sent(here) == ([0, 0], 1)
     here.use(here.widget("head"), 3)
     assert sent(here) == ([0, 2], 1)
-
     here = visitor("pages/attention/page.py", view="grid", text=BARKED)
     here.choose(grid(here), {"head": [2, 4]})
     here.use(here.widget("view"), "Lines")

@@ -65,7 +65,6 @@ def test_the_heatmap_shows_what_the_filter_leaves(open_page: Open, engine: Engin
     expected = apply_filter(run.encoding, run.head(0, 6), chosen)
     np.testing.assert_array_equal(heatmap_of(app), expected.weights)
     assert any("This shows how sentence A attends to sentence B" in c.value.replace("\\", "") for c in app.caption)
-
     app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), rollout(Weights(run), 1, 3))
@@ -80,7 +79,6 @@ def test_several_heads_are_combined(open_page: Open, engine: Engine) -> None:
     np.testing.assert_array_equal(heatmap_of(app), combine(Weights(run), [(0, 0), (5, 11)], "max"))
     app = open_page(PAGE, text=TEXT, view="combined", scope="all", how="norm")
     assert any("Choose heads of one layer" in message.value for message in [*app.error, *app.warning, *app.info])
-
     # With value-weighted norms and without, since it is about values anyway.
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     for values in ({}, {"show": "value-weighted"}):
@@ -103,7 +101,6 @@ def test_lines_begin_with_the_chosen_head_alone(open_page: Open) -> None:
     assert every["head_names"][every["in_front"]] == "4.7"
     assert len(every["head_names"]) == len(set(every["colours"])) == MOST_COLOURS
     assert lines(scope="chosen", heads="1.2,3.4")["in_front"] is None
-
     # One head is nothing to combine, so that view has a choice of its own; older links say it by the lines' one.
     app = open_page(PAGE, text=TEXT, view="lines")
     before = drawn(app)
@@ -164,7 +161,6 @@ def test_labels_are_counted_and_heads_followed_into_a_thousand_sentences(open_pa
     assert "fewer than 5% get a label" in read(app)
     assert "rare" not in read(app)
     assert (table.iloc[40]["layer"], table.iloc[40]["head"]) == (4, 5)
-
     here = {"model": "embedded/tinybert", "layer": "2", "head": "3"}
     (head,) = links_to_corpus(open_page(PAGE, view="grid", text=TEXT, **here))
     assert head == here | {"view": "head"}
@@ -290,7 +286,6 @@ def test_what_the_decoder_of_bart_means(open_page: Open, checkpoint: Checkpoint)
     assert "has to restore" in prose(app)
     app.text_area(key="pair").set_value(DOG).run()
     assert "has to restore" not in prose(app)
-
     app = open_page(PAGE, model=str(checkpoint("bart")), text=CAT, pair=DOG, model_part="cross", view="heads")
     columns = set(app.dataframe[0].value.columns)
     assert {"label", "entropy", "first", "separator", "same_word"} <= columns
@@ -368,7 +363,6 @@ def test_it_opens_with_a_question_answered_and_the_button_opens_the_best_head(op
     assert len(bars(app)) == 10
     assert next(iter(bars(app).items())) == ("Layer 2, head 4", share)
     assert not {"looks", "at", "ask"} & set(app.query_params)
-
     app = open_page(PAGE, view="who")
     button(app, "Open layer 2, head 4").click().run()
     assert app.segmented_control(key="attention_view").value == "grid"
@@ -397,7 +391,6 @@ def test_two_other_words_are_clicked_and_stay_while_the_text_is_edited(open_page
     assert (app.query_params["looks"], app.query_params["at"]) == ("3", "6")
     again = open_page(PAGE, view="who", text=text, looks="3", at="6")
     assert bars(again) == bars(app)
-
     app = choose(open_page(PAGE, view="who", text="The dog barked at me."), 3, 2)
     app.text_area(key="text").set_value("Yesterday the dog barked at me.").run()
     assert "looks from “barked” at “dog”" in words(app)
@@ -512,7 +505,6 @@ def test_the_table_says_why_a_head_has_no_score_and_fits(open_page: Open) -> Non
     assert frame["score"][~mixed].str.fullmatch(r"[01]\.\d\d").all()
     assert not frame.isna().any().any()
     assert table.proto.placeholder == "not visible"
-
     # Of 1280 px the page leaves 1216 to its content; 34 of them are the boxes that select a row.
     table = open_page(PAGE, view="heads", text="My phone is broken.", pair="My phone fell.").dataframe[0]
     columns = json.loads(table.proto.columns)

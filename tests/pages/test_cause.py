@@ -59,7 +59,6 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     assert values[:, 12:].ravel() == pytest.approx(
         lost(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
     )
-
     app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
     (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
     drawn = figures(app)[0]
@@ -101,7 +100,6 @@ def test_an_edge_that_is_cut_and_a_part_that_is_missing(open_page: Open, engine:
     assert cells(one_head)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
     assert "Something went wrong" not in prose(one_head)
     assert not one_head.multiselect(key="cause_edges").value
-
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
     assert "This model has no 9.9" in prose(app)
     assert "KL divergence" in prose(app)
@@ -151,7 +149,6 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     assert "Give two texts with the same number of words." in prose(app)
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
     assert cells(heads).shape == (6, 12)
-
     app = open_page(PAGE, view="patching")
     assert app.text_area(key="cause_other").value == "The dog near the house [MASK] hungry."
     assert len(cell_maps(app)) == 1
@@ -159,7 +156,6 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     assert app.text_area(key="text").value == PAIRS[2][1]
     assert "P(she)" in prose(app)
     assert len(cell_maps(app)) == 1
-
     # Until then the example is.
     app = open_page(PAGE, text="The cat sat on the [MASK].", view="patching")
     assert "Type a second sentence" in prose(app)

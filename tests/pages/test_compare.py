@@ -38,7 +38,6 @@ def test_tokens_of_two_tokenizers_and_unknown_words(two: tuple[str, str], open_p
     assert list(table.columns) == ["word", *names]
     tokens = [token for cell in table[names[0]] for token in cell.split(" · ")]
     assert tokens == [t for t, special in zip(encodings[0].tokens, encodings[0].special, strict=True) if not special]
-
     # The vocabularies of Small ModernBERT and Small LSTM can spell anything.
     for view in ("attention", "predictions"):
         app = open_page(PAGE, text="The 猫 sat.", view=view)
@@ -176,7 +175,6 @@ def test_words_keep_their_masks_and_b_its_name(two: tuple[str, str], open_page: 
     assert "“sat” is " in prose(app)
     app.text_area(key="text").set_value("Other words entirely!").run()
     assert app.session_state["compare_masks"] == ()
-
     # The list on screen would go on naming the model that stood there; values alone do not show that.
     app = open_page(PAGE, view="attention")
     app.run()
@@ -294,7 +292,6 @@ def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_p
     best = best_matches(expected, runs[0].n_heads, runs[1].n_heads)
     table = app.dataframe[0].value
     np.testing.assert_allclose(table["divergence (bits)"], [match.divergence for match in best], atol=1e-6)
-
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", layer="1", head="2")
     divergences = expected[1]
     layer, head = divmod(int(divergences.argmin()), 4)
@@ -303,7 +300,6 @@ def test_heads_side_by_side_and_which_does_the_same(two: tuple[str, str], open_p
     np.testing.assert_array_equal(matrices(app)[0], a)
     np.testing.assert_array_equal(matrices(app)[2], b)
     assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in prose(app)
-
     app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention", show="value-weighted", layer="2", head="3")
     clean(app)
     a = Norms(engine.attend(two[0], TEXT))
@@ -323,7 +319,6 @@ def test_layers_are_matched_by_depth_and_said_so(
     assert ": layer 1 of 3." in prose(app)
     assert "beside layer" not in prose(app)
     np.testing.assert_array_equal(matrices(app)[2], on_words(engine, models, ((3, 0), (0, 0)), TEXT)[1])
-
     app = open_page(PAGE, models=",".join(two), view="attention", layer="9", head="9", layer_2="8", head_2="7")
     for message in ("layers 1 to 3; layer 9", "heads 1 to 4; head 9", "layers 1 to 3; layer 8", "heads 1 to 4; head 7"):
         assert message in prose(app)

@@ -61,7 +61,6 @@ def test_it_opens_with_what_needs_no_timing(open_page: Open, engine: Engine) -> 
     assert any(b.label == "This table (CSV)" for b in app.get("download_button"))
     assert "desk" in app.session_state
     assert app.session_state["desk"].current(Measurement) is None  # nothing was measured
-
     app = measured(app)
     assert not app.error
     assert all(row["time, ms"] != NOTHING for row in table(app).values())

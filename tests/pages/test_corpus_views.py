@@ -137,7 +137,6 @@ def test_relations_open_on_the_best_heads(open_page: Open, results: Results) -> 
     assert "Whole trees." in prose(app)
     assert "Relations (CSV)" in to_save(app)
     assert "Penn Treebank" not in prose(app)  # of another model
-
     app = open_page(
         PAGE, view="relations", model=TINY, relation="obj.down", show="all", layer="2", head="3", result="wrong"
     )
@@ -237,7 +236,6 @@ def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_
     points, chosen = scatter["data"]
     assert [point[:2] for point in points["customdata"]] == [[n, m] for n in (0, 1) for m in range(4)]
     assert chosen["name"] == "Layer 2, head 3"
-
     app = open_page(PAGE, view="all", model=TINY, find="previous")
     best = numbers.sought()["previous"].best()
     layer, head = divmod(best[0], 4)
@@ -248,7 +246,6 @@ def test_the_scatter_has_the_chosen_measures_and_the_finder_names_the_best(open_
     assert first.count(" to 0.") == 5
     trace = figure(app)["data"][-1]
     assert trace["text"] == [f"{place // 4 + 1}.{place % 4 + 1}" for place in best]
-
     app = open_page(PAGE, view="all", model=TINY, up="iobj.down", find="iobj.up")
     assert figure(app)["layout"]["yaxis"]["title"]["text"] == "entropy (bits)"
     notes = [element.value.replace("\\", "") for element in app.info]
@@ -290,14 +287,12 @@ def test_notes_samples_and_frequencies(open_page: Open) -> None:
     assert notes.label == "How the sentences were read: 2 notes"
     assert not notes.proto.expanded
     assert "Left out 1: sentences that had come before (line 2)." in prose(app)
-
     app = open_page(PAGE, model=TINY, sentences="50")
     assert button(app, "Measure").label == "Measure 50 sentences"
     assert "50 sentences drawn from 1,000" in prose(app)
     first = app.session_state["corpus_source"].corpus.texts
     app.number_input(key="corpus_seed").set_value(1).run()
     assert app.session_state["corpus_source"].corpus.texts != first
-
     app = open_page(PAGE, model=TINY, data="The cat saw the dog.")
     assert app.session_state["corpus_source"].corpus.sentence(0).rare == (1, None)
     app.text_area(key="corpus_frequencies").set_value("the 10\ncat 5\nsaw 1\ndog 5").run()
@@ -403,7 +398,6 @@ def test_pronouns_of_ones_own_are_compared_or_refused(open_page: Open) -> None:
     button(app, "Compare").click().run()
     _compared(app)
     assert "each half needs at least 10" in prose(app)
-
     app = open_page(PAGE, model=TINY, view="coreference")
     _compared(app)
     pasted = "\n".join(f"The [cat] saw {n} {{lamps}} when <it> woke." for n in range(60))

@@ -165,7 +165,6 @@ def test_a_race_that_was_asked_for_is_offered_once_and_forgotten_with_its_models
     assert prose(app).count(ASKS) == 1
     begin(app, "Race")
     assert prose(app).count(ASKS) == 1
-
     app = begin(open_page(PAGE, **RACE), "Race")
     app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
     assert nothing_raced(app)

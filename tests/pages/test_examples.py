@@ -160,7 +160,6 @@ def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open, engine:
         controls(app)[key].set_value(other).run()
         assert "In layer 2, head 4, " not in prose(app), key
     assert "In layer" not in prose(open_page("pages/attention/page.py"))
-
     # Neither “palm” looks much at what tells the meaning of the other.
     example = named(ATTENTION, "One word, two meanings")
     weights = engine.attend(BERT, example.values[TEXT]).head(0, 4)
@@ -209,7 +208,6 @@ def test_every_example_of_masked_words_is_guessed(open_page: Open, engine: Engin
     assert helped.rank == 1
     assert helped.original.token == alone.original.token == "train"  # type: ignore[union-attr]
     assert helped.original.probability > 5 * alone.original.probability  # type: ignore[union-attr]
-
     # Also the view "Predictions" of the page "Compare", where masks are words.
     app = open_page("pages/masked_words/page.py")
     (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.all[0].values[MASKS])
@@ -268,7 +266,6 @@ def test_the_models_cut_and_guess_differently(open_page: Open) -> None:
         "electro · ##ence · ##pha · ##logram", "electro · ##ence · ##pha · ##logram",
         "Ġelectro · ence · ph · al · og · ram", "Ġelectro · ence · ph · al · og · ram",
     ]  # fmt: skip
-
     app = open_page("pages/compare/page.py")
     firsts = {"A cup of what?": ["coffee", "it", "him", "it"], "He, she or it?": ["she", "she", "it", "it"]}
     for title, first_guesses in firsts.items():
@@ -313,7 +310,6 @@ def test_tokens_move_as_the_titles_say(open_page: Open, engine: Engine) -> None:
     tokens, steps = moved(open_page, engine, "The same word twice")
     first, second = (place for place, token in enumerate(tokens) if token == "ring")
     assert steps[1, second] > 1.5 * steps[1, first]
-
     # In the first two layers further than the other tokens do, after that less far.
     tokens, steps = moved(open_page, engine, "Words in pieces")
     inside = np.array([token.startswith("##") for token in tokens])
@@ -387,7 +383,6 @@ def test_a_question_is_named_by_its_link_and_home_offers_every_one(open_page: Op
     other = open_page(page.path, question="no-such-link")
     assert not [element for element in other.button if element.key == "close-the-question"]
     assert not other.warning
-
     app = open_page("pages/home/page.py")
     text = " ".join(element.value for element in app.markdown)
     assert all(link.question in text for _, link in LINKS)

@@ -49,7 +49,6 @@ def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Open, engine
     np.testing.assert_allclose(row, run.head(walk.LAYER - 1, walk.HEAD - 1)[header["position"]], atol=1e-6)
     (answer,) = engine.fill_mask(DEFAULT_MODEL, TEXT.default, masked=(header["position"],))
     assert header["words"][0] == [answer.best[0].token, pytest.approx(answer.best[0].probability)]
-
     for example in walk.EXAMPLES.all:
         encoding = engine.encode(DEFAULT_MODEL, example.values[TEXT])
         place = to_follow(encoding)
@@ -89,7 +88,6 @@ def test_every_part_and_way_in_leads_where_it_says(open_page: Open) -> None:
     assert walk.way_from("layer", TEXT.default, 3, 4)[1]["layer"] == 5
     assert walk.way_from("output", TEXT.default, 3, 4)[1]["masks"] == (3,)
     assert walk.way_from("output", MASKED, 3, 4)[1]["masks"] == ()
-
     app = open_page(HOME)
     texts = [element.value for element in app.markdown]
     assert [page.name for page in PAGES[1:] if not any(page.question in text for text in texts)] == []
@@ -132,7 +130,6 @@ def test_terms_are_listed_in_order_and_no_match_is_told(open_page: Open) -> None
     app = open_page(GLOSSARY)
     names = re.findall("<dt>(.*?)</dt>", body(app))
     assert [unescape(name).lower() for name in names] == list(TERMS)
-
     app = open_page(GLOSSARY, term="<b>nothing</b>")
     assert "No term matches" in app.info[0].value
     assert "<b>" not in app.info[0].value

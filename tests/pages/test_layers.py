@@ -51,7 +51,6 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Open, engine: En
     assert "What it means." in text
     assert "does not show that the model *uses*" in text
     assert "Seed 3" in text
-
     app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="200", mdl="1"))
     results = list(results_of(app).values())
     table = table_of(results)
@@ -164,7 +163,6 @@ def test_a_model_that_cannot_be_had_and_tasks_that_are_none(open_page: Open, mon
         button(app, "Run").click().run()
         assert len(app.error) == 1
         assert written(app) == before
-
     app = open_page(PAGE, tasks="")
     assert button(app, "Run").disabled
     assert "Choose at least one task" in prose(app)

@@ -42,7 +42,6 @@ def test_bad_data_gets_one_sentence_and_stays(open_page: Open) -> None:
         assert message in app.warning[0].value.replace("\\", "")
         assert app.text_area(key="layers_data").value == typed
         assert button(app, "Run").label == "Run 3 tasks"
-
     app = open_page(PAGE, **TREES)
     bad = {conllu(5): "5 different sentences with a tree", "text,label\na,b": "line 1: 1 column instead of ten"}
     for typed, message in bad.items():
@@ -52,7 +51,6 @@ def test_bad_data_gets_one_sentence_and_stays(open_page: Open) -> None:
         assert button(app, "Run").disabled
 
     assert fields.RANK.default == RANK
-
     app = open_page(PAGE)
     assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
     app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()

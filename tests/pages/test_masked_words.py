@@ -132,7 +132,6 @@ def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> N
     assert "original “cabinet”" in prose(app)
     app.text_area(key="text").set_value("Something else entirely").run()
     assert app.session_state["masks"] == ()
-
     app = open_page(PAGE, text=TEXT, masks="7", view="attention")
     app.switch_page("pages/attention/page.py")
     app.query_params["text"] = TEXT.replace("are", "[MASK]")
@@ -141,7 +140,6 @@ def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> N
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == TEXT
     assert app.session_state["masks"] == (6,)
-
     for view, both_ways in (("predictions", False), ("what if", True)):
         app = open_page(PAGE, text=TEXT, masks="3,7", view=view, replacement="boxes")
         drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
@@ -223,7 +221,6 @@ def test_the_softmax_by_hand_and_its_draws(open_page: Open) -> None:
     assert not table.isna().any(axis=None)
     float(table["logit z"][0])
     assert [b.proto.label for b in app.get("download_button")] == ["Softmax by hand (CSV)"]
-
     app = open_page(PAGE, text=TEXT, view="training", rate="50")
     button(app, "Draw again").click().run()
     assert app.session_state["masked_words_seed"] == 1
@@ -260,7 +257,6 @@ def test_everything_masked_and_sentences_that_are_cut(open_page: Open, checkpoin
     assert app.multiselect[0].label == "Masks shown (of 9)"
     app.text_area(key="text").set_value("[MASK] " * 100).run()
     assert app.multiselect[0].label == "Masks shown (of 100)"
-
     app = open_page(
         PAGE, text="The cat.", masks="", view="surprise", against="the cat " * 60,
         model=str(checkpoint("bert")),
@@ -364,7 +360,6 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
     app.segmented_control(key="masked_words_followed").set_value("original").run()
     assert figure(app)["layout"]["title"]["text"] == "P(france)"
     assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
-
     app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
     assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
     app = open_page(PAGE, text="Hello", masks="2", view="why")

@@ -60,7 +60,6 @@ def test_every_model_stands_in_the_table_once_and_the_readme_holds_it() -> None:
     by_name = {name: tuple(cells) for names, *cells in rows for name in names.split("; ")}
     assert by_name == {model.name: claims(model) for model in registry.MODELS.values()}
     assert sum(len(names.split("; ")) for names, *_ in rows) == len(registry.MODELS)
-
     # If not: python -m pages --write README.md
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert table.written_into(readme) == readme

@@ -30,7 +30,6 @@ def test_the_number_the_swapped_one_and_controls(open_page: Open, engine: Engine
     button(app, "Swap A and B").click().run()
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)
     assert app.metric[0].value == f"{swapped.p_next:.4f}"
-
     app = open_page(PAGE, text=A, pair=B)
     table = app.dataframe[0].value
     assert list(table["sentence"])[1:] == list(draw(0))
@@ -118,7 +117,6 @@ def test_a_list_is_judged(open_page: Open, engine: Engine, checkpoint: Checkpoin
     assert list(table["p_next"]) == pytest.approx(expected, abs=1e-4)
     right = sum((p > 0.5) == label for p, label in zip(expected, (True, False), strict=True))
     assert app.metric[0].value == f"{right / 2:.1%}"
-
     for name in ("albert", "bert"):
         app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
         app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
@@ -137,13 +135,11 @@ def test_lists_are_judged_and_links_lack_them(open_page: Open, checkpoint: Check
     assert "Answers by embedded/bert." in prose(app)
     app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
     assert "Not in it: the file you uploaded, and the results" in prose(app)
-
     app = open_page(PAGE, view="many pairs")
     for csv, message in (("x,y\n1,2\n", "no column for the sentence A"), ("", "The pasted text is empty")):
         app.text_area(key="next_sentence_pairs").set_value(csv).run()
         assert message in prose(app)
         assert app.text_area(key="next_sentence_pairs").value == csv
-
     # By the model that is chosen; not by one without a head for it, and not somebody's own list.
     app = open_page(PAGE, view="many pairs")
     assert len(app.dataframe[0].value["p_next"]) == 5

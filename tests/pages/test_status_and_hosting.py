@@ -97,7 +97,6 @@ def test_a_hosted_app_without_a_code_has_no_button(open_page: Open, set_: Callab
     app = open_page("pages/status/page.py")
     assert not app.button
     assert any("INSIDE_BERT_STATUS_CODE" in caption.value for caption in app.caption)
-
     for typed in ("", "\ud800", "\0", "?"):
         assert emptying.Guard(lambda: 100.0).refusal(typed, CODE) == "Wrong code. Try again in 2 s."
 
@@ -128,14 +127,12 @@ def test_only_listed_models_are_named_and_compared(open_page: Open) -> None:
         assert not field.proto.accept_new_options
         assert app.query_params["model"] == DEFAULT_MODEL
         assert "not in the list" not in warned(app.run())
-
     app = open_page("pages/compare/page.py", models="embedded/bert,/etc,someone/tiny,embedded/tinybert")
     assert "“/etc” and “someone/tiny” are not in the list of models" in warned(app)
     (field,) = app.multiselect
     assert tuple(field.value) == ("embedded/bert", "embedded/tinybert")
     assert not field.proto.accept_new_options
     assert "folder" not in field.proto.placeholder + field.proto.help
-
     app = open_page("pages/attention/page.py")
     app.text_area(key="text").set_value("word " * 4_001).run()
     assert "The text has 20,005 characters, more than the 20,000 that are read" in warned(app)

@@ -68,20 +68,17 @@ def test_lengths_stand_beside_their_limits(open_page: Open) -> None:
     app = open_page("pages/attention/page.py", text=FITS)
     assert any("128 tokens of at most 512" in c.value.replace("\\", "") for c in app.caption)
     assert complaints(app) == []
-
     app = open_page("pages/attention/page.py", text="The dog barked.")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith("6 tokens of at most 512 (trained on up to 128).")
     app = open_page("pages/masked_words/page.py", text="The dog barked.", model="embedded/bilstm")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith(" tokens.")
-
     app = open_page("pages/masked_words/page.py", text=FITS, masks="3", view="what if", replace="6")
     assert complaints(app) == []
     app.text_input(key="masked_words_replacement").set_value("dog cow").run()
     (sentence,) = complaints(app)
     assert "up to 129 here" in sentence
-
     app = open_page("pages/compare/page.py", text=TOO_LONG, view="tokens")
     (sentence,) = complaints(app)
     assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
@@ -112,7 +109,6 @@ def test_lists_are_said_to_hold_a_long_text(open_page: Open) -> None:
         app.run()
         assert app.get("plotly_chart")
         assert len(complaints(app)) == n
-
     for text, n in (("dog", 0), (TOO_LONG, 1)):
         app = open_page("pages/next_sentence/page.py", view="many pairs")
         app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
@@ -159,7 +155,6 @@ def test_many_masks_are_filled_and_clicked_in_parts(open_page: Open, bilstm: str
     button.click().run()
     assert app.text_area(key="text").value.count("[MASK]") == 2
     assert "Fill all" in [button.label for button in app.button]
-
     # Masks on the others stay.
     app = open_page("pages/masked_words/page.py", model=bilstm, text="cat " * 700, masks="2,650")
     strip = app.button_group(key="mask_strip")
@@ -176,7 +171,6 @@ def test_of_many_sentences_and_labels_few_are_used(open_page: Open) -> None:
     assert whole_text._n_used(["a" * 999] * 60) == 10
     assert whole_text._n_used(["a" * 99_999] * 3) == 2
     assert whole_text._n_used(["a", "b"]) == 2
-
     # As many signs as there were equal labels before made 37 MB of 5,000 masks, sent with every click.
     labels = make_distinct(["mask"] * 5_000 + ["word"])
     assert len(set(labels)) == 5_001
@@ -222,7 +216,6 @@ def test_words_of_no_vocabulary_are_named_once(open_page: Open) -> None:
 def test_what_every_model_can_read_is_not_called_unknown(open_page: Open) -> None:
     for text in ("The cat sat.", "The [UNK] sat."):
         assert "Not in the vocabulary" not in prose(open_page("pages/attention/page.py", text=text))
-
     app = open_page("pages/compare/page.py", text=" ", view="tokens")
     assert prose(app).count("The text is empty") == 1
 

@@ -193,7 +193,6 @@ def test_where_no_attention_has_learnt_none_has_changed(open_page: Open) -> None
     (bars,) = charts(app)["cka before and after"]["data"]
     np.testing.assert_allclose(numbers(bars["y"]), 1, atol=1e-6)  # its head alone has learnt
     assert "learning plane" in charts(look(app, "plane"))
-
     app = look(train(open_page(PAGE, **TINY, learns="head")), "inside")
     assert "On this text no head’s attention changed." in prose(app)
     assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
@@ -241,7 +240,6 @@ def test_the_race_has_the_same_budget_in_epochs_or_seconds(open_page: Open, monk
     assert max(by_seconds["data"][0]["x"]) == pytest.approx(job(app, Race).runs[0].seconds)
     app = train(open_page(PAGE, **query, rate="0.0005", learns="head"), Race, "Race")
     assert "The learning rates differ" not in prose(app)
-
     # By a clock that goes on whenever it is read.
     ticks = itertools.count()
     monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: 0.04 * next(ticks)))
@@ -263,7 +261,6 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
     pretrained, scratch, _alike = charts(app)["pretrained and from scratch"]["data"]
     assert [pretrained["name"], scratch["name"]] == ["pretrained", "from scratch"]
     assert list(numbers(pretrained["x"])) == list(numbers(scratch["x"])) == [50, 60]
-
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), FromScratch, "Train 6 times")
     assert "This data has only 420 training examples." in prose(app)
     assert NOT_IN_LINK in prose(app)
@@ -282,12 +279,10 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert f"**{alone.score().value:.1%}** with labels alone" in prose(app)
     assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and majority baseline
     assert [run.id for run in job(app, Distillation).kept] == [teacher.id]
-
     for name in ("entities", "questions", "similarity"):
         app = open_page(PAGE, **TINY, view="distillation", set=name)
         assert "Choose a classification task" in prose(sound(app))
         assert button(app, "Train teacher").disabled
-
     app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distillation, "Train teacher")
     _, alone, taught = job(app, Distillation).tuned
     assert alone.score().measure == "mcc"
@@ -339,7 +334,6 @@ def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) ->
     assert app.selectbox(key="model").options[-2:] == [f"{name} (2)", name]
     racers = look(app, "runs").multiselect(key="train_racers")
     assert racers.options[-2:] == [f"{name} (2)", name]
-
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
     app.selectbox(key="model").select("Tiny BERT, fine-tuned: Sentiment, task head only").run()
     assert "fine-tuned here" in prose(app)

@@ -106,7 +106,6 @@ def test_saved_and_loaded_it_answers_alike(trained: AppTest, open_page: Open, tm
     trained.button(key=f"save {outcome.id}").click().run()
     assert "is there already and is not empty" in prose(sound(trained))
     assert trained.text_input(key=f"folder {outcome.id}").value == str(folder)
-
     here = look(trained, "try")
     here.selectbox(key="model").set_value("embedded/bilstm").run()
     here.text_area(key="train_try_text").set_value(TEXT).run()

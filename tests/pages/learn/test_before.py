@@ -49,7 +49,6 @@ def test_what_an_lstm_keeps_of_the_first_word(model: str, text: str, engine: Eng
     assert sketch.truth == pytest.approx([min(1, apart[at] / apart[first]) for at in places], rel=1e-4)
     assert sketch.truth[0] == 1
     assert sketch.truth[-1] < 0.25  # what the lesson is about is there to be seen
-
     # Whatever model is chosen, the LSTM is asked.
     assert right(1, Case(model, text)) == str(len(engine.encode("embedded/bilstm", text)))
 

@@ -93,7 +93,6 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
     sketch = drawn("heads", 3, case)
     heads = [int(label.removeprefix("head ")) - 1 for label in sketch.labels]
     assert sketch.truth == pytest.approx(np.array(lengths)[heads], rel=1e-3, abs=1e-4)
-
     # The head and special token with the largest share, and the length of what comes from there.
     run = engine.attend(model, text, states=True)
     words = [place for place, special in enumerate(run.encoding.special) if not special]
@@ -167,7 +166,6 @@ def test_what_lessons_say_in_numbers() -> None:
     bundled = {registry.MODELS[model].max_tokens for model in ("embedded/bert", "embedded/modernbert")}
     assert bundled == {512}
     assert "each for 512 tokens" in text
-
     # BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights.
     why = LESSONS["smaller"].steps[1](Case("embedded/bert", SENTENCES[0])).why()
     assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why

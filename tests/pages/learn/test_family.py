@@ -89,7 +89,6 @@ def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> N
         assert engine.info(result.model).revision == result.revision, "run python -m tools.transfer --write"
         assert fingerprint(SETS[result.set].build()) == result.items
         assert result.low <= result.score <= result.high
-
     # The features of Tiny BERT, computed anew.
     data = SETS["entities"].build()
     result = frozen(engine, "embedded/tinybert", data)

@@ -112,7 +112,6 @@ def test_the_browser_keeps_what_back_takes_away(open_page: Open, monkeypatch: py
         if element.proto.component_name == "keeper"
     )
     assert message == kept("pieces.1.1", "pieces", 1) | {"taken": False}
-
     app = open_page("pages/learn/page.py", lesson="pieces", step="1", answers="pieces.1.2")
     with monkeypatch.context() as patch:
         patch.setattr(address, "_is_history_navigation", lambda: True)

@@ -103,7 +103,6 @@ def test_only_what_models_of_no_training_lack_is_called_learned() -> None:
             question = layers._TASKS.get(key.task)
             if question is not None:
                 assert (question in why) == (best.untrained_accuracy < best.low)
-
     # In the bundled BERT a probe gets 88% of the swaps, and counting pairs of words 78%; the text says both.
     why = LESSON.steps[3](Case("embedded/bert", *LESSON.examples[0])).why()
     assert "with 88%" in why

@@ -104,7 +104,6 @@ def test_another_rule_is_not_called_wordpiece_and_no_vowel_gets_no_accent() -> N
     assert "Unigram" in texts
     assert "Kudo 2018" in texts
     assert "join" not in texts
-
     with pytest.raises(InvalidInput, match="no vowel"):
         choice_at(5, Case(BERT, "Hmm, 12!"))
     assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()

@@ -216,10 +216,8 @@ def test_surprisal_of_the_shuffled_text(engine: Engine) -> None:
 def test_what_has_no_answer_is_refused() -> None:
     with pytest.raises(InvalidInput, match="too few words to shuffle"):
         POSITIONS.steps[3](Case("embedded/bert", "no no no")).ask()
-
     with pytest.raises(InvalidInput, match="a mask in this text already"):
         POSITIONS.steps[4](Case("embedded/bert", "The dog ran into the [MASK] at night.", token=2)).ask()
-
     with pytest.raises(NotSupported, match="cannot be kept from seeing"):
         POSITIONS.steps[4](Case("embedded/bilstm", EXAMPLE)).ask()
 

@@ -103,7 +103,6 @@ def test_lessons_that_need_a_model_or_time(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="3", text=TEXT)
     for step in (3, 4, 5, 6):
         assert "no tuned model yet" in prose(go(app, step))
-
     app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
     assert "weights of Small BERT" in prose(app)
 

@@ -103,7 +103,6 @@ def test_a_name_that_nothing_fills_is_an_error_and_every_source_is_cited(tmp_pat
     for is_odd, is_even in ((True, True), (False, False)):
         with pytest.raises(ValueError, match="answers are right"):
             step.choice("ask marked", is_odd=is_odd, is_even=is_even)
-
     # A key that is no source is refused where it is read.
     cited = {source for lesson in LESSONS.values() for step in lesson.steps for source in step.sources}
     cited |= {term.source for term in TERMS.values() if term.source is not None} | {SOURCES["nangia"]}
@@ -146,7 +145,6 @@ def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
     assert (payload["labels"], payload["top"], payload["unit"], payload["kind"]) == (["a", "b"], 7, "cm", "bars")
     assert payload["drawn"] is payload["truth"] is None
     assert not app.button
-
     app = ask(drawn=[0.49, 3.48])  # the levels are 0.2 apart
     assert app.text[0].value == "d2h"
     assert payload_of(app)["drawn"] == pytest.approx([2 / LEVELS * 7, 17 / LEVELS * 7])
