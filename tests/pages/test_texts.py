@@ -23,24 +23,20 @@ ROWS = [(f"{place} cat", "ab"[place % 2]) for place in range(30)]
 COMPARED = {"models": "embedded/bert,embedded/bilstm", "beside": "1"}
 
 # What is asked of a page; {} stands for the text.
-CASES: dict[str, tuple[str, dict[str, str]]] = {
-    "attention": ("attention", {"text": "{}"}),
-    "attention, a pair": ("attention", {"text": "cat", "pair": "{}", "view": "lines"}),
-    **{
-        f"masked words, {view}": ("masked_words", {"text": "{}", "masks": "3", "view": view})
+CASES = [
+    ("attention", {"text": "{}"}),
+    ("attention", {"text": "cat", "pair": "{}", "view": "lines"}),
+    *(
+        ("masked_words", {"text": "{}", "masks": "3", "view": view})
         for view in ("predictions", "why", "layers", "surprise", "training", "attention", "what if")
-    },
-    "next sentence, probability": ("next_sentence", {"text": "dog", "pair": "{}", "view": "probability"}),
-    "next sentence, attention": ("next_sentence", {"text": "dog", "pair": "{}", "view": "attention"}),
-    "next sentence, input": ("next_sentence", {"text": "dog", "pair": "{}", "view": "input"}),
-    "next sentence, a text": ("next_sentence", {"view": "a text", "passage": "Dog. The {}."}),
-    "layers, movement": ("layers", {"text": "{}", "view": "movement"}),
-    "compare, tokens": ("compare", COMPARED | {"text": "{}", "view": "tokens"}),
-    "compare, attention": ("compare", COMPARED | {"text": "{}", "view": "attention"}),
-    "compare, predictions": ("compare", COMPARED | {"text": "{}", "view": "predictions"}),
-    "compare, a pair": ("compare", COMPARED | {"text": "dog", "pair": "{}", "view": "predictions"}),
-    "compare, sentences": ("compare", COMPARED | {"sentences": "dog\n{}", "view": "representations"}),
-}
+    ),
+    *(("next_sentence", {"text": "dog", "pair": "{}", "view": view}) for view in ("probability", "attention", "input")),
+    ("next_sentence", {"view": "a text", "passage": "Dog. The {}."}),
+    ("layers", {"text": "{}", "view": "movement"}),
+    *(("compare", COMPARED | {"text": "{}", "view": view}) for view in ("tokens", "attention", "predictions")),
+    ("compare", COMPARED | {"text": "dog", "pair": "{}", "view": "predictions"}),
+    ("compare", COMPARED | {"sentences": "dog\n{}", "view": "representations"}),
+]
 
 
 def complaints(app: AppTest) -> list[str]:
@@ -48,10 +44,9 @@ def complaints(app: AppTest) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page: Open) -> None:
+@pytest.mark.parametrize(("page", "query"), CASES)
+def test_a_text_longer_than_in_training_is_said_to_be_once(page: str, query: dict[str, str], open_page: Open) -> None:
     """And of a short text nothing is said."""
-    page, query = CASES[case]
     app = open_page(f"pages/{page}/page.py", **{name: value.format(SHORT) for name, value in query.items()})
     assert not app.error
     assert complaints(app) == []

@@ -20,7 +20,7 @@ from pages.learn import teaching
 from pages.learn.fields import ANSWERS, LESSON, STEP, drawn
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
-from tests.pages.learn.sentences import SENTENCES
+from tests.pages.learn.sentences import SENTENCES, cases
 
 Open = Callable[..., AppTest]
 PAGE = "pages/learn/page.py"
@@ -79,7 +79,7 @@ def test_drawings_have_a_mean(teacher: AppTest, code: str, open_page: Open, monk
         (lesson.name, place, sketch)
         for lesson in LESSONS.values()
         for place, step in enumerate(lesson.steps, start=1)
-        for sketch in [step(teaching_case(lesson.name)).ask()]
+        for sketch in [step(cases(lesson)[0]).ask()]
         if isinstance(sketch, Sketch)
     )
     monkeypatch.setattr(teaching.fields, "own_sentence", lambda: True)
@@ -95,13 +95,6 @@ def test_drawings_have_a_mean(teacher: AppTest, code: str, open_page: Open, monk
     teacher.button(key="show-votes").click().run()
     (figure,) = (element for element in teacher.get("plotly_chart") if "class mean" in element.proto.spec)
     assert "what the class drew" in figure.proto.id
-
-
-def teaching_case(lesson: str) -> Any:
-    from pages.learn.case import Case
-
-    text, pair = LESSONS[lesson].examples[0]
-    return Case("embedded/bert", text, pair or None)
 
 
 def test_rooms_that_have_ended_let_go(teacher: AppTest, code: str) -> None:
