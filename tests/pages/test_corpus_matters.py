@@ -27,9 +27,8 @@ from jobs import Desk, Job, ablation
 from jobs.ablation import HeadAblationJob, PruningJob
 from model_zoo import Engine
 from model_zoo.types import format_interval
-from pages.corpus import does_it_matter, head_ablation
+from pages.corpus import head_ablation
 from pages.corpus.head_ablation import ItemSource, sentence
-from training.finetuning.data import Data, Labelled
 from training.finetuning.sets import SETS, acceptability
 from ui.precomputed.heads import HEADS
 
@@ -118,30 +117,10 @@ def test_pairs_and_pruning(open_page: Open) -> None:
     assert f"heads were put in order by {len(cut.choosing)} others" in prose(app)
 
 
-@pytest.mark.slow
-def test_a_tuned_model_is_tried_on_its_test_part(
-    open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_tried_is_said(open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
     classifier(checkpoint("bert"), tmp_path)
-    parts = [
-        tuple(Labelled(f"the {n} {word}", None, "abc"[n % 3]) for n in range(12)) for word in ("cat", "dog", "mat")
-    ]
-    data = Data("small", "Small", "classification", *parts, labels=("a", "b", "c"))
     app = open_page(PAGE, view="matters", model=str(tmp_path), layer="1", head="1")
     assert "Which texts this model was tested on is not known here" in prose(app)
-    monkeypatch.setattr(does_it_matter, "_data", lambda _scene: data)
-    app.run()
-    job = begun(app, HeadAblationJob, "Switch 1.1 off")
-    assert len(job.answers) == 12
-    assert {job.material.items[place].text.split()[-1] for place in job.answers.places} == {"mat"}  # type: ignore[union-attr]
-    assert "ln P of the right label" in prose(app)
-    begun(app, PruningJob, "Prune")
-    figure = charts(app)["corpus pruning"]
-    (baseline,) = [trace for trace in figure["data"] if trace["name"] == "majority baseline"]
-    assert baseline["y"] == pytest.approx([1 / 3, 1 / 3])
-
-
-def test_what_cannot_be_tried_is_said(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     app = open_page(PAGE, view="matters", model=TINY, tried_on="pairs", pairs="your own")
     assert "CSV with the columns good and bad" in prose(app)
     assert not [control for control in app.button if control.label.startswith("Switch ")]
@@ -242,4 +221,8 @@ def test_a_model_of_this_visit_is_tried_on_its_held_out_split(open_page: Open, m
     test = {item.text for item in SETS["sentiment"].items("test")}
     assert {item.text for item in job.material.some(job.answers.places)} <= test  # type: ignore[union-attr]
     assert job.material.chance == 0.5
+    assert "ln P of the right label" in prose(app)
     assert "The right label is the most probable in " in prose(app)
+    begun(app, PruningJob, "Prune")
+    (baseline,) = [line for line in charts(app)["corpus pruning"]["data"] if line["name"] == "majority baseline"]
+    assert baseline["y"] == pytest.approx([0.5, 0.5])
