@@ -1,25 +1,30 @@
-"""Masks and places: what a model guesses under a mask it was not trained with, and what is left without positions."""
+"""Lessons on the past, on layers, masks and places: what they say of a model, against arithmetic of its own."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
+from math import exp, tanh
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from compare_page import matrices
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.questions.read_recurrence import ReadRecurrence
 from pages.learn.case import Case
-from pages.learn.lesson import Sketch
-from pages.learn.lessons import LESSONS, sight
+from pages.learn.lesson import Choice, Sketch
+from pages.learn.lessons import LESSONS, before, layers, sight
 from pages.learn.lessons.positions import Turned
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES, of_models
+from ui import precomputed
 
 LESSON = LESSONS["sight"]
 right = partial(sentences.right, LESSON)
@@ -235,3 +240,175 @@ def test_without_positions_order_is_lost(model: str, text: str) -> None:
     assert ordered == pytest.approx(shuffled, abs=1e-5)
     usual = numbers[numbers["model"] == "with positions"]["probability"].to_numpy()
     assert usual != pytest.approx(ordered, abs=1e-3)
+
+
+BEFORE = LESSONS["before"].steps
+BEFORE_SENTENCES = (
+    "The cat sat on the mat because it was tired.",
+    "She opened the window, and cold air came into the room.",
+    "The birds in the garden sing before the sun comes up.",
+)
+BEFORE_MODELS = ("embedded/bert", "embedded/tinybert", "embedded/bilstm")
+for_every_earlier_text = pytest.mark.parametrize("text", BEFORE_SENTENCES)
+of_earlier_models = pytest.mark.parametrize("model", BEFORE_MODELS)
+
+
+def right_before(step: int, case: Case) -> str:
+    choice = BEFORE[step - 1](case).ask()
+    assert isinstance(choice, Choice)
+    return choice.options[choice.right].text
+
+
+@for_every_earlier_text
+@of_earlier_models
+def test_what_an_lstm_keeps_of_the_first_word(model: str, text: str, engine: Engine) -> None:
+    step = before.Bottleneck(Case(model, text))
+    word, _ = step.changed
+    original, other = (
+        engine.ask(ReadRecurrence("embedded/bilstm", text_read))
+        for text_read in (text, f"{word} {text.split(' ', 1)[1]}")
+    )
+    apart = [float(np.sqrt(((a - b) ** 2).sum())) for a, b in zip(original.states, other.states, strict=True)]
+    first = next(at for at, distance in enumerate(apart) if distance > 0)
+    sketch = step.ask()
+    assert isinstance(sketch, Sketch)
+    places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
+    assert places[0] == first
+    assert sketch.truth == pytest.approx([min(1, apart[at] / apart[first]) for at in places], rel=1e-4)
+    assert sketch.truth[0] == 1
+    assert sketch.truth[-1] < 0.25  # what the lesson is about is there to be seen
+    # Whatever model is chosen, the LSTM is asked.
+    assert right_before(1, Case(model, text)) == str(len(engine.encode("embedded/bilstm", text)))
+
+    read = engine.ask(ReadRecurrence("embedded/bilstm", text))
+    typed = [at for at, special in enumerate(read.encoding.special) if not special]
+    share = float(read.gradients[typed[0]] / read.gradients[typed[-1]])
+    assert share < 0.4
+    assert right_before(3, Case(model, text)) == "Less than half"
+    assert f"{share:.1%} of the gradient is left" in BEFORE[2](Case(model, text)).why()
+
+
+def test_alignment_by_hand() -> None:
+    q, k = (2.0, 0.1), ((0.2, 0.1), (2.0, 0.3), (0.1, 2.0))
+    scores = [q[0] * animal + q[1] * other for animal, other in k]
+    assert right_before(4, Case("embedded/bert", BEFORE_SENTENCES[0])) == f"{scores[1]:.2f}" == "4.03"
+    weights = [exp(score) / sum(map(exp, scores)) for score in scores]
+    np.testing.assert_allclose(before.softmax(before.multiplicative())[1], weights)
+    added = [2 * tanh(q[0] + animal - 3) + 2 * tanh(q[1] + other - 3) for animal, other in k]
+    np.testing.assert_allclose(before.additive()[1], added)
+    read = [sum(weight * vector[at] for weight, vector in zip(weights, k, strict=True)) for at in (0, 1)]
+    assert f"({read[0]:.2f}, {read[1]:.2f})" in BEFORE[4](Case("embedded/bert", BEFORE_SENTENCES[0])).why()
+
+
+LAYERS = LESSONS["layers"]
+right_layer = partial(sentences.right, LAYERS)
+LAYER_MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert", "embedded/bilstm")
+of_layer_models = pytest.mark.parametrize("model", LAYER_MODELS)
+each_example = pytest.mark.parametrize("pair", LAYERS.examples, ids=[two[0][:12] for two in LAYERS.examples])
+Vector = npt.NDArray[np.floating]
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def cosines(engine: Engine, model: str, pair: tuple[str, str], word: str) -> list[float]:
+    first, other = engine.encoded_states(model, list(pair))
+    at, there = (
+        next(at for at, token in enumerate(states.encoding.tokens) if token.lstrip("Ġ") == word)
+        for states in (first, other)
+    )
+    return [cosine(a[at], b[there]) for a, b in zip(first.states, other.states, strict=True)]
+
+
+@of_layer_models
+@pytest.mark.parametrize(("place", "word"), [(0, "bank"), (1, "duck"), (3, "bank")])
+def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, engine: Engine) -> None:
+    pair = LAYERS.examples[place]
+    wanted = cosines(engine, model, pair, word)
+    sketch = LAYERS.steps[0](Case(model, *pair)).ask()
+    assert isinstance(sketch, Sketch)
+    assert sketch.truth == pytest.approx(np.clip(wanted, 0, 1), abs=1e-5)
+    assert "miss by 0.00" in sketch.reply(sketch.truth)
+    assert wanted[-1] < 0.999  # the text says that two uses of one meaning part, too
+
+
+@of_layer_models
+@each_example
+def test_embeddings_of_one_word_and_of_different_words(model: str, pair: tuple[str, str], engine: Engine) -> None:
+    case = Case(model, *pair)
+    most = len(engine.encode(model, pair[0]))
+    numbers = LAYERS.steps[1](case).numbers()["cosine"]
+    places = LAYERS.steps[1](case).text()
+    same_place = any(f"token {at} of the first sentence and token {at} of" in places for at in range(1, most + 1))
+    learned = model in ("embedded/bert", "embedded/tinybert")
+    assert (numbers[0] > 0.9999) == (same_place or not learned)
+    assert right_layer(2, case).text.startswith("Yes" if same_place or not learned else "No: its position is different")
+
+    means = []
+    for states in engine.encoded_states(model, list(pair)):
+        encoding = states.encoding
+        last = {encoding.ids[at]: states.states[-1, at] for at in range(len(encoding)) if not encoding.special[at]}
+        firsts = {encoding.ids[at]: states.states[-1, at] for at in reversed(range(len(encoding)))}
+        vectors = [firsts[id] for id in last]
+        means.append(np.mean([cosine(a, b) for a, b in combinations(vectors, 2)]))
+    wanted = float(np.mean(means))
+    case = Case(model, *pair)
+    assert LAYERS.steps[2](case).numbers()["different words"].iloc[-1] == pytest.approx(wanted, abs=1e-5)
+    name = {0.1: "Below 0.1", 0.35: "From 0.1 to 0.35", 0.7: "From 0.35 to 0.7", np.inf: "0.7 or more"}
+    assert right_layer(3, case).text == next(text for bound, text in name.items() if wanted < bound)
+
+
+@of_layer_models
+def test_order_gains_most_and_words_are_there_at_once(model: str) -> None:
+    """What the lesson says of all models that were measured; no other answer comes near."""
+    results = {key.task: done.result for key, done in precomputed.probing(model).items()}
+    gains = {task: result.best.accuracy - result.layers[0].accuracy for task, result in results.items()}
+    order, *others = sorted(gains, key=lambda task: -gains[task])
+    assert order == "bigram_shift"
+    assert gains[order] > gains[others[0]] + 0.05  # six of the 120 items
+    assert 0 in results["word_content"].as_good  # words can be read off the embeddings
+    case = Case(model, *LAYERS.examples[0])
+    assert right_layer(4, case).text == "Were two neighbours swapped?"
+    animals = results["word_content"].best
+    assert animals.untrained_accuracy is not None
+    assert animals.untrained_accuracy > 0.6 + 1.96 * np.sqrt(0.6 * 0.4 / 120)  # the answer's bound, and its interval
+    assert right_layer(5, case).text == "More than 60%"
+    assert animals.untrained_accuracy > animals.accuracy - 0.05
+
+
+def test_only_what_models_of_no_training_lack_is_called_learned() -> None:
+    for model in LAYER_MODELS:
+        why = LAYERS.steps[4](Case(model, *LAYERS.examples[0])).why()
+        for key, done in precomputed.probing(model).items():
+            best = done.result.best
+            question = layers._TASKS.get(key.task)
+            if question is not None:
+                assert (question in why) == (best.untrained_accuracy < best.low)
+    # In the bundled BERT a probe gets 88% of the swaps, and counting pairs of words 78%; the text says both.
+    why = LAYERS.steps[3](Case("embedded/bert", *LAYERS.examples[0])).why()
+    assert "with 88%" in why
+    assert "without any model, gets 78%" in why
+    assert "spread over the layers (Tenney" in why
+
+
+def test_results_of_another_model_are_not_taken_for_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("embedded/bert", *LAYERS.examples[0])
+    real = precomputed.probing
+    monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/tinybert",))
+    assert not real("embedded/bert")
+    with pytest.raises(InvalidInput, match="did not come with this app"):
+        LAYERS.steps[3](case).ask()
+    monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/bert",))
+    assert "BERT, not on your model" in LAYERS.steps[3](Case("embedded/tinybert", *LAYERS.examples[0])).text()
+
+
+def test_two_sentences_without_a_word_in_common_are_refused_and_the_same_twice_does_not_drift() -> None:
+    with pytest.raises(InvalidInput, match="share no word"):
+        LAYERS.steps[0](Case("embedded/bert", "Birds sing.", "Dogs run.")).ask()
+    with pytest.raises(InvalidInput, match="compares two sentences"):
+        LAYERS.steps[0](Case("embedded/bert", "Birds sing.")).ask()
+
+    case = Case("embedded/bert", "The old bank is near.", "The old bank is near.")
+    assert "stay the same all the way" in LAYERS.steps[0](case).why()
+    assert right_layer(2, case).text.startswith("Yes")
