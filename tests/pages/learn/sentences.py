@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from pages.learn.case import Case
@@ -15,6 +17,7 @@ SENTENCES = (
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 for_every_text = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
+of_all_models_and_texts = pytest.mark.parametrize(("model", "text"), [*product(MODELS, SENTENCES)])
 
 
 def cases(lesson: Lesson, model: str = "embedded/bert") -> list[Case]:

@@ -16,7 +16,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice, Sketch
 from pages.learn.lessons import LESSONS, family, head, smaller
 from tests.pages.learn import sentences
-from tests.pages.learn.sentences import SENTENCES, for_every_text, of_models
+from tests.pages.learn.sentences import SENTENCES, for_every_text, of_all_models_and_texts, of_models
 from tools.transfer import frozen
 from training.finetuning import transfer
 from training.finetuning.scores import evaluate
@@ -46,8 +46,7 @@ def right(lesson: str, step: int, case: Case) -> str:
 
 
 @pytest.mark.slow
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_embeddings(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     with engine._memory.lease(model) as loaded:
@@ -63,8 +62,7 @@ def test_embeddings(model: str, text: str, engine: Engine) -> None:
     assert near.options[near.right].reply.startswith(f"Its cosine is {wanted.cosine:.3f}")
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 @pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 1)])
 def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> None:
     case = Case(model, text, layer=layer, head=head)
@@ -85,8 +83,7 @@ def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> N
     assert right("head", 5, case).startswith(f"{int(np.argmax(brought)) + 1} · ")
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_heads(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text, layer=1)
     run = engine.attend(model, text)
@@ -120,8 +117,7 @@ def test_heads(model: str, text: str, engine: Engine) -> None:
     assert choice.right == int(np.searchsorted([0.03, 0.1, 0.3], added, side="right"))
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_layer(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text, layer=1)
     states = engine.encoded_states(model, text)
@@ -136,8 +132,7 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
     assert norms.startswith("Before" if "modernbert" in model else "After")
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_guessing(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     content = sum(not special for special in engine.encode(model, text).special)
@@ -188,8 +183,7 @@ def test_what_lessons_say_in_numbers() -> None:
     assert "cross-entropy" in why
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_biases_and_norms_are_said_of_models_that_have_them(model: str, text: str, engine: Engine) -> None:
     with engine._memory.lease(model) as loaded:
         has = any("bias" in name and "norm" not in name for name, _ in loaded.encoder.named_parameters())
@@ -308,8 +302,7 @@ def test_published_tables_and_sizes_add_up() -> None:
     assert set(family.Which(CASE).table["model"]) >= set(fit.values())
 
 
-@for_every_text
-@of_models
+@of_all_models_and_texts
 def test_padding_is_counted(model: str, text: str, engine: Engine) -> None:
     lengths = [len(engine.encode(model, text)), 32, 64, 128, 512]
     share = 1 - sum(lengths) / (5 * 512)
