@@ -51,7 +51,7 @@ def test_a_view_opens_and_its_link_restores_it(page: Page[Any], view: View[Any],
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in WITH_VIEWS if page.name not in OTHERS], ids=NAME)
 def test_views_open_on_a_result(page: Page[Any], open_page: Open) -> None:
-    """With a text of one's own, which lacks a mask or a second text: a picture or a table, under the call to act. Masked
+    """With one's own text, which lacks a mask or a second text: a picture or a table, under the call to act. Masked
     words is about a word that one masks oneself: there are the words to click.
     """
     app = open_page(page.path, text="My sister found the key. She opened the old door.")
