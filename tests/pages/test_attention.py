@@ -71,7 +71,7 @@ def test_text_that_cannot_be_read_gets_a_sentence(open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_long_and_unusual_texts_are_shown(open_page: Open) -> None:
-    app = open_page(PAGE)
+    app = open_page(PAGE, model="embedded/tinybert")
     app.text_area(key="text").set_value("word " * 20_000).run()
     assert any("at most 512 tokens" in w.value and "19,490 at the end were left out" in w.value for w in app.warning)
     assert shown_weights(app).shape == (512, 512)

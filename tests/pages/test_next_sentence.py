@@ -74,15 +74,14 @@ def test_a_text_alone_has_a_second_sentence(text: str, taken: tuple[str, str], w
         assert why in prose(app).replace("\\", "")
         assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, "")
         assert not [*app.info, *app.warning, *app.error]
-    app.text_area(key="text").set_value(taken[0])
-    app.text_area(key="pair").set_value(taken[1]).run()
+    app = open_page(PAGE, text=taken[0], pair=taken[1])
     assert "Sentence B is empty" not in prose(app)
     assert [metric.value for metric in app.metric] == numbers
 
 
 @pytest.mark.slow
 def test_odd_pairs_get_a_sentence(open_page: Open) -> None:
-    app = open_page(PAGE)
+    app = open_page(PAGE, model="embedded/tinybert")
     for text, pair, message in (
         ("", B, "Sentence A is empty"),
         (A, " ", "Sentence B is empty"),

@@ -21,6 +21,7 @@ SHORT, FITS, TOO_LONG = (" ".join(["cat"] * n) for n in (18, 126, 127))  # with 
 ROWS = [(f"{place} cat", "ab"[place % 2]) for place in range(30)]
 
 COMPARED = {"models": "embedded/bert,embedded/bilstm", "beside": "1"}
+TINY = {"model": "embedded/tinybert"}
 
 # What is asked of a page; {} stands for the text.
 CASES = [
@@ -84,7 +85,7 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
     def score() -> None:
         next(button for button in app.button if button.label.startswith("Score")).click().run()
 
-    app = open_page("pages/masked_words/page.py", text=SHORT, view="surprise", against=TOO_LONG)
+    app = open_page("pages/masked_words/page.py", text=SHORT, view="surprise", against=TOO_LONG, **TINY)
     score()
     assert len(app.metric) == 6
     assert len(complaints(app)) == 1
@@ -96,7 +97,7 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
 @pytest.mark.slow
 def test_lists_are_said_to_hold_a_long_text(open_page: Open) -> None:
     for text, n in ((FITS, 0), (TOO_LONG, 1)):
-        app = open_page("pages/layers/page.py", tasks="", format="table", view="layers")
+        app = open_page("pages/layers/page.py", tasks="", format="table", view="layers", **TINY)
         rows = [*ROWS, (text, "a")]
         app.text_area(key="layers_data").set_value("\n".join(["text,label", *(",".join(row) for row in rows)])).run()
         next(b for b in app.button if b.label.startswith("Run")).click().run()
@@ -105,7 +106,7 @@ def test_lists_are_said_to_hold_a_long_text(open_page: Open) -> None:
         assert app.get("plotly_chart")
         assert len(complaints(app)) == n
     for text, n in (("dog", 0), (TOO_LONG, 1)):
-        app = open_page("pages/next_sentence/page.py", view="many pairs")
+        app = open_page("pages/next_sentence/page.py", view="many pairs", **TINY)
         app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
         app.button[[b.label for b in app.button].index("Test 2 pairs")].click().run()
         assert len(app.dataframe[0].value) == 2
