@@ -51,13 +51,13 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Open, engine: En
     assert "What it means." in text
     assert "does not show that the model *uses*" in text
     assert "Seed 3" in text
-    app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="200", mdl="1"))
+    app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="100", mdl="1"))
     results = list(results_of(app).values())
     table = table_of(results)
     assert len(table) == 2 * 3
     assert set(table["model"]) == {SMALL}
     assert set(table["seed"]) == {0}
-    assert set(table["sentences"]) == {200}
+    assert set(table["sentences"]) == {100}
     assert table[["accuracy", "low", "high", "selectivity", "bits", "compression"]].notna().all().all()
     assert next(b.label for b in app.get("download_button")) == "All results (CSV)"
 

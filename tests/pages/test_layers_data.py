@@ -119,7 +119,7 @@ def test_the_view_opens_on_trees_that_came_with_the_app(model: str, name: str, o
 
 @pytest.mark.slow
 def test_trees_of_the_example_are_probed_and_shown(open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, **TREES, sentences="120")
+    app = open_page(PAGE, **TREES, sentences="60")
     assert app.number_input(key="layers_rank").value == 8
     assert button(app, "Run").disabled
     button(app, "Use the example").click().run()
@@ -135,7 +135,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Open, engine: Engi
     encode = functools.partial(engine.iter_hidden_states, "embedded/tinybert")
     by_chance = functools.partial(engine.iter_hidden_states, "untrained:embedded/tinybert")
     treebank = trees(template_conllu().encode(), "template-trees.conllu")
-    expected = structural_probe(encode, treebank, rank=8, sentences=120, untrained=True, untrained_encode=by_chance)
+    expected = structural_probe(encode, treebank, rank=8, sentences=60, untrained=True, untrained_encode=by_chance)
     assert finished.result == expected
     upper = figure(app, 0)["data"][0]  # type: ignore[index]
     np.testing.assert_allclose(upper["y"], [layer.scores.uuas.value for layer in expected.layers])
