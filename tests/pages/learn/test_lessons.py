@@ -13,14 +13,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from compare_page import matrices
+from seqeval.metrics import f1_score
+from seqeval.scheme import IOB2
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.questions.read_recurrence import ReadRecurrence
+from model_zoo.questions.write_masks import WriteMasks
+from model_zoo.text import word_spans
+from model_zoo.types import Change, TargetAnswer
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Sketch
-from pages.learn.lessons import LESSONS, before, layers, sight
+from pages.learn.lessons import LESSONS, answering, before, explaining, layers, sight, tagging
 from pages.learn.lessons.positions import Turned
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES, of_models
@@ -412,3 +417,181 @@ def test_two_sentences_without_a_word_in_common_are_refused_and_the_same_twice_d
     case = Case("embedded/bert", "The old bank is near.", "The old bank is near.")
     assert "stay the same all the way" in LAYERS.steps[0](case).why()
     assert right_layer(2, case).text.startswith("Yes")
+
+
+EXPLAINING = LESSONS["explaining"]
+right_explained = partial(sentences.right, EXPLAINING)
+LONG_SENTENCES = (
+    "The dogs near the house are hungry.",
+    "She drank a cup of coffee and read the newspaper.",
+    "The cat sat on the mat because it was tired.",
+)
+of_sentences = pytest.mark.parametrize("text", LONG_SENTENCES)
+
+
+def answer(option: str) -> str:
+    return option.split(" · ", 1)[1].replace("\\", "")
+
+
+@pytest.mark.slow
+@of_sentences
+@of_models
+def test_words_are_ranked_by_attention_and_by_hiding_them(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    step = explaining.Hidden(case)
+    place, answer_id = case.followed, step.explained.untouched.answer.id
+    masked = engine.ask(WriteMasks(model, text, (place,)))
+    run = engine.attend(model, masked)
+    at = run.encoding.ids.index(engine.vocabulary(model).mask_id)
+    mean = np.mean([run.layer(layer)[:, at].mean(axis=0) for layer in range(run.n_layers)], axis=0)
+    assert len(run.encoding) == len(engine.encode(model, text))
+    by_word = [float(mean[unit.start : unit.stop].sum()) for unit in step.units]
+    np.testing.assert_allclose(step.scores("attention"), by_word, atol=1e-4)
+    best = step.units[int(np.argmax(by_word))].label
+    assert answer(right_explained(1, case).text) == best
+    hidden = [Change(hidden=tuple(range(unit.start, unit.stop))) for unit in step.units]
+    effects = engine.intervene(model, text, hidden, masked=(place,), aim=TargetAnswer("mask", place, answer_id))
+    lost = [effects.untouched.log_probability - reading.log_probability for reading in effects.readings]
+    np.testing.assert_allclose(step.scores("occlusion"), lost, atol=1e-4)
+    assert answer(right_explained(2, case).text) == step.units[int(np.argmax(lost))].label
+    left = float(np.exp(-lost[int(np.argmax(by_word))]))
+    bounds = {0.25: "Less than a quarter", 0.75: "A quarter to three quarters", 1.0: "Three quarters to all of it"}
+    wanted = next((name for bound, name in bounds.items() if left < bound), "As much as before or more")
+    assert right_explained(3, case).text == wanted
+
+
+@pytest.mark.slow
+@of_sentences
+@of_models
+def test_the_head_that_attends_most_has_its_place_by_its_effect(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    step = explaining.HeadOff(case)
+    layer, head, weight = step.strongest
+    unit = step.units[step.top("attention")]
+    run = engine.attend(model, engine.ask(WriteMasks(model, text, (case.followed,))))
+    weights = [run.layer(at)[:, step.mask, unit.start : unit.stop].sum(axis=-1) for at in range(run.n_layers)]
+    assert weight == pytest.approx(float(np.max(weights)))
+    aim = TargetAnswer("mask", case.followed, step.explained.untouched.answer.id)
+    alone = engine.intervene(model, text, [Change(heads=((layer, head),))], masked=(case.followed,), aim=aim)
+    lost = alone.untouched.log_probability - alone.readings[0].log_probability
+    assert step.effects[layer, head] == pytest.approx(lost, abs=1e-4)
+    rank, n = int((step.effects > step.effects[layer, head]).sum()) + 1, step.effects.size
+    wanted = (
+        "It is the head that matters most"
+        if rank == 1
+        else "In the first quarter, but not the first"
+        if rank < 1 + n / 4
+        else "Not in the first quarter"
+    )
+    assert right_explained(4, case).text == wanted
+
+
+@of_models
+def test_after_the_last_layer_the_mask_alone_is_read(model: str) -> None:
+    names, shares = explaining.Patched(Case(model, LONG_SENTENCES[0])).shares
+    assert names[0] == "0" or names[0]
+    assert shares["at the mask"][-1] == pytest.approx(1, abs=1e-3)
+    assert shares["at “dogs”"][-1] == pytest.approx(0, abs=1e-3)
+    assert shares["at “dogs”"][0] == pytest.approx(1, abs=0.05)
+    assert shares["at the mask"][0] == pytest.approx(0, abs=1e-3)
+
+
+def test_a_model_without_attention_makes_room_for_bert() -> None:
+    step = EXPLAINING.steps[0](Case("embedded/bilstm", LONG_SENTENCES[0]))
+    assert "Small BERT is asked here" in step.text()
+    choice = step.ask()
+    assert isinstance(choice, Choice)
+
+
+ANSWERING = LESSONS["answering"]
+right_answer = partial(sentences.right, ANSWERING)
+PAIRS = tuple(ANSWERING.examples)
+for_every_pair = pytest.mark.parametrize("pair", PAIRS, ids=[question for question, _ in PAIRS])
+CASE = Case("embedded/bert", *PAIRS[0])
+
+
+def test_the_best_span_is_the_best_of_all_and_no_answer_wins_only_above_it() -> None:
+    start, end = answering._START, answering._END
+    best = max((start[i] + end[j], i, j) for i in range(len(start)) for j in range(len(end)) if i <= j)
+    assert answering.best_span(start, end) == (best[1], best[2], best[0])
+    words = " ".join(answering._WORDS[best[1] : best[2] + 1])
+    assert right_answer(1, CASE).text == f"“{words}”"
+    assert best[0] - max(
+        start[i] + end[j] for i in range(len(start)) for j in range(i, len(end)) if (i, j) != best[1:]
+    ) == pytest.approx(0.5)
+
+    assert answering.best_span((0.0, 5.0), (5.0, 0.0)) == (0, 0, 5.0)
+
+    *_, score = answering.best_span(answering._START, answering._END)
+    assert (score < answering._NO_ANSWER) == (right_answer(2, CASE).text == "No answer")
+    assert f"{answering._NO_ANSWER - score:.1f}, below 0" in ANSWERING.steps[1](CASE).why().replace("−", "-")
+
+
+def test_f1_over_words_by_hand() -> None:
+    """by, old, river against by, river, bank: two in common of three each."""
+    assert right_answer(5, CASE).text == f"{2 * 2 / 3 * 2 / 3 / (2 / 3 + 2 / 3):.2f}" == "0.67"
+
+
+@for_every_pair
+@of_models
+def test_the_end_of_a_long_passage_is_cut_off(model: str, pair: tuple[str, str], engine: Engine) -> None:
+    step = answering.CutOff(Case(model, *pair))
+    read = step.long
+    assert len(read) == engine.info(model).max_tokens == 512
+    assert read.n_dropped >= len(engine.encode(model, pair[1])) - 2  # all of the visitor's passage
+    assert right_answer(6, Case(model, *pair)).text == "The answer was cut off"
+    assert f"the last {read.n_dropped} are never seen" in right_answer(6, Case(model, *pair)).reply
+
+
+@of_models
+def test_the_head_has_two_columns(model: str, engine: Engine) -> None:
+    assert right_answer(3, Case(model, *PAIRS[0])).text == f"{2 * engine.info(model).width + 2:,}"
+
+
+TAGGING = LESSONS["tagging"]
+right_tag = partial(sentences.right, TAGGING)
+of_tagged_texts = pytest.mark.parametrize("text", [*SENTENCES, "The electroencephalogram was invented by Hans Berger."])
+
+
+@of_tagged_texts
+@of_models
+def test_first_pieces_carry_tags_and_tags_beside_tokens_are_shifted(model: str, text: str, engine: Engine) -> None:
+    """By characters: of the tokens that begin within a word the first one."""
+    encoding = engine.encode(model, text)
+    wanted = []
+    for start, end in word_spans(text):
+        within = [
+            at
+            for at, (first, last) in enumerate(encoding.offsets)
+            if not encoding.special[at] and last > first and start <= last - 1 and first < end
+        ]
+        wanted.append(within[0])
+    case = Case(model, text)
+    assert right_tag(2, case).text == f"{len(set(wanted)):,}"
+    targets = TAGGING.steps[1](case).numbers()["target"]
+    assert [at for at, target in enumerate(targets) if target == "tag"] == sorted(set(wanted))
+
+    case = Case(model, text)
+    step = tagging.WrongLabels(case)
+    firsts = [at for at, (_, word, _) in enumerate(step.shifted) if word != "–"]
+    landed = sum(place == number for number, place in enumerate(firsts))
+    assert right_tag(6, case).text == str(landed)
+    assert landed == (0 if engine.encode(model, text).special[0] else landed)
+
+
+def test_entities_count_whole_as_seqeval_counts_them() -> None:
+    wanted = f1_score([list(tagging._TRUE)], [list(tagging._PREDICTED)], mode="strict", scheme=IOB2)
+    choice = tagging.Scored(Case("embedded/bert", "x")).ask()
+    assert isinstance(choice, Choice)
+    assert choice.options[choice.right].text == f"{wanted:.2f}" == "0.57"
+
+    why = tagging.Scored(Case("embedded/bert", "x")).why()
+    words = [tag for item in tagging.Scored(Case("embedded/bert", "x")).data.test for tag in item.tags]  # type: ignore[union-attr]
+    assert f"{words.count('O') / len(words):.0%} of the words right" in why
+    assert "an F1 of 0.00" in why
+
+
+@of_models
+def test_logits_are_tags_times_tokens(model: str, engine: Engine) -> None:
+    n = len(engine.encode(model, SENTENCES[0]))
+    assert right_tag(3, Case(model, SENTENCES[0])).text == f"{7 * n:,}"
