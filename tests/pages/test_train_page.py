@@ -458,8 +458,8 @@ def test_it_opens_on_other_pages_until_its_visitor_has_left(trained: AppTest, en
     for label, page, key in LINKS:
         assert links[label].page == page
         trained.switch_page(f"pages/{page}/page.py")
-        for name, value in parse_qsl(links[label].query_string):
-            trained.query_params[name] = value
+        trained.query_params.clear()
+        trained.query_params.update(parse_qsl(links[label].query_string))
         app = sound(trained.run())
         assert not app.warning
         (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
@@ -469,9 +469,9 @@ def test_it_opens_on_other_pages_until_its_visitor_has_left(trained: AppTest, en
     desk.leave()
     assert not place.exists()
     trained.switch_page("pages/attention/page.py")
+    trained.query_params.clear()
     trained.query_params["model"] = outcome.id
-    app = trained.run()
-    assert "This model was trained in a visit that is over" in prose(app)
+    assert "This model was trained in a visit that is over" in prose(trained.run())
 
 
 @pytest.mark.slow
