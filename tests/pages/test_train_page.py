@@ -440,7 +440,20 @@ LINKS = [
 ]
 
 
-def test_it_opens_on_other_pages_until_its_visitor_has_left(trained: AppTest, engine: Engine) -> None:
+@pytest.mark.parametrize(("label", "page", "key"), LINKS)
+def test_it_opens_on_other_pages_by_its_name(label: str, page: str, key: str, trained: AppTest) -> None:
+    (link,) = [element.proto for element in trained.get("page_link") if element.proto.label == label]
+    assert link.page == page
+    trained.switch_page(f"pages/{page}/page.py")
+    trained.query_params.update(parse_qsl(link.query_string))
+    app = sound(trained.run())
+    assert not app.warning
+    (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
+    assert NAME in widget.options
+    assert tuned(app).id in widget.value
+
+
+def test_it_is_saved_as_an_archive_until_its_visitor_has_left(trained: AppTest, engine: Engine) -> None:
     (link,) = [element.proto for element in trained.get("link_button")]
     assert link.label == "Save the model (zip)"
     with TestClient(Starlette(routes=[Route("/saved/{name}", Saved(lambda: engine))])) as client:
@@ -451,25 +464,12 @@ def test_it_opens_on_other_pages_until_its_visitor_has_left(trained: AppTest, en
         card = archive.read("sentiment-tinybert/README.md").decode()
     assert names >= {f"sentiment-tinybert/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json")}
     assert "Sentiment" in card
-
     outcome = tuned(trained)
     place = places.folder(outcome.id)
-    links = {element.proto.label: element.proto for element in trained.get("page_link")}
-    for label, page, key in LINKS:
-        assert links[label].page == page
-        trained.switch_page(f"pages/{page}/page.py")
-        trained.query_params.clear()
-        trained.query_params.update(parse_qsl(links[label].query_string))
-        app = sound(trained.run())
-        assert not app.warning
-        (widget,) = [element for element in (*app.selectbox, *app.multiselect) if element.key == key]
-        assert NAME in widget.options
-        assert outcome.id in widget.value
     desk: Desk = trained.session_state["desk"]
     desk.leave()
     assert not place.exists()
     trained.switch_page("pages/attention/page.py")
-    trained.query_params.clear()
     trained.query_params["model"] = outcome.id
     assert "This model was trained in a visit that is over" in prose(trained.run())
 
