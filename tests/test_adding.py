@@ -19,7 +19,7 @@ ENTRIES = re.findall(r"^```diff\n--- ([\w./]+)\n(.*?)^```$", DOCUMENT, re.MULTIL
 FOUND_BY = {
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[letters-table]",
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[attention-longest]",
-    "tests/pages/test_every_view.py::test_tabs_stand_in_the_order_that_their_views_say",
+    "tests/pages/test_every_view.py::test_tabs_and_menu_have_the_order_of_views_and_pages",
     "tests/pages/learn/test_every_lesson.py::test_every_step_opens_and_reveals[letters]",
     "tests/model_zoo/test_questions.py::test_an_answer_is_remembered_shared_and_read_only[FindLongestToken]",
     "tests/model_zoo/test_families.py::test_every_family_has_a_checkpoint_that_all_tests_of_families_find[rembert]",
