@@ -94,7 +94,7 @@ def test_a_link_to_a_view_that_is_a_preset_or_a_page_today_opens_it(open_page: O
         app = sound(open_page(PAGE, view=preset, **TINY))
         assert sorted(charts(app)) == expected, preset
         assert app.query_params["view"] == "runs", preset
-        assert app.button_group(key="train_preset").value == preset
+        assert app.selectbox(key="train_preset").value == preset
     app = sound(open_page(PAGE, view="similarity", shown="nearest", sentence="2", model=TINYBERT))
     assert app.title[0].value == "Sentence vectors"
     assert app.selectbox(key="sentence_vectors_sentence").value == 2

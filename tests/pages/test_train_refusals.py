@@ -56,7 +56,7 @@ def test_what_is_wrong_with_own_data_is_told(data: str, kind: str, expected: str
     read = any("for training" in message.value for message in app.success)
     assert button(app, "Train").disabled is not read
     for preset in ("race", "scratch", "distillation"):
-        sound(look(app, "runs").button_group(key="train_preset").set_value(preset).run())
+        sound(look(app, "runs").selectbox(key="train_preset").set_value(preset).run())
     assert app.text_area(key="train_own_text").value == data
 
 
