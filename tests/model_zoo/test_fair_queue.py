@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from patience import PATIENCE
@@ -44,6 +45,16 @@ def stands(monkeypatch: pytest.MonkeyPatch) -> Stands:
     return wait
 
 
+@contextmanager
+def telling(tell: Callable[[int], None]) -> Iterator[None]:
+    """Who waits in this block is told its place by ``tell``."""
+    token = report_place.set(tell)
+    try:
+        yield
+    finally:
+        report_place.reset(token)
+
+
 def test_as_many_as_there_are_places_and_no_more(pool: ThreadPoolExecutor) -> None:
     line = FairQueue(3)
     most, lock = [0], threading.Lock()
@@ -76,6 +87,15 @@ def test_first_come_first_served(pool: ThreadPoolExecutor, stands: Stands) -> No
     assert order == list(range(20))
 
 
+def test_a_turn_comes_back_after_long_work_and_after_a_failure() -> None:
+    line = FairQueue(1)
+    with line.turn(long=True):  # which has a single place, too
+        assert line.running == 1
+    with pytest.raises(ValueError, match="inside"), line.turn():
+        raise ValueError("inside")
+    assert line.running == 0
+
+
 def test_long_work_leaves_a_place_to_others(pool: ThreadPoolExecutor, stands: Stands) -> None:
     line, go = FairQueue(2), threading.Event()
 
@@ -97,13 +117,6 @@ def test_long_work_leaves_a_place_to_others(pool: ThreadPoolExecutor, stands: St
     assert (line.running, line.waiting) == (0, 0)
 
 
-def test_with_a_single_place_long_work_has_it_too() -> None:
-    line = FairQueue(1)
-    with line.turn(long=True):
-        assert line.running == 1
-    assert line.running == 0
-
-
 def test_who_waits_is_told_how_many_are_before(pool: ThreadPoolExecutor, stands: Stands) -> None:
     line, places = FairQueue(1), [threading.Event() for _ in range(3)]
 
@@ -112,9 +125,8 @@ def test_who_waits_is_told_how_many_are_before(pool: ThreadPoolExecutor, stands:
             assert before == number
             places[number].set()
 
-        token = report_place.set(tell)
-        with line.turn():
-            report_place.reset(token)
+        with telling(tell), line.turn():
+            pass
 
     with line.turn():
         waiting = []
@@ -134,25 +146,14 @@ def test_who_leaves_the_line_is_not_waited_for(failure: type[BaseException], poo
         raise failure
 
     def work() -> None:
-        token = report_place.set(leave)
-        try:
-            with pytest.raises(failure), line.turn():
-                pytest.fail("it had left")
-        finally:
-            report_place.reset(token)
+        with telling(leave), pytest.raises(failure), line.turn():
+            pytest.fail("it had left")
 
     with line.turn():
         pool.submit(work).result(PATIENCE)
         assert line.waiting == 0
     with line.turn():
         assert line.running == 1
-
-
-def test_a_failure_inside_gives_the_turn_back() -> None:
-    line = FairQueue(1)
-    with pytest.raises(ValueError, match="inside"), line.turn():
-        raise ValueError("inside")
-    assert line.running == 0
 
 
 def test_who_waits_elsewhere_holds_no_place(pool: ThreadPoolExecutor) -> None:
@@ -250,12 +251,8 @@ def test_who_left_while_taken_is_not_put_back(pool: ThreadPoolExecutor, stands: 
             raise Left
 
     def work() -> None:
-        token = report_place.set(tell)
-        try:
-            with pytest.raises(Left), line.turn("a"):
-                pytest.fail("it had left")
-        finally:
-            report_place.reset(token)
+        with telling(tell), pytest.raises(Left), line.turn("a"):
+            pytest.fail("it had left")
 
     with line.turn():
         gone = pool.submit(work)

@@ -93,7 +93,7 @@ def test_other_families_go_without_it(family: str, checkpoint: Checkpoint, engin
 
 @pytest.mark.parametrize("family", ["deberta", "fnet", "longformer", "mobilebert", "mpnet"])
 @pytest.mark.parametrize("without", ["future", "positions"])
-def test_a_family_that_may_see_it_by_other_ways_says_that_it_cannot(
+def test_families_that_may_see_it_otherwise(
     family: str, without: Without, checkpoint: Checkpoint, engine: Engine
 ) -> None:
     with pytest.raises(NotSupported, match="Choose another model"):

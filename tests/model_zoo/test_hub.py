@@ -123,7 +123,6 @@ def test_download_and_use_without_the_hub(tiny_hub: Hub, monkeypatch: pytest.Mon
     assert torch.equal(dict(loaded.model.named_parameters())[name], weights[name])
 
     here = sources.downloaded("someone/tiny")
-    assert here is not None
     assert (here / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     n_requests = len(tiny_hub.requests)
@@ -137,7 +136,6 @@ def test_only_what_a_model_needs_is_downloaded(hub: Hub, copied: Path) -> None:
         (copied / name).write_bytes(b"not wanted")
     hub.models["someone/tiny"] = copied
     source = sources.download(sources.find("someone/tiny"))
-    assert source.folder is not None
     fetched = {path.name for path in source.folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= fetched
     assert fetched <= {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}
@@ -161,7 +159,6 @@ def test_interrupted_download(file: str, tiny_hub: Hub, tmp_path: Path) -> None:
     tiny_hub.answers.clear()
     done = sources.download(sources.find("someone/tiny"))
     assert done.folder == sources.downloaded("someone/tiny")
-    assert done.folder is not None
     assert (done.folder / file).read_bytes() == (folder / file).read_bytes()
     assert done.n_parameters == numbers_in(folder / "model.safetensors")
 
@@ -174,21 +171,15 @@ def test_hub_that_goes_away_before_the_download(monkeypatch: pytest.MonkeyPatch)
         sources.download(source)
 
 
-def test_a_broken_connection_is_taken_up_again(tiny_hub: Hub) -> None:
-    folder = tiny_hub.models["someone/tiny"]
-    tiny_hub.breaks_once = {"model.safetensors"}
-    done = sources.download(sources.find("someone/tiny"))
-    assert tiny_hub.requests.count(f"GET {WEIGHTS}") == 2
-    assert done.folder is not None
-    assert (done.folder / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
-
-
-def test_bytes_are_reported_as_they_come(tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_connection_is_taken_up_again(tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And bytes are reported as they come; what comes a second time does not count a second time."""
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
-    tiny_hub.breaks_once = {"model.safetensors"}  # what comes a second time does not count a second time
-    source = sources.find("someone/tiny")
-    reports: list[int] = []
-    sources.download(source, reports.append)
+    tiny_hub.breaks_once = {"model.safetensors"}
+    source, reports = sources.find("someone/tiny"), []
+    done = sources.download(source, reports.append)
+    assert tiny_hub.requests.count(f"GET {WEIGHTS}") == 2
+    published = tiny_hub.models["someone/tiny"] / "model.safetensors"
+    assert (done.folder / "model.safetensors").read_bytes() == published.read_bytes()
     assert len(reports) > 20
     assert reports == sorted(set(reports))
     assert reports[-1] == source.download_bytes
@@ -219,9 +210,7 @@ def test_what_killed_downloads_left_is_removed(tmp_path: Path) -> None:
     assert sources.downloaded("someone/tiny") is not None
 
 
-def test_a_disk_too_small_is_said_before_the_download(
-    tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_disk_too_small_is_told_before(tiny_hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     source = sources.find("someone/tiny")
     monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes + sources.DISK_RESERVE)
     sources.refuse_without_disk(source)

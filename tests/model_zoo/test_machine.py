@@ -23,17 +23,6 @@ V1 = {
 }
 
 
-@pytest.mark.parametrize("files", [V1, V2], ids=["cgroup 1", "cgroup 2"])
-def test_in_a_container_what_is_left_of_its_share_counts(
-    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="ascii")
-    monkeypatch.setattr(machine, "CGROUPS", (tmp_path / next(iter(files)), tmp_path / "nothing"))
-    assert machine.memory_limit() == 1500
-    assert machine.memory_left() == 1500 - 1200 + 150 + 50
-
-
 @pytest.mark.parametrize("limit", ["as a whole", "its own group alone"])
 @pytest.mark.parametrize(
     ("files", "folder", "line"),

@@ -1,14 +1,20 @@
-"""Many texts at once give what each gives alone: attention and hidden states, in order, without padding."""
+"""Many texts at once give what each gives alone: attention and hidden states, in order, without padding; the last layer
+also before the final norm.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from checkpoints import FAMILIES, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION, Checkpoint
+import torch
+from checkpoints import FAMILIES, N_HEADS, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, WITH_ATTENTION, Checkpoint
+from transformers import AutoModel
 
 from model_zoo import Engine, running
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import AttentionRun, QueryKeyLayer
+from model_zoo.types import AttentionRun
 
 LSTM = "embedded/bilstm"
 TEXTS: list[str | tuple[str, str]] = [TEXT, "cat", (TEXT_PAIR, "The dog was waiting."), TEXT_PAIR, "cat", "A [MASK]."]
@@ -47,25 +53,37 @@ def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Ch
 
 # Those that add something to q·k by position.
 BIASED = [name for name, family in FAMILIES.items() if family.biased]
+# How many masks a run holds beside 3 layers of 3 · 32 numbers a token, and bytes of a cell: MPNet a bias of 4 heads and
+# Longformer a window for all layers, DeBERTa and XLNet a bias in each.
+MASKS = {"bert": (0, 0), "squeezebert": (0, 0), "longformer": (1, 1), "mpnet": (1, 4 * N_HEADS)}
+MASKS |= dict.fromkeys(("deberta", "deberta-v2", "xlnet"), (N_LAYERS, 4 * N_HEADS))
+
+
+def storage(array: Any) -> int:
+    """The bytes that an array keeps alive."""
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array.untyped_storage().nbytes() if isinstance(array, torch.Tensor) else array.nbytes
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", *BIASED, "longformer", "squeezebert"])
-def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Checkpoint) -> None:
+def test_a_run_holds_its_own_tokens_only(name: str, checkpoint: Checkpoint) -> None:
     """What padding took is not kept alive, and a mask that only hid padding is gone."""
     model = str(checkpoint(name))
     together, single = Engine("cpu"), Engine("cpu")
     for text, run in zip(TEXTS, together.attend(model, TEXTS), strict=True):
-        assert run.n_bytes == alone(single, model, text).n_bytes
+        by_itself, n = alone(single, model, text), run.n_tokens
+        assert run.n_bytes == by_itself.n_bytes
+        if name in MASKS and n > 5:
+            n_masks, cell = MASKS[name]
+            assert run.n_bytes == N_LAYERS * 3 * WIDTH * 4 * n + n_masks * cell * n * n
         for layer in run.layers:
-            assert isinstance(layer, QueryKeyLayer)
-            windowed = name == "longformer" and run.n_tokens > 5
-            assert (layer.mask is None) == (name not in BIASED and not windowed)
+            assert (layer.mask is None) == (name not in BIASED and not (name == "longformer" and n > 5))
             assert layer.causal == (name == "gpt2")
-            for array in (layer.query, layer.key, layer.value, *([] if layer.mask is None else [layer.mask])):
-                owner = array
-                while owner.base is not None:
-                    owner = owner.base
-                assert owner.nbytes == array.nbytes
+            assert layer.mask is None or storage(layer.mask) == layer.mask.nbytes
+        for layer in (*run.layers, *by_itself.layers):
+            for array in (layer.query, layer.key, layer.value):
+                assert storage(array) == array.nbytes
 
 
 def test_many_texts_run_in_batches_within_the_limit(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,9 +101,7 @@ def test_many_texts_run_in_batches_within_the_limit(checkpoint: Checkpoint, monk
     assert sum(shapes) >= 5
 
 
-def test_single_runs_and_runs_of_many_are_remembered_alike(
-    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_single_runs_and_many_are_remembered_alike(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     model = str(checkpoint("bert"))
     engine = Engine("cpu")
     first = engine.attend(model, TEXT, TEXT_PAIR)
@@ -108,50 +124,49 @@ def test_what_cannot_be_read_in_a_list_is_named(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "t5", "xlnet"])
-def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(name: str, checkpoint: Checkpoint) -> None:
+def test_encoded_states_are_in_order_and_of_chosen_layers(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))
-    engine, single_texts = Engine("cpu"), Engine("cpu")
     actual = engine.encoded_states(model, TEXTS)
-    for text, hidden in zip(TEXTS, actual, strict=True):
+    runs = engine.attend(model, TEXTS, states=[3, 0])
+    some = engine.encoded_states(model, TEXTS, layers=[3, 0])
+    for text, hidden, run, two in zip(TEXTS, actual, runs, some, strict=True):
         expected = alone(engine, model, text)
-        assert hidden.encoding == expected.encoding
+        assert hidden.encoding == run.encoding == expected.encoding
         assert hidden.layers == tuple(range(N_LAYERS + 1))
         assert hidden.states.shape == (N_LAYERS + 1, expected.n_tokens, WIDTH)
-        (single,) = single_texts.encoded_states(model, [text])
-        np.testing.assert_allclose(hidden.states, single.states, atol=2e-4)
-    some = engine.encoded_states(model, TEXTS, layers=[3, 0])
-    for all_layers, two in zip(actual, some, strict=True):
-        assert two.layers == (3, 0)
-        np.testing.assert_array_equal(two.states, all_layers.states[[3, 0]])
+        assert run.states.layers == two.layers == (3, 0)
+        np.testing.assert_array_equal(two.states, hidden.states[[3, 0]])
+        np.testing.assert_allclose(run.states.states, two.states, atol=2e-4)
     strings = [text for text in TEXTS if isinstance(text, str)]
     states = engine.hidden_states(model, strings)
     assert all(type(array) is np.ndarray for array in states)
     np.testing.assert_allclose(states[0], actual[0].states, atol=2e-4)
-
-
-def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint("bert"))
-    for layer in (-1, N_LAYERS + 1):
-        with pytest.raises(InvalidInput, match=rf"{layer} does not exist\. Choose one of these"):
-            engine.encoded_states(model, ["cat"], layers=[layer])
-    with pytest.raises(InvalidInput, match="No layer is chosen"):
-        engine.encoded_states(model, ["cat"], layers=[])
+    for layers, message in (([], "No layer is chosen"), ([9], "9 does not exist"), ([-1], "-1 does not exist")):
+        for texts in (TEXT, [TEXT]):
+            with pytest.raises(InvalidInput, match=message):
+                engine.attend(model, texts, states=layers)  # type: ignore[call-overload]
+        with pytest.raises(InvalidInput, match=message):
+            engine.encoded_states(model, ["cat"], layers=layers)
 
 
 @pytest.mark.parametrize("name", WITH_ATTENTION)
 def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint: Checkpoint) -> None:
+    """In half precision, as on a GPU, too; what its own code cannot run in that is held in float32."""
     model = str(checkpoint(name))
-    engine = Engine("cpu")
+    engine, half = Engine("cpu"), Engine("cpu", dtype="bfloat16")
+    info = half.info(model)
+    assert info.dtype == ("float32" if info.family in ("deberta", "xlnet") else "bfloat16")
+    (run,) = half.attend(model, [TEXT], states=True)
+    np.testing.assert_allclose(run.layer(0).sum(axis=-1), 1, atol=0.02)
+    assert np.isfinite(run.states.states).all()
     apart = engine.encoded_states(model, TEXTS)
     runs = engine.attend(model, TEXTS, states=True)
     without = engine.attend(model, TEXTS)
     for text, run, single, expected in zip(TEXTS, runs, without, apart, strict=True):
         assert single.states is None
-        assert run.states is not None
         assert run.n_bytes == single.n_bytes + run.states.n_bytes
         again = engine.attend(model, text, states=True) if isinstance(text, str) else run
         for either in (run, again):
-            assert either.states is not None
             assert either.states.encoding == either.encoding == expected.encoding
             np.testing.assert_allclose(either.states.states, expected.states, atol=2e-4)
             assert (either.states.last_unnormed is None) == (expected.last_unnormed is None)
@@ -165,31 +180,13 @@ def test_one_pass_alone_gives_attention_and_states(checkpoint: Checkpoint) -> No
     engine = Engine("cpu")
     engine.info(model)
     with engine._memory.lease(model) as loaded:
-        assert loaded.final_norm is not None
         passes = []
-        hook = loaded.encoder.register_forward_pre_hook(lambda *_: passes.append(1))
-        run = engine.attend(model, TEXT, states=True)
-        first = len(passes)
-        assert engine.attend(model, TEXT, states=True) is run
-        hook.remove()
-    assert run.states is not None
+        with loaded.encoder.register_forward_pre_hook(lambda *_: passes.append(1)):
+            run = engine.attend(model, TEXT, states=True)
+            first = len(passes)
+            assert engine.attend(model, TEXT, states=True) is run
     assert first - 1 == 1  # and one to find the output projections
     assert len(passes) == first
-
-
-def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint("bert"))
-    every = engine.attend(model, TEXT, states=True).states
-    for run in (engine.attend(model, TEXT, states=[3, 0]), engine.attend(model, [TEXT], states=[3, 0])[0]):
-        assert run.states is not None
-        assert every is not None
-        assert run.states.layers == (3, 0)
-        np.testing.assert_allclose(run.states.states, every.states[[3, 0]], atol=2e-4)
-    for ask in (TEXT, [TEXT]):
-        with pytest.raises(InvalidInput, match="No layer is chosen"):
-            engine.attend(model, ask, states=[])  # type: ignore[call-overload]
-        with pytest.raises(InvalidInput, match=r"9 does not exist\. Choose one of these"):
-            engine.attend(model, ask, states=[9])  # type: ignore[call-overload]
 
 
 def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Checkpoint) -> None:
@@ -221,14 +218,69 @@ def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint:
     assert engine.next_sentence(model, []) == []
 
 
-@pytest.mark.parametrize("name", WITH_ATTENTION)
-def test_every_family_runs_where_half_precision_is_the_rule(name: str, checkpoint: Checkpoint) -> None:
-    """As on a GPU; what its own code cannot run in half precision is held in float32."""
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_last_layer_is_known_before_the_final_norm(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    """Against what the last layer's own module gives, one text at a time; two texts share a padded batch here."""
+    folder = checkpoint(name)
+    states = dict(engine.iter_hidden_states(str(folder), [TEXT, TEXT_PAIR]))
+    final_norm = FAMILIES[name].final_norm
+    if final_norm is None:
+        assert [hidden.last_unnormed for hidden in states.values()] == [None, None]
+        return
+    model = AutoModel.from_pretrained(folder).eval()
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    norm = model.get_submodule(final_norm)
+    layers = next(m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == N_LAYERS)
+    outputs: list[torch.Tensor] = []
+    layers[-1].register_forward_hook(lambda *inputs: outputs.append(inputs[2]))
+    for hidden in states.values():
+        with torch.no_grad():
+            model(input_ids=torch.tensor([hidden.encoding.ids]))
+        last = outputs[-1][0] if isinstance(outputs[-1], tuple) else outputs[-1]
+        np.testing.assert_allclose(hidden.last_unnormed, last[0].numpy(), atol=1e-4)
+        with torch.no_grad():
+            normed = norm(torch.from_numpy(hidden.last_unnormed.copy()))
+        np.testing.assert_allclose(hidden.states[-1], normed.numpy(), atol=1e-4)
+
+
+A, B = "The cat sat on the mat.", "It was tired of the long day."
+PAIRS = [
+    (A, B),
+    (B, A),
+    ("She walked home.", "The river is wide here, but the water is not deep."),
+    ("Who wrote this letter?", "He."),
+    (A + " " + B, "If it rains tomorrow, we will stay at home and read."),
+]
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.nsp])
+def test_scores_in_batches(name: str, engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     model = str(checkpoint(name))
-    engine = Engine("cpu", dtype="bfloat16")
-    info = engine.info(model)
-    assert info.dtype == ("float32" if info.family in ("deberta", "xlnet") else "bfloat16")
-    (run,) = engine.attend(model, [TEXT], states=True)
-    np.testing.assert_allclose(run.layer(0).sum(axis=-1), 1, atol=0.02)
-    assert run.states is not None
-    assert np.isfinite(run.states.states).all()
+    alone = [engine.next_sentence(model, a, b).p_next for a, b in PAIRS]
+    engine.close()  # or it would remember them
+    together = dict(engine.iter_next_sentences(model, PAIRS))
+    assert [together[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
+    monkeypatch.setattr("model_zoo.sentence._WINDOW", 2)
+    monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 1)
+    engine.close()
+    apart = dict(engine.iter_next_sentences(model, PAIRS))
+    assert [apart[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
+
+
+def test_roberta_says_that_it_dropped_it(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(NotSupported, match=r"left next-sentence prediction out of training.*Liu et al\. 2019"):
+        engine.next_sentence(str(checkpoint("roberta")), A, B)
+
+
+def test_an_empty_sentence_is_named(engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="Sentence A is empty"):
+        engine.next_sentence("embedded/bert", " ", B)
+    with pytest.raises(InvalidInput, match="Sentence B of pair 2 is empty"):
+        list(engine.iter_next_sentences("embedded/bert", [(A, B), (A, "")]))
+
+
+def test_the_embedded_model_tells_what_follows(engine: Engine) -> None:
+    follows = engine.next_sentence("embedded/bert", "She opened the window.", "Cold air came into the room.")
+    random = engine.next_sentence("embedded/bert", "She opened the window.", "Penguins are birds.")
+    assert follows.p_next > 0.9
+    assert random.p_next < 0.5

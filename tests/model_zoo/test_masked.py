@@ -1,25 +1,30 @@
-"""Masked words equal what transformers computes from the same weights, one mask and one run at a time."""
+"""Masked words equal what transformers computes from the same weights, one mask and one run at a time; what is asked
+of a text word by word runs in one batch where it can; the lens on layers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from by_transformers import slow_log_probabilities, slow_model
-from checkpoints import FAMILIES, WITH_HEAD, Checkpoint
-from transformers import AutoTokenizer
+from checkpoints import FAMILIES, N_LAYERS, WITH_HEAD, Checkpoint
 
-from model_zoo import Engine
+from model_zoo import Engine, prediction_heads
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.questions.fill_mask import FillMask
+from model_zoo.questions.score_tokens import ScoreTokens
+from model_zoo.types import Scheme, TokenScores
 
 TEXT = "The cat sat on the mat because it was tired."
-WITHOUT_HEAD = [name for name, family in FAMILIES.items() if not family.mlm]
 
 
-def test_a_masked_position_is_a_typed_mask(engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint("bert"))
+@pytest.mark.parametrize("name", ["bert", "distilbert"])
+def test_a_masked_position_is_a_typed_mask(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
     encoding = engine.encode(model, TEXT)
     position = encoding.tokens.index("cat") if "cat" in encoding.tokens else 2
     clicked = engine.fill_mask(model, TEXT, masked=[position])[0]
@@ -27,10 +32,9 @@ def test_a_masked_position_is_a_typed_mask(engine: Engine, checkpoint: Checkpoin
     assert clicked.best == typed.best
     assert clicked.position == typed.position == position
     logs = slow_log_probabilities(
-        checkpoint("bert"),
+        checkpoint(name),
         [engine.vocabulary(model).mask_id if p == position else i for p, i in enumerate(encoding.ids)],  # type: ignore[misc]
     )[position]
-    assert clicked.original is not None
     assert clicked.original.id == encoding.ids[position]
     assert clicked.log_probability == pytest.approx(logs[encoding.ids[position]], abs=1e-5)
     assert clicked.rank == 1 + int((logs > logs[encoding.ids[position]]).sum())
@@ -69,7 +73,6 @@ def test_token_scores_equal_one_mask_at_a_time(name: str, engine: Engine, checkp
         logs = slow_log_probabilities(folder, [mask if p == place else i for p, i in enumerate(ids)])[place]  # type: ignore[misc]
         assert scores.log_probabilities[place] == pytest.approx(logs[ids[place]], abs=1e-4)
         guess = scores.guesses[place]
-        assert guess is not None
         assert guess.probability == pytest.approx(float(np.exp(logs.max())), abs=1e-5)
 
 
@@ -118,14 +121,11 @@ def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, mo
     np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, full, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", WITHOUT_HEAD)
-def test_models_without_a_head_refuse(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
-    asks = [engine.fill_mask, engine.mask_lens]
-    if not FAMILIES[name].causal:
-        asks.append(engine.token_scores)
-    for ask in asks:
-        with pytest.raises(NotSupported, match=r"cannot fill masks.*such as embedded/bert"):
-            ask(str(checkpoint(name)), "The [MASK] sat.")
+def test_models_without_a_head_refuse(engine: Engine, checkpoint: Checkpoint) -> None:
+    """Those of every family, tests/model_zoo/test_every_model.py asks for masks."""
+    for ask in (engine.mask_lens, engine.token_scores):
+        with pytest.raises(NotSupported, match="cannot fill masks"):
+            ask(str(checkpoint("bert_headless")), "The [MASK] sat.")
 
 
 def test_filling_all_takes_the_surest_first(engine: Engine, checkpoint: Checkpoint) -> None:
@@ -181,17 +181,16 @@ def test_shifts_are_differences_of_log_probabilities(engine: Engine, checkpoint:
         engine.mask_shifts(model, (TEXT, [2, 3]), (after, [2]))
 
 
-PUT = {
-    "a word": ("The unhappy cat sat.", 3, "dog", "The unhappy dog sat."),
-    "a piece joins the word before": ("The cat sat.", 2, "##s", "Thes sat."),
-    "a typed mask": ("The [MASK] sat.", 2, "dog", "The dog sat."),
-    "the first word": ("Cats sat.", 1, "dogs", "dogs sat."),
-}
-
-
-@pytest.mark.parametrize("case", PUT)
-def test_a_token_is_put_where_it_reads_well(case: str, engine: Engine) -> None:
-    text, position, token, expected = PUT[case]
+@pytest.mark.parametrize(
+    ("text", "position", "token", "expected"),
+    [
+        ("The unhappy cat sat.", 3, "dog", "The unhappy dog sat."),
+        ("The cat sat.", 2, "##s", "Thes sat."),  # a piece joins the word before it
+        ("The [MASK] sat.", 2, "dog", "The dog sat."),
+        ("Cats sat.", 1, "dogs", "dogs sat."),
+    ],
+)
+def test_a_token_is_put_as_it_reads_well(text: str, position: int, token: str, expected: str, engine: Engine) -> None:
     vocabulary = engine.vocabulary("embedded/bert")
     assert engine.put("embedded/bert", text, {position: vocabulary.tokens.index(token)}) == expected
 
@@ -205,38 +204,20 @@ def test_the_same_tokens_put_back_give_the_same_ids(name: str, engine: Engine, c
     assert engine.encode(model, again).ids == encoding.ids
 
 
-@pytest.mark.parametrize("name", ["bert", "distilbert"])
-def test_masks_in_the_text_are_the_masked_tokens(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint(name))
-    encoding = engine.encode(model, TEXT)
-    word = [p for p, w in enumerate(encoding.word_ids) if w == encoding.word_ids[3]]
-    written = engine.encode(model, engine.masked_text(model, TEXT, word))
-    mask = engine.vocabulary(model).mask_id
-    assert written.ids == tuple(mask if p in word else i for p, i in enumerate(encoding.ids))
-
-
-def test_bert_s_mask_is_understood_by_every_model(engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint("roberta"))
-    assert engine.fill_mask(model, "The [MASK] sat.") == engine.fill_mask(model, "The <mask> sat.")
-
-
 def test_bad_input(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("bert"))
     for text, message in {
-        "The cat sat.": "There is no mask in the text",
+        "The cat sat.": "There is no mask",
         "The <mask> sat.": "is the mask of other models",
-        "The [mask] sat.": r"^\[mask\] looks like a mask, but is plain text to this model. Type \[MASK\] instead",
-        " ": "The text is empty",
-        "word " * 100 + "[MASK]": r"No mask is left: .* reads 64 tokens at most",
+        "The [mask] sat.": r"^\[mask\] looks like a mask",
+        " ": "is empty",
+        "word " * 100 + "[MASK]": r"No mask is left: .* 64 tokens",
     }.items():
         with pytest.raises(InvalidInput, match=message):
             engine.fill_mask(model, text)
     for position in (0, 99, -1):
         with pytest.raises(InvalidInput, match="cannot be masked"):
             engine.fill_mask(model, TEXT, masked=[position])
-    for top_k in (0, 1001):
-        with pytest.raises(InvalidInput, match="predictions cannot be shown"):
-            engine.fill_mask(model, TEXT, top_k, masked=[2])
 
 
 def test_a_hundred_masks_and_everything_masked(engine: Engine) -> None:
@@ -258,17 +239,6 @@ def test_more_predictions_than_there_are_tokens(engine: Engine, checkpoint: Chec
 def test_the_embedded_model_knows_its_language(engine: Engine) -> None:
     answer = engine.fill_mask("embedded/bert", "Paris is the capital of [MASK].", top_k=5)[0]
     assert "france" in [entry.token for entry in answer.best]
-
-
-@pytest.mark.parametrize("name", ["bert", "roberta"])
-def test_a_pair_is_encoded_with_the_models_own_mask(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
-    folder = checkpoint(name)
-    mask_token = AutoTokenizer.from_pretrained(folder).mask_token
-    written = engine.attend(str(folder), f"The {mask_token} sat.", f"She {mask_token}.").encoding
-    assert engine.encode(str(folder), "The [MASK] sat.", "She [MASK].") == written
-    assert written.tokens.count(mask_token) == 2
-    with pytest.raises(InvalidInput, match="The second text is empty"):
-        engine.encode(str(folder), "The cat sat.", " ")
 
 
 @pytest.mark.slow
@@ -302,9 +272,7 @@ def test_a_text_of_masks_has_nothing_to_score(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "albert", "xlm-roberta", "modernbert", "deberta-v2", "mpnet"])
-def test_targets_have_the_probability_of_the_token_they_would_be(
-    name: str, engine: Engine, checkpoint: Checkpoint
-) -> None:
+def test_targets_have_the_probability_of_their_token(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """Between words a word is another token than alone ("\u0120cat" of RoBERTa): that of the whole text with it in."""
     folder = checkpoint(name)
     model = str(folder)
@@ -345,8 +313,10 @@ def test_targets_may_be_tokens_and_ids(engine: Engine) -> None:
         engine.fill_mask(model, "The [MASK] sat.", targets=[" "])
 
 
-def test_what_is_wrong_in_a_list_is_named(engine: Engine) -> None:
+def test_what_is_wrong_in_a_list_or_a_pair_is_named(engine: Engine) -> None:
     model = "embedded/bert"
+    with pytest.raises(InvalidInput, match="The second text is empty"):
+        engine.encode(model, "The cat sat.", " ")
     with pytest.raises(InvalidInput, match=r"^Text 2: There is no mask"):
         engine.fill_mask(model, ["The [MASK] sat.", "The cat sat."])
     with pytest.raises(InvalidInput, match="Positions to mask belong to one text"):
@@ -375,3 +345,114 @@ def test_a_minimal_pair_is_the_difference_of_two_sums(engine: Engine, scheme: An
         engine.prefer(model, a)  # type: ignore[call-overload]
     with pytest.raises(InvalidInput, match="A list of pairs has no second text"):
         engine.prefer(model, [(a, b)], b)  # type: ignore[call-overload]
+
+
+@pytest.mark.slow
+def test_words_of_one_text_are_filled_in_one_batch(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where each word is hidden in turn."""
+    fresh = Engine("cpu")
+    questions = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
+    encoded: list[int] = []
+    real = prediction_heads.states_of
+    monkeypatch.setattr(
+        prediction_heads,
+        "states_of",
+        lambda loaded, some, *more: encoded.append(len(some)) or real(loaded, some, *more),
+    )
+    filled = dict(fresh.stream_all(questions))
+    assert encoded == [3]
+    for place, question in enumerate(questions):
+        alone = engine.fill_mask("embedded/bert", TEXT, 1, masked=question.masked, targets=[1996])
+        assert (
+            [prediction.position for prediction in filled[place]]
+            == [prediction.position for prediction in alone]
+            == [2, place + 3]
+        )
+        for mine, expected in zip(filled[place], alone, strict=True):
+            assert mine.targets[0].log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
+            assert mine.original == expected.original or mine.original is not None
+
+
+@pytest.mark.parametrize("scheme", ["original", "word l2r"])
+def test_a_text_is_scored_in_parts_as_at_once(scheme: Scheme, engine: Engine) -> None:
+    text = "She played the clavichord again."
+    full = engine.token_scores("embedded/bert", text, scheme=scheme)
+    n = len(full.encoding)
+    parts = [ScoreTokens("embedded/bert", text, scheme, range(first, first + 3)) for first in range(0, n, 3)]
+    scored = [part for _, part in engine.stream_all(parts)]
+    assert sorted(part.n_scored for part in scored) == sorted(
+        int(np.isfinite(full.log_probabilities[first : first + 3]).sum()) for first in range(0, n, 3)
+    )
+    joined = TokenScores.joined(scored)
+    np.testing.assert_allclose(joined.log_probabilities, full.log_probabilities, atol=1e-4)
+    assert [guess and guess.token for guess in joined.guesses] == [guess and guess.token for guess in full.guesses]
+    assert joined.scheme == scheme
+
+
+def test_a_causal_model_scores_all_in_one_run(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("gpt2"))
+    part = engine.ask(ScoreTokens(model, TEXT, "causal", [1]))
+    assert part.n_scored == engine.token_scores(model, TEXT).n_scored > 1
+
+
+LENS = [name for name in WITH_HEAD if not FAMILIES[name].cross_attention]
+
+
+@pytest.mark.parametrize("name", LENS)
+def test_the_last_layer_of_the_lens_is_the_output(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    positions = [2, 4]
+    outputs = engine.fill_mask(model, TEXT, top_k=5, masked=positions)
+    for lens, output in zip(engine.mask_lens(model, TEXT, 5, masked=positions), outputs, strict=True):
+        assert lens.position == output.position
+        assert len(lens.layers) == len(lens.ranks) == N_LAYERS + 1
+        assert [p.id for p in lens.layers[-1]] == [p.id for p in output.best]
+        np.testing.assert_allclose(
+            [p.probability for p in lens.layers[-1]], [p.probability for p in output.best], atol=1e-5
+        )
+        assert lens.ranks[-1] == 1
+        assert lens.original_ranks[-1] == output.rank
+
+
+# What reads a layer's vectors before the last one: the head, after the norm behind the encoder where there is one.
+READS: dict[str, tuple[Callable[[Any, torch.Tensor], torch.Tensor], ...]] = {
+    "bert": (lambda model, state: model.cls.predictions(state),),
+    "modernbert": (
+        lambda model, state: model.decoder(model.head(model.model.final_norm(state))),
+        lambda model, state: model.decoder(model.head(state)),
+    ),
+    "xlm-roberta-xl": (
+        lambda model, state: model.lm_head(model.roberta.encoder.LayerNorm(state)),
+        lambda model, state: model.lm_head(state),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_the_lens_applies_the_head_to_hidden_states(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    """Written out from the network's own modules; at the last layer it is the model's own output."""
+    model, tokenizer = slow_model(checkpoint(name))
+    text = f"The cat {tokenizer.mask_token} on the mat."
+    inputs = tokenizer(text, return_tensors="pt")
+    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    (lens,) = engine.mask_lens(str(checkpoint(name)), text, 3)
+    with torch.no_grad():
+        output = model(**inputs, output_hidden_states=True)
+        early = [READS[name][0](model, state[0, place]) for state in output.hidden_states[:-1]]
+        unnormed = [read(model, output.hidden_states[1][0, place]).softmax(-1).max() for read in READS[name][1:]]
+    logits = getattr(output, "prediction_logits", None)
+    logs = [*early, (output.logits if logits is None else logits)[0, place]]
+    assert lens.answer.id == int(logs[-1].argmax())
+    for layer, expected in enumerate(state.log_softmax(dim=-1) for state in logs):
+        best = expected.topk(3)
+        assert [p.id for p in lens.layers[layer]] == best.indices.tolist()
+        assert [p.probability for p in lens.layers[layer]] == pytest.approx(best.values.exp().tolist(), abs=1e-5)
+        assert lens.log_probabilities[layer] == pytest.approx(float(expected[lens.answer.id]), abs=1e-5)
+        assert lens.ranks[layer] == 1 + int((expected > expected[lens.answer.id]).sum())
+    for probability in unnormed:
+        assert lens.layers[1][0].probability != pytest.approx(float(probability), abs=1e-3)
+
+
+def test_the_lens_needs_a_head_that_reads_the_encoder(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(NotSupported, match="reads its decoder"):
+        engine.mask_lens(str(checkpoint("bart")), TEXT, masked=[2])

@@ -104,15 +104,10 @@ def test_the_least_recently_used_leaves() -> None:
     use(memory, "b")
     assert names(memory) == ["b", "c"]
     assert shelf.loads == ["a", "b", "c", "b"]
-
-
-def test_only_as_many_leave_as_must() -> None:
     shelf = Shelf(a=20, b=20, c=20, d=20, large=70)
     memory = shelf.memory(100)
     use(memory, "a", "b", "c", "d", "large")
-    assert names(memory) == ["large", "d"]
-    use(memory, "a")
-    assert names(memory) == ["a", "large"]
+    assert names(memory) == ["large", "d"]  # only as many leave as must
 
 
 def test_what_is_in_use_stays() -> None:
@@ -137,11 +132,7 @@ def test_too_large_is_refused_before_it_is_loaded() -> None:
     shelf = Shelf(small=40, huge=2_000_000_000)
     memory = shelf.memory(1_000_000_000)
     use(memory, "small")
-    message = (
-        r"^huge needs 2,000 MB, more than the 1,000 MB this app may use for models\. "
-        "Choose a smaller model, or run the app on a machine with more memory"
-    )
-    with pytest.raises(OutOfMemory, match=message):
+    with pytest.raises(OutOfMemory, match=r"^huge needs 2,000 MB, more than the 1,000 MB"):
         use(memory, "huge")
     assert shelf.loads == ["small"]
     assert names(memory) == ["small"]
@@ -151,23 +142,16 @@ def test_a_failed_load_leaves_nothing_behind() -> None:
     shelf = Shelf(a=60, b=60)
     memory = shelf.memory(100)
     shelf.broken = {"a"}
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="a is broken"):
-            use(memory, "a")
+    for name, error in (("a", RuntimeError), ("a", RuntimeError), ("nobody", KeyError)):
+        with pytest.raises(error):
+            use(memory, name)
         assert memory.held() == []
+        assert memory._slots == {}
     use(memory, "b")  # the room that was kept for a is free again
     shelf.broken = set()
     use(memory, "a")
     assert names(memory) == ["a"]
     assert shelf.loads == ["a", "a", "b", "a"]
-
-
-def test_unknown_names_leave_nothing_behind() -> None:
-    memory = Shelf().memory(100)
-    with pytest.raises(KeyError):
-        use(memory, "nobody")
-    assert memory.held() == []
-    assert memory._slots == {}
 
 
 def test_those_who_waited_for_a_failed_load_try_themselves() -> None:
@@ -254,23 +238,15 @@ def test_many_threads_within_the_budget() -> None:
     """Forty rounds of ten models through room for three, with as many threads at a time as always fit."""
     shelf = Shelf(**{f"m{i}": 30 for i in range(10)})
     memory = shelf.memory(100)
-    most: list[int] = []
-    alive = threading.Lock()
-    running: dict[str, int] = {}
 
-    def work(i: int) -> None:
+    def work(i: int) -> int:
         name = f"m{i * 7 % 10}"
         with memory.lease(name) as model:
             assert model.name == name
-            with alive:
-                running[name] = running.get(name, 0) + 1
-                held = {h.model.name: h for h in memory.held()}
-                most.append(sum(h.n_bytes for h in held.values()))
-                assert all(held[used].in_use for used, count in running.items() if count)
-            with alive:
-                running[name] -= 1
+            held = {other.model.name: other for other in memory.held()}
+            assert held[name].in_use
+            return sum(other.n_bytes for other in held.values())
 
     with ThreadPoolExecutor(3) as pool:
-        list(pool.map(work, range(400)))
-    assert max(most) <= 100
+        assert max(pool.map(work, range(400))) <= 100
     assert set(shelf.loads) == set(shelf.sizes)

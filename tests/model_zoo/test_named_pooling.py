@@ -53,73 +53,47 @@ def test_poolings_old_and_new(pooling: dict[str, Any], modes: tuple[str, ...], t
     assert pooling_read == NamedPooling(modes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("modules", "files", "expected"),
-    [
-        (
-            (NETWORK, POOLING, DENSE),
-            {"pooling": {"pooling_mode": "cls"}},
-            NamedPooling(("cls",), None, ("a dense layer",)),
-        ),
-        (
-            (NETWORK, POOLING),
-            {"pooling": {}, "whole": {"default_prompt_name": "query", "prompts": {"query": "query: "}}},
-            NamedPooling(("mean",), None, ("a prompt before each text",)),
-        ),
-        (
-            (NETWORK, POOLING),
-            {"pooling": {}, "whole": {"default_prompt_name": None, "prompts": {"query": "query: "}}},
-            NamedPooling(("mean",)),
-        ),
-        (
-            (NETWORK, POOLING),
-            {"pooling": {"pooling_mode": "median"}},
-            NamedPooling((), None, ("the pooling “median”",)),
-        ),
-        (
-            ({"type": "sentence_transformers.models.Router", "path": ""}, POOLING),
-            {"pooling": {}},
-            NamedPooling(("mean",), None, ("the module “Router”",)),
-        ),
-        (
-            (NETWORK, {"type": "sentence_transformers.sparse_encoder.models.SpladePooling", "path": "1_SpladePooling"}),
-            {},
-            NamedPooling((), None, ("the module “SpladePooling”",)),
-        ),
-        ((NETWORK, POOLING), {"pooling": {}, "bert": {"max_seq_length": 128}}, NamedPooling(("mean",), 128)),
-        ((NETWORK, POOLING), {"pooling": {}, "bert": {"max_seq_length": None}}, NamedPooling(("mean",))),
-        ((NETWORK,), {}, None),
-    ],
-)
+ROUTER = {"type": "sentence_transformers.models.Router", "path": ""}
+SPLADE = {"type": "sentence_transformers.sparse_encoder.models.SpladePooling", "path": "1_SpladePooling"}
+USUAL = (NETWORK, POOLING)
+PROMPT = {"default_prompt_name": "query", "prompts": {"query": "query: "}}
+MEAN = NamedPooling(("mean",))
+MORE = [
+    ((*USUAL, DENSE), {"pooling": {"pooling_mode": "cls"}}, NamedPooling(("cls",), None, ("a dense layer",))),
+    (USUAL, {"pooling": {}, "whole": PROMPT}, NamedPooling(("mean",), None, ("a prompt before each text",))),
+    (USUAL, {"pooling": {}, "whole": PROMPT | {"default_prompt_name": None}}, MEAN),
+    (USUAL, {"pooling": {"pooling_mode": "median"}}, NamedPooling((), None, ("the pooling “median”",))),
+    ((ROUTER, POOLING), {"pooling": {}}, NamedPooling(("mean",), None, ("the module “Router”",))),
+    ((NETWORK, SPLADE), {}, NamedPooling((), None, ("the module “SpladePooling”",))),
+    (USUAL, {"pooling": {}, "bert": {"max_seq_length": 128}}, NamedPooling(("mean",), 128)),
+    (USUAL, {"pooling": {}, "bert": {"max_seq_length": None}}, MEAN),
+    ((NETWORK,), {}, None),
+]
+
+
+@pytest.mark.parametrize(("modules", "files", "expected"), MORE)
 def test_more_than_a_pooling(
     modules: tuple[Any, ...], files: dict[str, Any], expected: NamedPooling | None, tmp_path: Path
 ) -> None:
+    assert named_pooling.read(tmp_path) is None  # without such files nothing is named
     assert named_pooling.read(written(tmp_path, *modules, **files)) == expected
 
 
-def test_without_such_files_nothing_is_named(tmp_path: Path) -> None:
-    assert named_pooling.read(tmp_path) is None
+UNREAD = "a config.json that this app cannot read"
+DAMAGED = [
+    (("not a module",), {}, "a modules.json that this app cannot read"),
+    *((USUAL, files, UNREAD) for files in ({}, {"pooling": "{"}, {"pooling": "[" * 100_000}, {"pooling": []})),
+    (USUAL, {"pooling": {}, "bert": []}, "a sentence_bert_config.json that this app cannot read"),
+    *(
+        ((NETWORK, POOLING | {"path": path}), {"pooling": {}}, f"the pooling in “{path}”, a folder")
+        for path in ("../1_Pooling", "/etc/1_Pooling", "elsewhere")
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("modules", "files", "message"),
-    [
-        (("not a module",), {}, "a modules.json that this app cannot read"),
-        ((NETWORK, POOLING), {}, "a config.json that this app cannot read"),
-        ((NETWORK, POOLING), {"pooling": "{"}, "a config.json that this app cannot read"),
-        ((NETWORK, POOLING), {"pooling": "[" * 100_000}, "a config.json that this app cannot read"),
-        ((NETWORK, POOLING), {"pooling": []}, "a config.json that this app cannot read"),
-        ((NETWORK, POOLING), {"pooling": {}, "bert": []}, "a sentence_bert_config.json that this app cannot read"),
-        ((NETWORK, POOLING | {"path": "../1_Pooling"}), {"pooling": {}}, "the pooling in “../1_Pooling”, a folder"),
-        ((NETWORK, POOLING | {"path": "/etc/1_Pooling"}), {"pooling": {}}, "the pooling in “/etc/1_Pooling”, a folder"),
-        ((NETWORK, POOLING | {"path": "elsewhere"}), {"pooling": {}}, "the pooling in “elsewhere”, a folder"),
-    ],
-)
-def test_files_that_cannot_be_followed(
-    modules: tuple[Any, ...], files: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("modules", "files", "message"), DAMAGED, ids=range(len(DAMAGED)))
+def test_files_that_are_damaged(modules: tuple[Any, ...], files: dict[str, Any], message: str, tmp_path: Path) -> None:
     pooling_read = named_pooling.read(written(tmp_path / "model", *modules, **files))
-    assert pooling_read is not None
     assert pooling_read.modes == ()
     assert pooling_read.besides[0].startswith(message)
 
@@ -129,7 +103,6 @@ def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     folder = written(tmp_path / "model", NETWORK, POOLING)
     (folder / "1_Pooling").symlink_to(elsewhere / "1_Pooling")
     pooling_read = named_pooling.read(folder)
-    assert pooling_read is not None
     assert pooling_read.modes == ()
 
 

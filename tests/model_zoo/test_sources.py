@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,21 +149,10 @@ def test_sizes_in_words() -> None:
 def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: Checkpoint) -> None:
     """Sizes come from the header: no tensor is read."""
 
-    class HeaderOnly:
-        def __init__(self, *args: Any) -> None:
-            self.file = safe_open(*args)
+    @contextmanager
+    def header_only(*args: Any) -> Iterator[SimpleNamespace]:
+        with safe_open(*args) as opened:
+            yield SimpleNamespace(keys=opened.keys, get_slice=opened.get_slice)
 
-        def __enter__(self) -> Any:
-            opened = self.file.__enter__()
-
-            class Names:
-                keys = staticmethod(opened.keys)
-                get_slice = staticmethod(opened.get_slice)
-
-            return Names()
-
-        def __exit__(self, *args: Any) -> None:
-            self.file.__exit__(*args)
-
-    monkeypatch.setattr(checkpoint_files, "safe_open", HeaderOnly)
+    monkeypatch.setattr(checkpoint_files, "safe_open", header_only)
     assert sources.find(str(checkpoint("bert"))).n_parameters > 0

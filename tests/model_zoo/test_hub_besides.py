@@ -1,16 +1,19 @@
-"""The hub's own conversion of pickles into safetensors, a pull request that nobody has taken in, is used."""
+"""What lies beside a model on the hub and in its cache: the hub's own conversion of pickles, what other tools left."""
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from checkpoints import Checkpoint
-from huggingface_hub import constants
+from huggingface_hub import constants, hf_hub_download
 from loopback_hub import COMMIT, Conversion, Hub
 from safetensors.torch import load_file
+from transformers import AutoModel, AutoTokenizer
 
 from model_zoo import Engine, pickles, sources
 
@@ -37,7 +40,7 @@ def fetched(hub: Hub) -> set[str]:
     }
 
 
-def test_it_is_taken_instead_of_the_pickle(
+def test_it_is_taken_for_the_pickle(
     hub: Hub, pickled: Path, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pickles, "converted", lambda *_arguments: pytest.fail("a pickle was opened"))
@@ -58,12 +61,12 @@ def test_it_is_taken_instead_of_the_pickle(
     assert Engine("cpu").info(ID).parameters == info.parameters
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     "changes",
     [{"author": "somebody"}, {"title": "Adding `safetensors` variant of this model, really"}, {"parent": OTHER}],
 )
-def test_what_is_not_the_hub_s_or_of_other_weights_is_not(
+def test_conversions_of_others_are_not(
     changes: dict[str, str], hub: Hub, pickled: Path, checkpoint: Checkpoint
 ) -> None:
     """By somebody else, or made before the weights changed: the pickle is converted here."""
@@ -86,3 +89,51 @@ def test_a_model_with_safetensors_asks_for_no_pull_request(hub: Hub, checkpoint:
     hub.models[ID] = checkpoint("bert")
     sources.find(ID)
     assert not any("discussions" in request for request in hub.requests)
+
+
+# What others left in the cache
+OLDER = "a" * 40
+
+
+@pytest.fixture
+def published(hub: Hub, checkpoint: Checkpoint, tmp_path: Path) -> Path:
+    """The folder of ID on the hub, with what nobody needs beside it."""
+    folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "published"))
+    for name in ("README.md", "tf_model.h5", "pytorch_model.bin", "tokenizer.old"):
+        (folder / name).write_bytes(b"not needed")
+    hub.models[ID] = folder
+    return folder
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return lambda: monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+
+
+def test_what_transformers_fetched_is_enough(published: Path, hub: Hub, offline: Callable[[], None]) -> None:
+    AutoModel.from_pretrained(ID, local_files_only=False)
+    assert sources.downloaded(ID) is None  # a network without a tokenizer
+    AutoTokenizer.from_pretrained(ID, local_files_only=False)
+    offline()
+    n_requests = len(hub.requests)
+    folder = sources.downloaded(ID)
+    assert (folder / "model.safetensors").is_symlink()
+    assert not (folder / "tokenizer.old").exists()
+    assert Engine("cpu").info(ID).revision == COMMIT
+    assert len(hub.requests) == n_requests
+    assert published.is_dir()
+
+
+def test_an_older_whole_revision_is_used(
+    published: Path, hub: Hub, offline: Callable[[], None], tmp_path: Path
+) -> None:
+    """Whoever looked for a new version of the config alone left the branch pointing at a commit without weights."""
+    for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"):
+        hf_hub_download(ID, name)
+    snapshots = tmp_path / "hub" / "models--someone--tiny" / "snapshots"
+    (snapshots / COMMIT).rename(snapshots / OLDER)
+    hf_hub_download(ID, "config.json")
+    assert sorted(os.listdir(snapshots)) == [COMMIT, OLDER]
+    offline()
+    assert Engine("cpu").info(ID).revision == OLDER
+    assert hub.models[ID] == published
