@@ -81,7 +81,7 @@ def test_a_run_holds_its_own_tokens_only(name: str, checkpoint: Checkpoint) -> N
             assert (layer.mask is None) == (name not in BIASED and not (name == "longformer" and n > 5))
             assert layer.causal == (name == "gpt2")
             assert layer.mask is None or storage(layer.mask) == layer.mask.nbytes
-        for layer in (*run.layers, *by_itself.layers):
+        for layer in (*run.layers, *(by_itself.layers if name in MASKS else ())):
             for array in (layer.query, layer.key, layer.value):
                 assert storage(array) == array.nbytes
 
@@ -180,6 +180,7 @@ def test_one_pass_alone_gives_attention_and_states(checkpoint: Checkpoint) -> No
     engine = Engine("cpu")
     engine.info(model)
     with engine._memory.lease(model) as loaded:
+        assert loaded.final_norm is not None  # which takes passes of its own to find
         passes = []
         with loaded.encoder.register_forward_pre_hook(lambda *_: passes.append(1)):
             run = engine.attend(model, TEXT, states=True)
