@@ -44,7 +44,6 @@ def _rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], Mapping[s
     save_file(dict(change(load_file(file))), file, {"format": "pt"})
 
 
-# Maps
 @pytest.mark.parametrize(
     ("name", "head", "settings"),
     [
@@ -85,7 +84,6 @@ def test_the_number_of_heads_is_that_of_the_maps(make: Make, engine: Engine) -> 
         np.testing.assert_allclose(run.layer(layer), maps[0].numpy(), atol=1e-6)
 
 
-# Alone and in a batch
 @pytest.mark.parametrize("name", ["ConvBert", "FNet", "Yoso"])
 def test_a_text_has_the_numbers_in_a_list_that_it_has_alone(name: str, make: Make, engine: Engine) -> None:
     folder = make(name, "ForMaskedLM", **({"embedding_size": 32} if name == "ConvBert" else {}))
@@ -100,7 +98,6 @@ def test_a_text_has_the_numbers_in_a_list_that_it_has_alone(name: str, make: Mak
         assert answer.best[0].probability == pytest.approx(single.best[0].probability, abs=1e-6)
 
 
-# Layers by their own numbers
 def test_layers_bear_their_own_numbers(make: Make, engine: Engine) -> None:
     folder = make("Lfm2", "ForCausalLM", **HYBRID)
     expected = _plain(folder, "Lfm2Model", SHORT).attentions
@@ -135,7 +132,6 @@ def test_the_head_that_is_switched_off_is_that_of_its_layer(make: Make, engine: 
     assert answer.best[0].probability == pytest.approx(expected, abs=1e-5)
 
 
-# Causal heads
 CAUSAL = ["Llama", "Qwen2", "GPTNeoX", "OPT", "Gemma", "Gemma2", "Falcon", "ModernBertDecoder", "Olmo2", "GPTNeo"]
 
 
@@ -194,7 +190,6 @@ def test_classes_of_many_texts_are_those_of_each_alone(
         )
 
 
-# Weights
 def test_weights_of_other_heads_and_constants_are_left_out_without_a_word(make: Make, engine: Engine) -> None:
     folder = make("Bert", "ForMaskedLM")
     others = {
@@ -255,7 +250,6 @@ def test_rows_of_the_vocabulary_beyond_the_tokenizer_have_a_name(make: Make, eng
         engine.put(str(folder), "The [MASK] sat.", {2: n + 5})
 
 
-# What networks stumble over
 def test_types_of_tokens_that_the_config_does_not_count_are_given(make: Make, engine: Engine) -> None:
     folder = make("Funnel", "ForMaskedLM", **FUNNEL)
     ours = engine.fill_mask(str(folder), "The [MASK] sat.")[0].best[0].probability
